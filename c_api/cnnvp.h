@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cnnvp platform API: build a platform from a configuration, load a network or a program, run it, read what came out.
+ * The `cnnvp` command uses nothing else.
+ *
+ * - C11 and C++17; opaque handles; a function that can fail returns a cnnvp_result and says why in struct cnnvp_error.
+ * - One platform at a time in a process (SystemC's context is process-wide); a second cnnvp_platform_new before
+ *   cnnvp_platform_free returns CNNVP_FAILED. Configurations and networks are free of that limit.
+ * - Not thread-safe: one thread uses the API at a time.
+ * - Memory that a function returns through a pointer belongs to the caller and is given back by the named function.
+ */
+#ifndef CNNVP_H
+#define CNNVP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cnnvp_model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CNNVP_VERSION "0.1.0"
+
+/* Also the exit status of the command. */
+typedef enum cnnvp_result {
+    CNNVP_DONE = 0,
+    CNNVP_FAILED = 1,   /* the run failed: see the message */
+    CNNVP_BAD_INPUT = 2 /* a file, an option or a configuration is wrong: see the message */
+} cnnvp_result;
+
+/* What went wrong: "FILE:LINE:COLUMN: message" where there is a place, "message" otherwise. Never ends in a newline. */
+struct cnnvp_error {
+    char text[2048];
+};
+
+/* ---- versions and units ---- */
+
+/* "2.3.4", of the SystemC library in use. */
+const char *cnnvp_systemc_version(void);
+
+/* The index-th built-in unit, NULL behind the last. Tables live as long as the process. */
+const struct cnnvp_unit *cnnvp_unit_at(size_t index);
+
+/* The unit of a kind, built in ("uart") or in a library ("./libmine.so:mine", relative to the current folder). */
+CNNVP_MUST_USE cnnvp_result cnnvp_unit_find(const char *model, const struct cnnvp_unit **unit,
+                                            struct cnnvp_error *error);
+
+/* ---- configuration ---- */
+
+typedef struct cnnvp_config cnnvp_config;
+
+/*
+ * Reads a platform: the name of a preset (nfu, trainer, window) or a YAML file. Presets are looked for in $CNNVP_PRESETS,
+ * then beside the program (../share/cnnvp/presets), then where the build left them. The result is checked completely by
+ * cnnvp_config_resolve. Free with cnnvp_config_free.
+ */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config,
+                                             struct cnnvp_error *error);
+void cnnvp_config_free(cnnvp_config *config);
+
+/* Sets one parameter from text of the form "instance.parameter=value", as --set does. */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, struct cnnvp_error *error);
+
+/* Checks everything: models found and loaded, names, types, ranges, ports, addresses, interrupts. Needed once before the
+ * functions below; a later cnnvp_config_set needs it again. */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_resolve(cnnvp_config *config, struct cnnvp_error *error);
+
+/* Value of "instance.parameter" after resolution; BAD_INPUT if there is no such parameter. Text belongs to the
+ * configuration. "instance.irq" is the instance's line at the interrupt controller (text ""). */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint64_t *value,
+                                             const char **text);
+
+/* Base address and size of an instance's window on the bus; BAD_INPUT if it has none. */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instance, uint64_t *base,
+                                                uint64_t *size);
+
+/* The resolved configuration as YAML that cnnvp_config_new reads back, and the memory map as text. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_text(const cnnvp_config *config, char **yaml, char **memory_map);
+
+/* ---- platform ---- */
+
+typedef struct cnnvp_platform cnnvp_platform;
+
+struct cnnvp_platform_options {
+    uint32_t struct_size;      /* sizeof(struct cnnvp_platform_options) */
+    int timing_only;           /* 1: no arithmetic, data pointers are NULL */
+    int verbosity;             /* 0 errors and warnings, 1 information, 2 debug; -1 errors only */
+    const char *trace;         /* NULL, or a file name: .pftrace, .vcd */
+    uint64_t max_time_ps;      /* simulated time after which a run fails; 0: no limit */
+    /* Where console output goes; NULL: standard output. */
+    void (*console)(void *context, const void *data, size_t size);
+    void *console_context;
+};
+
+/* How a run ended. */
+enum cnnvp_end {
+    CNNVP_END_EXIT = 0,        /* the guest ended it; see exit_code */
+    CNNVP_END_MAX_TIME = 1,    /* max_time_ps was reached */
+    CNNVP_END_NO_PROGRESS = 2, /* nothing left that could happen, and the guest has not ended the run */
+    CNNVP_END_FATAL = 3,       /* a unit called for the end: guest trapped in its own trap handler, broken state */
+    CNNVP_END_INTERRUPTED = 4  /* cnnvp_platform_interrupt was called */
+};
+
+struct cnnvp_run_result {
+    enum cnnvp_end end;
+    int exit_code;      /* for CNNVP_END_EXIT */
+    char reason[512];   /* one line for a person; where it happened */
+    uint64_t time_ps;   /* simulated */
+};
+
+/* Builds the platform from a resolved configuration, which it copies. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const struct cnnvp_platform_options *options,
+                                               cnnvp_platform **platform, struct cnnvp_error *error);
+/* Closes the trace: its file appears now if the platform has run, complete. What happens afterwards is not recorded. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, struct cnnvp_error *error);
+
+/* Closes the trace too if that has not been done, and prints what goes wrong there. NULL is allowed. */
+void cnnvp_platform_free(cnnvp_platform *platform);
+
+/* Loads an RV32 ELF into memory and sets the core's start address and tohost. `args` (argc strings, without
+ * the program's name) become what the guest's semihosting command line says; may be NULL. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file, int argc,
+                                                    char *const *args, struct cnnvp_error *error);
+
+/* Memory as the core sees it, without side effects or time. BAD_INPUT where there is none. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_read(cnnvp_platform *platform, uint64_t address, void *data, size_t size);
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_write(cnnvp_platform *platform, uint64_t address, const void *data,
+                                                 size_t size);
+/* Direct pointer to [address, address + size) if it lies in one memory; lives as long as the platform. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size_t size, void **data);
+
+/* Runs until the guest ends it or something of enum cnnvp_end happens. DONE only for CNNVP_END_EXIT with code 0. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, struct cnnvp_run_result *result);
+
+/* Asks a run to end at the next safe point; the one function that a signal handler may call. */
+void cnnvp_platform_interrupt(void);
+
+/* What the statistics should know of the work that was run. All pointers are copied. */
+struct cnnvp_layer_info {
+    const char *name;
+    const char *op;    /* conv, pool, fc, norm, activation, add, concat, softmax */
+    const char *phase; /* forward, backward, gradient */
+    uint64_t macs;     /* for one image */
+};
+
+struct cnnvp_work_info {
+    uint32_t struct_size;
+    const char *command;      /* run, train, exec */
+    const char *network;      /* file name without folders; NULL for exec */
+    uint64_t network_hash;    /* xxh3 of the network file */
+    uint64_t seed;
+    uint64_t images;
+    uint64_t pes;             /* processing elements, for utilization */
+    const struct cnnvp_layer_info *layers; /* tag t is layers[t - 1] */
+    size_t layer_count;
+};
+
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const struct cnnvp_work_info *work);
+
+/* Statistics in the form of contract schema cnnvp-stats/1. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json);
+
+/* ---- off-chip memory alone ---- */
+
+struct cnnvp_memory_options {
+    uint32_t struct_size; /* sizeof(struct cnnvp_memory_options) */
+    uint32_t outstanding; /* reads on their way at most, 1 or more; more than 1024 counts as that */
+    const char *trace;    /* NULL, or a file for the bandwidth over time: .pftrace, .vcd */
+};
+
+struct cnnvp_memory_result {
+    uint64_t reads; /* bursts of 64 bytes */
+    uint64_t writes;
+    uint64_t clocks; /* of the memory, until the last read data and until the last write was taken */
+    uint64_t time_ps;
+    double bytes_per_s;
+    double mean_read_latency_ps; /* from when the controller took a read to its last data */
+    uint64_t row_hits, row_misses, row_conflicts;
+    uint64_t forwarded; /* reads answered from the write queue */
+    uint64_t refreshes;
+    uint64_t turnarounds;
+};
+
+/*
+ * Replays a trace through the configuration's off-chip memory (its instance `dram`) alone: a line `R ADDRESS` or `W ADDRESS` for each
+ * burst, decimal or 0x..., in the order of one requester's program, each sent as soon as the controllers take it. Addresses beyond the
+ * parts' capacity begin again at 0. Empty lines and comments (#) count for nothing. `json` (may be NULL) receives statistics as those
+ * of a run; free with free().
+ */
+CNNVP_MUST_USE cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
+                                                const struct cnnvp_memory_options *options,
+                                                struct cnnvp_memory_result *result, char **json,
+                                                struct cnnvp_error *error);
+
+/* ---- networks ---- */
+
+typedef struct cnnvp_network cnnvp_network;
+
+/* A dense array, row-major. Free `data` and `shape` of one that a function filled with cnnvp_array_clear. */
+struct cnnvp_array {
+    enum { CNNVP_ARRAY_F32 = 0, CNNVP_ARRAY_U8 = 1, CNNVP_ARRAY_I64 = 2, CNNVP_ARRAY_I16 = 3 } type;
+    size_t rank;
+    size_t shape[8];
+    void *data;
+};
+
+CNNVP_MUST_USE cnnvp_result cnnvp_npy_read(const char *file, struct cnnvp_array *array, struct cnnvp_error *error);
+/* Appears under its name only when complete. */
+CNNVP_MUST_USE cnnvp_result cnnvp_npy_write(const char *file, const struct cnnvp_array *array,
+                                            struct cnnvp_error *error);
+void cnnvp_array_clear(struct cnnvp_array *array);
+
+enum cnnvp_rounding { CNNVP_ROUND_TRUNCATE = 0, CNNVP_ROUND_NEAREST = 1, CNNVP_ROUND_STOCHASTIC = 2 };
+enum cnnvp_schedule { CNNVP_SCHEDULE_LAYER = 0, CNNVP_SCHEDULE_DEPTH_FIRST = 1 };
+
+struct cnnvp_network_options {
+    uint32_t struct_size;
+    enum cnnvp_rounding rounding;
+    enum cnnvp_schedule schedule;
+    uint32_t block;      /* depth-first block side */
+    int on_chip;         /* 1: keep maps on chip between layers where they fit (all or an error) */
+    int timing_only;     /* 1: weights are not read */
+    int cpu_host;        /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
+    uint64_t seed;
+    const struct cnnvp_array *input;       /* images; NULL: `images` seeded normal images */
+    uint64_t images;                       /* used when input is NULL; at least 1 */
+    const struct cnnvp_array *calibration; /* NULL: the input */
+};
+
+/* Reads an ONNX file, checks it, chooses number formats from a float pass over the calibration data and plans it for the
+ * configured accelerator. The error names the node. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
+                                              const struct cnnvp_network_options *options, cnnvp_network **network,
+                                              struct cnnvp_error *error);
+void cnnvp_network_free(cnnvp_network *network);
+
+/* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,
+                                               struct cnnvp_error *error);
+/* After a run: the network's output of all images as float. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform,
+                                                 struct cnnvp_array *output, struct cnnvp_error *error);
+/* The float model's output for the same images, computed by this library. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_reference(const cnnvp_network *network, struct cnnvp_array *output,
+                                                    struct cnnvp_error *error);
+/* Writes each tensor as npy with its float counterpart and a table of SQNR into a folder (made if missing). */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform,
+                                               const char *folder, struct cnnvp_error *error);
+
+/* ---- accelerator instruction set ---- */
+
+/* Assembles text (named `file` in messages) into 64-bit words. Free words with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_assemble(const char *file, const char *text, uint64_t **words, size_t *count,
+                                           struct cnnvp_error *error);
+/* Text that assembles to the same words. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t size, char **text,
+                                              struct cnnvp_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cnnvp exploration API: sweeps over parameters with their results in a database, comparison of runs, report pages.
+ * `cnnvp sweep`, `cnnvp diff` and `cnnvp report` use nothing else. The rules of cnnvp.h hold here too.
+ *
+ * A point of a sweep is one run with one value for each parameter. Its key is a hash of everything that decides its
+ * result; a key that is in the database is never run again, whatever sweep put it there.
+ */
+#ifndef CNNVP_EXPLORE_H
+#define CNNVP_EXPLORE_H
+
+#include "cnnvp.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- sweeps ---- */
+
+typedef struct cnnvp_sweep cnnvp_sweep;
+
+/* Reads a specification and checks all of it that can be checked without running anything: names, values, ranges,
+ * constraints, objectives. Nothing is written. Free with cnnvp_sweep_free. */
+CNNVP_MUST_USE cnnvp_result cnnvp_sweep_new(const char *spec_file, cnnvp_sweep **sweep, struct cnnvp_error *error);
+void cnnvp_sweep_free(cnnvp_sweep *sweep);
+
+/* How far a sweep is. */
+struct cnnvp_sweep_progress {
+    uint64_t points;     /* of the sweep; for nsga2 the most there can be */
+    uint64_t finished;   /* of them, those in the database; failed ones too */
+    uint64_t failed;     /* of them, those that failed */
+    uint64_t found;      /* of them, those that were in the database before */
+    double seconds;      /* since the start */
+    double points_per_s; /* of what ran now */
+    uint32_t generation; /* nsga2: from 1; 0 otherwise */
+};
+
+enum cnnvp_sweep_executor { CNNVP_SWEEP_LOCAL = 0, CNNVP_SWEEP_SLURM = 1 };
+
+struct cnnvp_sweep_options {
+    uint32_t struct_size; /* sizeof(struct cnnvp_sweep_options) */
+    const char *results;  /* the SQLite database; made if missing */
+    uint32_t jobs;        /* points (local) or tasks (slurm) at a time; 0: as many as there are processors */
+    enum cnnvp_sweep_executor executor;
+    uint64_t seed;        /* of the search */
+    int retry_failed;     /* 1: points that failed run again */
+    const char *program;  /* the cnnvp program: for `command: train` and for slurm; NULL: the running one */
+    /* NULL, or called now and then, and once at the end. */
+    void (*progress)(void *context, const struct cnnvp_sweep_progress *progress);
+    void *progress_context;
+};
+
+/* Runs what the database does not have yet. FAILED if it was interrupted, if something stopped it, or if no point
+ * succeeded; points that fail are recorded with their error. `result` may be NULL; it is filled also on failure. */
+CNNVP_MUST_USE cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_options *options,
+                                            struct cnnvp_sweep_progress *result, struct cnnvp_error *error);
+/* Asks a sweep to end soon; a signal handler may call it. What has finished is kept. */
+void cnnvp_sweep_interrupt(void);
+
+/* After cnnvp_sweep_run: one row for each point of this sweep, in the order of the specification. */
+CNNVP_MUST_USE cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct cnnvp_error *error);
+/* After cnnvp_sweep_run: the points that no other one betters in all objectives, as a table. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_error *error);
+
+/* A task of a job array: runs the points of a file that the driver wrote and leaves a result file for each. */
+CNNVP_MUST_USE cnnvp_result cnnvp_sweep_task(const char *task_file, struct cnnvp_error *error);
+
+/* ---- runs ---- */
+
+/* The per-layer table of a stats.json text, appearing under its name only when complete. */
+CNNVP_MUST_USE cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, struct cnnvp_error *error);
+
+/* What changed from one stats.json file to another: configuration, layers, totals. `csv_file` may be NULL; it gets every
+ * number of both. `differences` may be NULL. Free the table with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, const char *csv_file, char **table,
+                                             uint64_t *differences, struct cnnvp_error *error);
+
+/* ---- reports ---- */
+
+/* One page that needs no network, of a sweep's database or of the folder of `cnnvp run --report`. */
+CNNVP_MUST_USE cnnvp_result cnnvp_report(const char *database_or_folder, const char *html_file,
+                                         struct cnnvp_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cnnvp model ABI: how a hardware unit written in plain C plugs into the platform.
+ *
+ * A unit is one constant table, `struct cnnvp_unit`: what it is called, its parameters, ports, registers and
+ * statistics, and its functions. A library exports one symbol, `cnnvp_model_query`, that hands out its tables; the
+ * built-in units are handed out the same way. The platform (the host) allocates the unit's state, checks its
+ * parameters, binds its ports to SystemC/TLM-2.0 sockets, and offers time, memory access, events, interrupts, traces
+ * and counters through a second table, `struct cnnvp_host_ops`.
+ *
+ * This header is all that a model includes besides libc and its own register list. It is C11, and compiles unchanged
+ * as C99 and as C++17. It holds no state and no exceptions cross it.
+ *
+ * Rules that hold everywhere
+ * - Time is an unsigned count of picoseconds since the simulation began.
+ * - All state of a unit lives in the `instance_size` bytes that the host allocates zeroed, and in memory that `init`
+ *   allocates and `fini` frees. Writable globals are not allowed: two instances of a unit run in one process.
+ * - Every call is made on the simulation thread. A model may use threads inside a call if it joins them before it
+ *   returns.
+ * - Run-to-completion callbacks (all but `process`) must not block. `process`, where a unit has one, may call the
+ *   host's blocking functions; these return CNNVP_E_STOPPED when the simulation ends or the unit is reset, and the
+ *   process then frees what it holds and returns at once.
+ * - Re-entrancy: a unit's `access`, `request`, `complete`, `event` and `signal` can run while its `process` is inside a
+ *   blocking call, and while it is inside its own outgoing `access` (a chain of units that calls back). Leave no
+ *   half-updated state across such a call.
+ * - Life: query -> `init` -> `reset` -> any number of {access, request, complete, event, signal, process} and `reset`
+ *   -> `fini`. `reset` may come in the middle of a transfer; completions of requests from before it are dropped by
+ *   the host. `fini` is called exactly once after a successful `init`.
+ * - Errors are values. A guest's mistake is answered with a status (which becomes a TLM error response), a status bit,
+ *   an interrupt and one warning line; it never ends the simulation. A wrong configuration makes `init` fail, after a
+ *   call of `config_error` that says what would be right.
+ */
+#ifndef CNNVP_MODEL_H
+#define CNNVP_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Another major is refused; a minor only appends members to the two tables. */
+#define CNNVP_ABI_MAJOR 1u
+#define CNNVP_ABI_MINOR 0u
+
+/* The exported symbol of a model library and its type, see cnnvp_model_query below. */
+#define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
+
+#if defined(__GNUC__)
+#define CNNVP_MUST_USE __attribute__((warn_unused_result))
+#define CNNVP_PRINTF(format_at, args_at) __attribute__((format(printf, format_at, args_at)))
+#else
+#define CNNVP_MUST_USE
+#define CNNVP_PRINTF(format_at, args_at)
+#endif
+
+/* Picoseconds since the simulation began, or a length of time in picoseconds. */
+typedef uint64_t cnnvp_time;
+
+/* "Never": the answer of next_activity when nothing is pending. */
+#define CNNVP_TIME_NEVER UINT64_MAX
+
+enum cnnvp_status {
+    CNNVP_OK = 0,
+    CNNVP_E_INVAL = -1,   /* an argument or a command is malformed */
+    CNNVP_E_ADDR = -2,    /* no such address: TLM_ADDRESS_ERROR_RESPONSE */
+    CNNVP_E_ACCESS = -3,  /* right address, wrong size, alignment or direction: TLM_COMMAND_ERROR_RESPONSE */
+    CNNVP_E_NOMEM = -4,   /* memory of the host ran out */
+    CNNVP_E_NOSUP = -5,   /* the other side does not offer this function */
+    CNNVP_E_STATE = -6,   /* not possible now: busy, not bound, called out of order */
+    CNNVP_E_STOPPED = -7, /* the simulation ends or the unit is reset: clean up and return */
+    CNNVP_E_FATAL = -8,   /* the unit found its own state broken; the run ends with exit status 1 */
+    CNNVP_E_MEMORY = -9   /* the memory behind a request reported an error */
+};
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Transactions
+ */
+
+enum cnnvp_op {
+    CNNVP_READ = 0,
+    CNNVP_WRITE = 1,
+    /* A command to a unit: `data` is a struct that the two sides agree on (cnnvp_command.h for calculation units). */
+    CNNVP_COMMAND = 2,
+    /* Zero-copy read or write of a tile: the target sets `data` to its own storage for [address, address + size) and
+     * counts `words`. The pointer stays valid until the callback that made the access returns. NULL in timing-only. */
+    CNNVP_BORROW_READ = 3,
+    CNNVP_BORROW_WRITE = 4
+};
+
+enum cnnvp_access_flag {
+    CNNVP_DEBUG = 1u << 0,  /* no side effects, no time, not counted */
+    CNNVP_UNTIMED = 1u << 1 /* costs no time and is not counted in links (the core's own traffic) */
+};
+
+/*
+ * A run-to-completion transaction: registers, commands, buffer tiles. It crosses the platform as one b_transport call.
+ * The initiator fills it and owns it; it lives until the call returns.
+ */
+struct cnnvp_access {
+    uint32_t op;         /* enum cnnvp_op */
+    uint32_t flags;      /* of enum cnnvp_access_flag */
+    uint32_t initiator;  /* set by the host: number of the instance that began the transaction */
+    uint32_t tag;        /* whose work this is: 0 nobody's, otherwise layer index + 1 */
+    uint64_t flow;       /* 0, or the number that joins the spans of one instruction in a trace */
+    uint64_t address;    /* the target sees it relative to its own base */
+    void *data;          /* `size` bytes; NULL where data do not matter (timing-only) */
+    uint64_t size;       /* bytes */
+    uint64_t words;      /* words that cross the port, repeated reads counted each time; 0 where size says it all */
+    uint64_t cycles;     /* cycles over which the initiator spreads the words; 0 where it does not matter */
+    uint32_t mode;       /* meaning set by the target: a buffer's read or update mode, a command's number */
+    uint32_t word_bytes; /* bytes of one of `words`; 0 means 2. Links count words * word_bytes, or size without words */
+    cnnvp_time delay;    /* in: how far the initiator has run ahead of now; out: plus what the target took */
+};
+
+/*
+ * A split transaction: a request now, its completion later. This is how memory is used. It crosses the platform as one
+ * non-blocking transport call each way. The initiator owns the structure and its data and keeps both unchanged until
+ * `complete` is called with it or the unit is reset.
+ *
+ * A request moves `count` segments of `size` bytes; segment i starts at address + i * stride in memory and at
+ * data + i * size at the initiator.
+ */
+struct cnnvp_request {
+    uint32_t op;           /* CNNVP_READ or CNNVP_WRITE */
+    uint32_t initiator;    /* set by the host */
+    uint32_t tag;          /* as in struct cnnvp_access */
+    int32_t status;        /* out: CNNVP_OK or an error, set before completion */
+    uint64_t flow;         /* as in struct cnnvp_access */
+    uint64_t address;      /* bytes */
+    void *data;            /* size * count bytes; NULL in timing-only */
+    uint64_t size;         /* bytes of one segment, 1 or more */
+    uint64_t count;        /* segments, 1 or more */
+    int64_t stride;        /* bytes from one segment's start to the next's */
+    uint32_t burst_bytes;  /* the initiator's burst length; the memory may split further */
+    uint32_t outstanding;  /* bursts that the initiator keeps in flight at most, 1 or more */
+    cnnvp_time issued;     /* set by the host: when the request was made */
+    cnnvp_time first_data; /* out: when the first burst was complete */
+    uint64_t cookie;       /* the initiator's own */
+    uint64_t scratch[4];   /* the target's own while it holds the request */
+    void *link;            /* the host's own */
+};
+
+/* A directly usable piece of memory. Valid until the simulation ends. */
+struct cnnvp_dmi {
+    uint8_t *data;  /* host address of `start` */
+    uint64_t start; /* first and last address of the piece, as the initiator sees it */
+    uint64_t end;
+};
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * What a unit says of itself
+ */
+
+enum cnnvp_param_type {
+    CNNVP_PARAM_UINT = 0, /* whole number, min..max */
+    CNNVP_PARAM_SIZE = 1, /* bytes; text such as 64KiB, 1MiB allowed; min..max */
+    CNNVP_PARAM_ENUM = 2, /* one of `choices`; the value is the index of the choice; on|off for switches */
+    CNNVP_PARAM_TEXT = 3, /* free text, up to 4095 bytes */
+    CNNVP_PARAM_ADDR = 4  /* an address, 0x... allowed; min..max */
+};
+
+struct cnnvp_param {
+    const char *name; /* lower case, words joined by _ */
+    enum cnnvp_param_type type;
+    const char *unit;          /* "MHz", "bytes", "" */
+    const char *default_value; /* as it would be written in a platform file */
+    uint64_t min;              /* for UINT, SIZE, ADDR */
+    uint64_t max;
+    const char *choices; /* for ENUM: "off|on"; otherwise NULL */
+    const char *help;    /* one sentence */
+};
+
+enum cnnvp_port_kind {
+    CNNVP_PORT_TARGET = 0,       /* receives `access` */
+    CNNVP_PORT_INITIATOR = 1,    /* makes `access` */
+    CNNVP_PORT_MEM_TARGET = 2,   /* receives `request`, and `access` and `dmi` for the core and the loader; any number
+                                    of initiators may be bound to it */
+    CNNVP_PORT_MEM_INITIATOR = 3, /* makes `request` */
+    CNNVP_PORT_IRQ_OUT = 4,      /* drives a level */
+    CNNVP_PORT_IRQ_IN = 5        /* `lines` levels */
+};
+
+enum cnnvp_port_flag {
+    CNNVP_PORT_OPTIONAL = 1u << 0 /* may stay unconnected; using it then gives CNNVP_E_STATE */
+};
+
+struct cnnvp_port {
+    const char *name;
+    enum cnnvp_port_kind kind;
+    uint32_t flags;
+    uint64_t window; /* target ports: bytes of address space; 0 means the value of the unit's parameter `size` */
+    uint32_t lines;  /* IRQ_IN: number of lines */
+    const char *help;
+};
+
+enum cnnvp_register_access {
+    CNNVP_REG_RO = 0, /* a write is ignored with a warning */
+    CNNVP_REG_RW = 1,
+    CNNVP_REG_WO = 2, /* reads as 0 */
+    CNNVP_REG_W1C = 3 /* writing 1 clears a bit */
+};
+
+/* A 32-bit register. The host keeps the rules (access, mask, reset value); the unit only reacts. */
+struct cnnvp_register {
+    const char *name;
+    uint32_t offset; /* bytes, multiple of 4 */
+    enum cnnvp_register_access access;
+    uint32_t reset;
+    uint32_t mask;    /* bits that a write can change; the others keep their value */
+    size_t storage;   /* offset of a uint32_t in the instance */
+    const char *help;
+};
+
+/* A named group of bits of a register; documentation, guest headers and dumps come from it. */
+struct cnnvp_field {
+    const char *reg;
+    const char *name;
+    uint32_t lsb;
+    uint32_t width;
+    const char *help;
+};
+
+/*
+ * A statistic: a 64-bit count that only grows, kept by the host, in total and for each tag.
+ * layer: NULL, or the member of `layers[]` in stats.json that sums this statistic over all units by tag, such as
+ * "compute_cycles", "stall_cycles.bias", "input_words", "dram_read_bytes".
+ * energy: NULL, or the entry of the energy table that gives the energy of one count.
+ */
+struct cnnvp_stat {
+    const char *name;
+    const char *unit;
+    const char *layer;
+    const char *energy;
+    const char *help;
+};
+
+struct cnnvp_counter {
+    const char *name; /* a value over time in the trace, such as bytes in a buffer */
+    const char *unit;
+};
+
+struct cnnvp_host; /* the host's side of one instance; opaque */
+struct cnnvp_host_ops;
+
+/* What `init` is given. Both pointers stay valid until `fini` has returned; keep them in the instance. */
+struct cnnvp_init {
+    uint32_t struct_size;
+    uint32_t instance;  /* number of this instance, as in struct cnnvp_access::initiator */
+    const char *name;   /* of this instance in the platform file */
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+};
+
+/* Functions that a unit does not need are NULL. `self` is the instance. */
+struct cnnvp_unit {
+    uint32_t struct_size; /* sizeof(struct cnnvp_unit) as the model was compiled */
+    uint16_t abi_major;   /* CNNVP_ABI_MAJOR */
+    uint16_t abi_minor;   /* CNNVP_ABI_MINOR */
+    const char *kind;     /* name for `model:` in a platform file; letters, digits, _ */
+    const char *version;
+    const char *summary; /* one line */
+    size_t instance_size;
+
+    const struct cnnvp_param *params;
+    size_t param_count;
+    const struct cnnvp_port *ports;
+    size_t port_count;
+    const struct cnnvp_register *registers; /* served by the host on the target port `register_port` */
+    size_t register_count;
+    const struct cnnvp_field *fields;
+    size_t field_count;
+    uint32_t register_port;
+    const struct cnnvp_stat *stats;
+    size_t stat_count;
+    const char *const *tracks; /* rows of the trace */
+    size_t track_count;
+    const struct cnnvp_counter *counters;
+    size_t counter_count;
+    uint32_t event_count;      /* events 0 .. event_count - 1, see notify */
+    uint32_t process_stack;    /* bytes of stack for `process`; 0 for the host's default */
+
+    /* Parameters have been checked against the table. Reads them, allocates. Ports may not be used yet. */
+    int (*init)(void *self, const struct cnnvp_init *init);
+    void (*fini)(void *self);
+    /* Registers have already been set to their reset values by the host. Always works, also in mid-transfer. */
+    void (*reset)(void *self);
+
+    /* An access at a target port that registers do not serve. */
+    int (*access)(void *self, uint32_t port, struct cnnvp_access *access);
+    /* A register has been written (after access rules were applied); `old` is its value before. A status other than
+     * CNNVP_OK is returned to the initiator. */
+    int (*reg_written)(void *self, uint32_t reg, uint32_t old);
+    /* A register is about to be read; update its storage here. */
+    int (*reg_read)(void *self, uint32_t reg);
+    /* A request at a memory target port. CNNVP_OK: accepted, `ops->complete` follows, at the earliest during this call's
+     * own instant but never inside this call. Anything else: refused, no completion follows. */
+    int (*request)(void *self, uint32_t port, struct cnnvp_request *request);
+    /* A request of this unit is complete, at the present time. The structure belongs to the unit again. */
+    void (*complete)(void *self, uint32_t port, struct cnnvp_request *request);
+    /* Direct memory for a memory target port; CNNVP_E_NOSUP where there is none. */
+    int (*dmi)(void *self, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi);
+    /* An event set by `notify` is due. */
+    void (*event)(void *self, uint32_t event);
+    /* A line of an IRQ_IN port has changed to `level`. After a reset, in which outputs drop to 0, lines that are high are
+     * announced again. */
+    void (*signal)(void *self, uint32_t port, uint32_t line, int level);
+    /* Own thread of control, started after reset, ended by the status CNNVP_E_STOPPED of a blocking call. */
+    void (*process)(void *self);
+    /* The run is over (or a snapshot of statistics is taken): bring counts up to date with `count`. */
+    void (*flush)(void *self);
+};
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * What the host offers
+ */
+
+enum cnnvp_log_level { CNNVP_LOG_ERROR = 0, CNNVP_LOG_WARNING = 1, CNNVP_LOG_INFO = 2, CNNVP_LOG_DEBUG = 3 };
+
+/*
+ * Functions that a host lacks are there all the same and return CNNVP_E_NOSUP: a model never tests for NULL.
+ * `host` is the pointer from struct cnnvp_init. "any" = may be called from every callback and from init.
+ */
+struct cnnvp_host_ops {
+    uint32_t struct_size;
+    uint16_t abi_major;
+    uint16_t abi_minor;
+
+    /* -- parameters (any) -- value of parameter `index` of the unit's table; text only for TEXT and ENUM */
+    uint64_t (*param)(struct cnnvp_host *host, uint32_t index);
+    const char *(*param_text)(struct cnnvp_host *host, uint32_t index);
+    /* Says why init is about to fail: the message is printed with the place of parameter `index` (UINT32_MAX: of the
+     * instance) in the platform file or command line. Returns CNNVP_E_INVAL, to be returned from init. */
+    int (*config_error)(struct cnnvp_host *host, uint32_t index, const char *format, ...) CNNVP_PRINTF(3, 4);
+    /* 1 where no arithmetic is wanted (--timing-only): data pointers are NULL, times and counts stay the same. */
+    int (*timing_only)(struct cnnvp_host *host);
+
+    /* -- time (any) -- */
+    cnnvp_time (*now)(struct cnnvp_host *host);
+    /* Clock of this instance in MHz: its own parameter clock_mhz, or that of the instance that `clock:` names. */
+    uint64_t (*clock_mhz)(struct cnnvp_host *host);
+    /* Absolute time of the next thing that the simulation kernel has pending (other instances' events, the end of a
+     * wait), CNNVP_TIME_NEVER if none: up to there nothing can interfere. Equal to now if something is still pending
+     * in this instant. A pending event of this instance counts as well. */
+    cnnvp_time (*next_activity)(struct cnnvp_host *host);
+    /* Calls `event` of this instance at the absolute time `at` (now or later; an earlier time means now, after the
+     * present callback). One pending notification for each event: a second call replaces the first. */
+    int (*notify)(struct cnnvp_host *host, uint32_t event, cnnvp_time at);
+    int (*cancel)(struct cnnvp_host *host, uint32_t event);
+
+    /* -- transactions (not from init, reset or fini) -- */
+    int (*access)(struct cnnvp_host *host, uint32_t port, struct cnnvp_access *access);
+    int (*request)(struct cnnvp_host *host, uint32_t port, struct cnnvp_request *request);
+    /* For a memory target: `request` is complete now; its status is set, and it is not touched any more. The initiator
+     * learns of it in this instant, when the present callback has returned (in process: at its next blocking call), so its
+     * next request does not come back into the caller. */
+    int (*complete)(struct cnnvp_host *host, struct cnnvp_request *request);
+    int (*dmi)(struct cnnvp_host *host, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi);
+    /* Drives an IRQ_OUT port (also from reset). A repeated level costs nothing. */
+    int (*irq)(struct cnnvp_host *host, uint32_t port, int level);
+
+    /* -- blocking, only from process -- */
+    int (*wait)(struct cnnvp_host *host, cnnvp_time duration);
+    /* Waits until `wake` is called on this instance; returns at once if it has been called since the last
+     * wait_wake returned. */
+    int (*wait_wake)(struct cnnvp_host *host);
+    /* Returns when nothing else is pending in the present instant. */
+    int (*settle)(struct cnnvp_host *host);
+
+    /* -- to the own process, from any callback -- */
+    void (*wake)(struct cnnvp_host *host);
+
+    /* -- statistics and traces (any but init) -- */
+    /* Adds n to statistic `stat`, on behalf of `tag`. */
+    void (*count)(struct cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n);
+    /* Work from `begin` to `end` on row `track`. Spans of one track come in order and do not overlap. `name` must stay
+     * valid for the life of the simulation. Also sets the layer's first and last time if tag is not 0. */
+    void (*span)(struct cnnvp_host *host, uint32_t track, const char *name, uint32_t tag, uint64_t flow,
+                 cnnvp_time begin, cnnvp_time end);
+    void (*counter)(struct cnnvp_host *host, uint32_t counter, cnnvp_time at, uint64_t value);
+    void (*log)(struct cnnvp_host *host, enum cnnvp_log_level level, const char *format, ...) CNNVP_PRINTF(3, 4);
+
+    /* -- the outside world (any but init) -- */
+    /* Ends the simulation after the present instant. `reason` is shown if code is not 0. code CNNVP_E_FATAL: not an exit
+     * of the guest but broken state, CNNVP_END_FATAL. */
+    void (*finish)(struct cnnvp_host *host, int code, const char *reason);
+    /* Bytes to the user's terminal. */
+    void (*console_write)(struct cnnvp_host *host, const void *data, size_t size);
+    /* Up to `size` bytes that are there without waiting; returns how many, 0 at end of input. */
+    size_t (*console_read)(struct cnnvp_host *host, void *data, size_t size);
+};
+
+/* The index-th unit of a library, NULL behind the last. `host_abi` is major << 16 | minor of the host. */
+typedef const struct cnnvp_unit *(*cnnvp_model_query_fn)(uint32_t index, uint32_t host_abi);
+
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
+const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi);
+
+/* ------------------------------------------------------------------------------------------------------------------
+ * Clock arithmetic. Edge n of a clock of `mhz` MHz lies at floor(n * 10^6 / mhz) ps. mhz: 1 .. 1 000 000.
+ */
+
+static inline cnnvp_time cnnvp_edge_time(uint64_t mhz, uint64_t edge)
+{
+    /* Split so that the product cannot overflow before the year 2500 of simulated time. */
+    return edge / mhz * 1000000u + edge % mhz * 1000000u / mhz;
+}
+
+/* Number of the first edge at or after `time`. */
+static inline uint64_t cnnvp_edge_at_or_after(uint64_t mhz, cnnvp_time time)
+{
+    /* floor(n * 10^6 / mhz) >= t  <=>  n >= t * mhz / 10^6, for whole t */
+    return time / 1000000u * mhz + (time % 1000000u * mhz + 999999u) / 1000000u;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
