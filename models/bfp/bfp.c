@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Block floating point, one block at a time. See bfp.h for the format. A binary32 is significand * 2^(field - 150)
+ * with 24 bits of significand (field 1 stands for subnormals too), so its mantissa is the significand shifted right by
+ * exponent - (w - 2) + 150 - field.
+ */
+#include "bfp_kernels.h"
+
+#include <string.h>
+
+#define MAGNITUDE UINT32_C(0x7fffffff)
+#define INFINITE UINT32_C(0x7f800000)
+#define LARGEST UINT32_C(0x7f7fffff)
+
+/* Values of one call of a kernel: its tallies have 32 bits. */
+#define CHUNK ((uint64_t)1 << 20)
+
+bool cnnvp_bfp_format_valid(const struct cnnvp_bfp_format *format)
+{
+    return format->mantissa_bits >= CNNVP_BFP_MIN_BITS && format->mantissa_bits <= CNNVP_BFP_MAX_BITS &&
+           format->rounding <= CNNVP_BFP_ROUNDING_FLOOR;
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* 2^power as binary64, -1022 .. 1023. */
+static double power_of_two(int32_t power)
+{
+    const uint64_t bits = (uint64_t)(power + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* floor(log2 n), n not 0. */
+static int32_t log2_floor(uint64_t n)
+{
+    int32_t log = 0;
+    while ((n >>= 1) != 0)
+        ++log;
+    return log;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- exponents ---- */
+
+float cnnvp_bfp_max(const float *values, uint64_t n)
+{
+    const struct bfp_kernels *kernels = cnnvp_bfp_kernels();
+    uint32_t max = 0;
+    for (uint64_t i = 0; i < n; i += CHUNK) {
+        const uint32_t part = kernels->max_bits(values + i, smaller(CHUNK, n - i));
+        max = part > max ? part : max;
+    }
+    return float_of(max);
+}
+
+uint32_t cnnvp_bfp_max_sum(const int32_t *sums, uint64_t n)
+{
+    const struct bfp_kernels *kernels = cnnvp_bfp_kernels();
+    uint32_t max = 0;
+    for (uint64_t i = 0; i < n; i += CHUNK) {
+        const uint32_t part = kernels->max_sum(sums + i, smaller(CHUNK, n - i));
+        max = part > max ? part : max;
+    }
+    return max;
+}
+
+static uint64_t magnitude_of(int64_t sum)
+{
+    return sum < 0 ? 0u - (uint64_t)sum : (uint64_t)sum;
+}
+
+uint64_t cnnvp_bfp_max_wide(const int64_t *sums, uint64_t n)
+{
+    uint64_t max = 0;
+    for (uint64_t i = 0; i < n; ++i)
+        max = magnitude_of(sums[i]) > max ? magnitude_of(sums[i]) : max;
+    return max;
+}
+
+static int8_t clamp_exponent(int64_t exponent, struct cnnvp_bfp_counts *counts)
+{
+    if (exponent < CNNVP_BFP_MIN_EXPONENT || exponent > CNNVP_BFP_MAX_EXPONENT) {
+        ++counts->exponents_clamped;
+        return exponent < 0 ? CNNVP_BFP_MIN_EXPONENT : CNNVP_BFP_MAX_EXPONENT;
+    }
+    return (int8_t)exponent;
+}
+
+int8_t cnnvp_bfp_exponent(float max, struct cnnvp_bfp_counts *counts)
+{
+    const uint32_t magnitude = bits_of(max) & MAGNITUDE;
+    if (magnitude == 0 || magnitude >= INFINITE)
+        return CNNVP_BFP_MIN_EXPONENT;
+    const int32_t field = (int32_t)(magnitude >> 23);
+    /* a subnormal is magnitude * 2^-149 */
+    return clamp_exponent(field != 0 ? field - 127 : log2_floor(magnitude) - 149, counts);
+}
+
+int8_t cnnvp_bfp_exponent_of_sum(uint64_t max, int32_t scale, struct cnnvp_bfp_counts *counts)
+{
+    return max == 0 ? CNNVP_BFP_MIN_EXPONENT : clamp_exponent((int64_t)log2_floor(max) + scale, counts);
+}
+
+/* ---- to mantissas ---- */
+
+static uint64_t random_of(const struct cnnvp_bfp_format *format, uint64_t index)
+{
+    return format->rounding == CNNVP_ROUNDING_STOCHASTIC ? cnnvp_round_random(format->seed, index) : 0;
+}
+
+static int32_t significand_shift(const struct cnnvp_bfp_format *format, int8_t exponent)
+{
+    return exponent - ((int32_t)format->mantissa_bits - 2) + 150;
+}
+
+void cnnvp_bfp_quantise(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first, const float *values,
+                        uint64_t n, int8_t *mantissas, struct cnnvp_bfp_counts *counts)
+{
+    const struct bfp_kernels *kernels = cnnvp_bfp_kernels();
+    const struct bfp_run run = {significand_shift(format, exponent), (1u << (format->mantissa_bits - 1u)) - 1u};
+    struct bfp_tally tally = {0};
+    for (uint64_t i = 0; i < n; i += CHUNK)
+        kernels->floats(&run, format->rounding, format->seed, first + i, values + i, smaller(CHUNK, n - i),
+                        mantissas + i, &tally);
+    counts->saturated += tally.saturated;
+    counts->nonfinite += tally.nonfinite;
+}
+
+void cnnvp_bfp_quantise_wide(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first,
+                             const float *values, uint64_t n, int32_t *mantissas, struct cnnvp_bfp_counts *counts)
+{
+    const int32_t limit = (int32_t)(UINT32_C(1) << (format->mantissa_bits - 1u)) - 1;
+    for (uint64_t i = 0; i < n; ++i) {
+        const uint32_t bits = bits_of(values[i]);
+        const uint32_t magnitude = bits & MAGNITUDE;
+        const bool negative = bits >> 31 != 0;
+        if (magnitude >= INFINITE) {
+            ++counts->nonfinite;
+            mantissas[i] = magnitude > INFINITE ? 0 : negative ? -limit - 1 : limit;
+            continue;
+        }
+        const int32_t field = (int32_t)(magnitude >> 23);
+        const uint32_t significand = (magnitude & 0x7fffffu) | (field != 0 ? 0x800000u : 0u);
+        mantissas[i] = cnnvp_bfp_round(significand, significand_shift(format, exponent) - (field != 0 ? field : 1),
+                                       negative, format->rounding, random_of(format, first + i),
+                                       format->mantissa_bits, &counts->saturated);
+    }
+}
+
+/* The right shift of sums * 2^scale. */
+static int32_t sum_shift(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale)
+{
+    return exponent - ((int32_t)format->mantissa_bits - 2) - scale;
+}
+
+void cnnvp_bfp_quantise_sums(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale, uint64_t first,
+                             const int32_t *sums, uint64_t n, int8_t *mantissas, struct cnnvp_bfp_counts *counts)
+{
+    const struct bfp_kernels *kernels = cnnvp_bfp_kernels();
+    const struct bfp_run run = {sum_shift(format, exponent, scale), (1u << (format->mantissa_bits - 1u)) - 1u};
+    struct bfp_tally tally = {0};
+    if (run.shift >= 1 && run.shift <= 40)
+        for (uint64_t i = 0; i < n; i += CHUNK)
+            kernels->sums(&run, format->rounding, format->seed, first + i, sums + i, smaller(CHUNK, n - i),
+                          mantissas + i, &tally);
+    else
+        for (uint64_t i = 0; i < n; ++i)
+            mantissas[i] = (int8_t)cnnvp_bfp_round(magnitude_of(sums[i]), run.shift, sums[i] < 0, format->rounding,
+                                                   random_of(format, first + i), format->mantissa_bits,
+                                                   &tally.saturated);
+    counts->saturated += tally.saturated;
+}
+
+void cnnvp_bfp_quantise_sums_wide(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale,
+                                  uint64_t first, const int64_t *sums, uint64_t n, int32_t *mantissas,
+                                  struct cnnvp_bfp_counts *counts)
+{
+    const int32_t shift = sum_shift(format, exponent, scale);
+    for (uint64_t i = 0; i < n; ++i)
+        mantissas[i] = cnnvp_bfp_round(magnitude_of(sums[i]), shift, sums[i] < 0, format->rounding,
+                                       random_of(format, first + i), format->mantissa_bits, &counts->saturated);
+}
+
+/* ---- to binary32 ---- */
+
+/* An exact binary64 to binary32, to nearest even; beyond the largest, that one. */
+static float narrowed(double value, uint64_t *saturated)
+{
+    const double largest = (double)float_of(LARGEST);
+    if (value > largest || value < -largest) {
+        ++*saturated;
+        return value > 0 ? float_of(LARGEST) : -float_of(LARGEST);
+    }
+    return (float)value;
+}
+
+void cnnvp_bfp_dequantise(uint32_t mantissa_bits, int8_t exponent, const int8_t *mantissas, uint64_t n, float *values)
+{
+    const double unit = power_of_two(exponent - ((int32_t)mantissa_bits - 2));
+    uint64_t saturated = 0;
+    if (exponent < CNNVP_BFP_MAX_EXPONENT)
+        for (uint64_t i = 0; i < n; ++i)
+            values[i] = (float)(mantissas[i] * unit);
+    else
+        for (uint64_t i = 0; i < n; ++i)
+            values[i] = narrowed(mantissas[i] * unit, &saturated);
+}
+
+void cnnvp_bfp_dequantise_wide(uint32_t mantissa_bits, int8_t exponent, const int32_t *mantissas, uint64_t n,
+                               float *values)
+{
+    const double unit = power_of_two(exponent - ((int32_t)mantissa_bits - 2));
+    uint64_t saturated = 0;
+    for (uint64_t i = 0; i < n; ++i)
+        values[i] = narrowed(mantissas[i] * unit, &saturated);
+}
+
+void cnnvp_bfp_sums_to_float(int32_t scale, const int32_t *sums, uint64_t n, float *values,
+                             struct cnnvp_bfp_counts *counts)
+{
+    const double unit = power_of_two(scale);
+    if (scale <= 96) /* 2^31 * 2^96 is still below the largest */
+        for (uint64_t i = 0; i < n; ++i)
+            values[i] = (float)(sums[i] * unit);
+    else
+        for (uint64_t i = 0; i < n; ++i)
+            values[i] = narrowed(sums[i] * unit, &counts->saturated);
+}
+
+void cnnvp_bfp_wide_to_float(int32_t scale, const int64_t *sums, uint64_t n, float *values,
+                             struct cnnvp_bfp_counts *counts)
+{
+    const double unit = power_of_two(scale);
+    for (uint64_t i = 0; i < n; ++i)
+        values[i] = narrowed((double)sums[i] * unit, &counts->saturated);
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Block floating point (S001 C9 and Fig. 4, Part B 1-11 to 1-15), free of any host.
+ *
+ * A block of values shares one exponent; each value keeps a two's complement mantissa of `mantissa_bits` = w bits:
+ *
+ *   value = mantissa * 2^(exponent - (w - 2))
+ *   exponent = floor(log2 max|x|),  mantissa = round(x * 2^(w - 2 - exponent))
+ *
+ * so that the largest value of a block has a mantissa of magnitude 2^(w-2) .. 2^(w-1). BFP8 is w = 8. Rules:
+ * - The exponent is an 8-bit signed number; outside -128 .. 127 it is clamped and counted. A block of zeros has -128
+ *   and is not counted.
+ * - A mantissa that rounds to 2^(w-1) saturates to 2^(w-1) - 1 and is counted; -2^(w-1) is representable and stays.
+ * - NaN becomes 0, an infinity the largest mantissa of its sign; both are counted and neither decides the exponent.
+ * - Stochastic rounding of element i of a tensor uses cnnvp_round_random(seed, i): no order of working matters.
+ * Whatever is computed here is integer arithmetic on the bits of IEEE 754 binary32, or a single rounding of an exact
+ * binary64: the same bits on every compiler.
+ *
+ * Conversions come in int8_t (w <= 8: what the engine stores) and int32_t (w <= 24: errors of a formula cannot hide
+ * behind quantisation).
+ */
+#ifndef CNNVP_BFP_H
+#define CNNVP_BFP_H
+
+#include "cnnvp_command.h"
+
+#include <stdbool.h>
+
+enum {
+    CNNVP_BFP_MIN_BITS = 2,
+    CNNVP_BFP_MAX_BITS = 24,
+    CNNVP_BFP_MIN_EXPONENT = -128,
+    CNNVP_BFP_MAX_EXPONENT = 127
+};
+
+/* enum cnnvp_round_mode, and one more: toward minus infinity, half a step too low on the average (Part B 1-15). */
+enum { CNNVP_BFP_ROUNDING_FLOOR = 3 };
+
+/* Which values share an exponent (Part B 1-14). */
+enum cnnvp_bfp_block {
+    CNNVP_BFP_BLOCK_TENSOR = 0,
+    CNNVP_BFP_BLOCK_IMAGE = 1,
+    CNNVP_BFP_BLOCK_CHANNEL = 2 /* of all images */
+};
+
+struct cnnvp_bfp_format {
+    uint32_t mantissa_bits; /* 2 .. 24 */
+    uint32_t rounding;      /* enum cnnvp_round_mode or CNNVP_BFP_ROUNDING_FLOOR */
+    uint64_t seed;          /* of stochastic rounding */
+};
+
+/* A tensor [images][channels][plane] and its blocks. Kernels: images 1, channels the output channels. */
+struct cnnvp_bfp_layout {
+    uint64_t images;
+    uint64_t channels;
+    uint64_t plane;             /* values of one channel of one image */
+    enum cnnvp_bfp_block block;
+};
+
+/* What happened; conversions only add. */
+struct cnnvp_bfp_counts {
+    uint64_t saturated;         /* results clipped */
+    uint64_t nonfinite;         /* NaN and infinities among the inputs */
+    uint64_t exponents_clamped; /* block exponents outside 8 bits */
+};
+
+/* True where width and rounding are among those above. */
+bool cnnvp_bfp_format_valid(const struct cnnvp_bfp_format *format);
+
+/* ---- one block (bfp.c) ---- */
+
+/* The largest finite magnitude among n values, 0 for n = 0. */
+float cnnvp_bfp_max(const float *values, uint64_t n);
+/* The largest magnitude among n sums. */
+uint32_t cnnvp_bfp_max_sum(const int32_t *sums, uint64_t n);
+uint64_t cnnvp_bfp_max_wide(const int64_t *sums, uint64_t n);
+
+/* The block exponent for a largest magnitude (the sign of `max` does not matter; not finite counts as 0). */
+int8_t cnnvp_bfp_exponent(float max, struct cnnvp_bfp_counts *counts);
+/* The same for magnitudes max * 2^scale. */
+int8_t cnnvp_bfp_exponent_of_sum(uint64_t max, int32_t scale, struct cnnvp_bfp_counts *counts);
+
+/* n values to mantissas under a given exponent; values that it is too small for saturate and are counted. `first` is
+ * the index of the first value in its tensor. The int8_t form takes up to 8 mantissa bits. */
+void cnnvp_bfp_quantise(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first, const float *values,
+                        uint64_t n, int8_t *mantissas, struct cnnvp_bfp_counts *counts);
+void cnnvp_bfp_quantise_wide(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first,
+                             const float *values, uint64_t n, int32_t *mantissas, struct cnnvp_bfp_counts *counts);
+
+/* The same from sums * 2^scale, as the PE module leaves them. */
+void cnnvp_bfp_quantise_sums(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale, uint64_t first,
+                             const int32_t *sums, uint64_t n, int8_t *mantissas, struct cnnvp_bfp_counts *counts);
+void cnnvp_bfp_quantise_sums_wide(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale,
+                                  uint64_t first, const int64_t *sums, uint64_t n, int32_t *mantissas,
+                                  struct cnnvp_bfp_counts *counts);
+
+/* mantissa * 2^(exponent - (w - 2)) in binary32: exact for w <= 8, rounded to nearest even where a result of more
+ * bits is subnormal; -2^128, which is no binary32, becomes the largest float of its sign. */
+void cnnvp_bfp_dequantise(uint32_t mantissa_bits, int8_t exponent, const int8_t *mantissas, uint64_t n, float *values);
+void cnnvp_bfp_dequantise_wide(uint32_t mantissa_bits, int8_t exponent, const int32_t *mantissas, uint64_t n,
+                               float *values);
+
+/* The scale of products: a sum of mantissa products is worth sum * 2^scale. */
+static inline int32_t cnnvp_bfp_product_scale(uint32_t bits_a, int8_t exponent_a, uint32_t bits_b, int8_t exponent_b)
+{
+    return (int32_t)exponent_a - ((int32_t)bits_a - 2) + (int32_t)exponent_b - ((int32_t)bits_b - 2);
+}
+
+/* sums * 2^scale in binary32, rounded once to nearest even; beyond the largest float that one, counted as saturated.
+ * The 64-bit form first rounds sums of more than 53 bits to 53. scale: -900 .. 900. */
+void cnnvp_bfp_sums_to_float(int32_t scale, const int32_t *sums, uint64_t n, float *values,
+                             struct cnnvp_bfp_counts *counts);
+void cnnvp_bfp_wide_to_float(int32_t scale, const int64_t *sums, uint64_t n, float *values,
+                             struct cnnvp_bfp_counts *counts);
+
+/* ---- whole tensors (bfp_tensor.c) ---- */
+
+/* Number of exponents of a tensor; 0 if the layout is not valid. */
+uint64_t cnnvp_bfp_blocks(const struct cnnvp_bfp_layout *layout);
+
+/* Finds each block's exponent and quantises. `exponents` has cnnvp_bfp_blocks() entries. CNNVP_OK or CNNVP_E_INVAL. */
+CNNVP_MUST_USE int cnnvp_bfp_encode(const struct cnnvp_bfp_format *format, const struct cnnvp_bfp_layout *layout,
+                                    const float *values, int8_t *mantissas, int8_t *exponents,
+                                    struct cnnvp_bfp_counts *counts);
+CNNVP_MUST_USE int cnnvp_bfp_encode_wide(const struct cnnvp_bfp_format *format, const struct cnnvp_bfp_layout *layout,
+                                         const float *values, int32_t *mantissas, int8_t *exponents,
+                                         struct cnnvp_bfp_counts *counts);
+CNNVP_MUST_USE int cnnvp_bfp_decode(uint32_t mantissa_bits, const struct cnnvp_bfp_layout *layout,
+                                    const int8_t *mantissas, const int8_t *exponents, float *values);
+CNNVP_MUST_USE int cnnvp_bfp_decode_wide(uint32_t mantissa_bits, const struct cnnvp_bfp_layout *layout,
+                                         const int32_t *mantissas, const int8_t *exponents, float *values);
+
+/* ---- the definition ---- */
+
+/*
+ * round(magnitude * 2^-shift) with the sign, clipped to w bits; *saturated grows by 1 if it was. Stochastic: away
+ * from zero where the low `shift` bits exceed random mod 2^shift; with a shift of 56 and more never.
+ */
+static inline int32_t cnnvp_bfp_round(uint64_t magnitude, int32_t shift, bool negative, uint32_t rounding,
+                                      uint64_t random, uint32_t mantissa_bits, uint64_t *saturated)
+{
+    const uint64_t limit = (UINT64_C(1) << (mantissa_bits - 1u)) - (negative ? 0u : 1u);
+    uint64_t rounded;
+    if (shift <= 0) {
+        const uint32_t left = (uint32_t)-(int64_t)shift;
+        rounded = magnitude == 0                               ? 0
+                  : left > 62u || magnitude > (limit >> left) ? limit + 1u
+                                                              : magnitude << left;
+    } else {
+        const uint64_t rest = shift > 63 ? magnitude : magnitude & ((UINT64_C(1) << shift) - 1u);
+        const uint64_t half = shift > 64 ? UINT64_MAX : UINT64_C(1) << (shift - 1);
+        rounded = shift > 63 ? 0 : magnitude >> shift;
+        if (rounding == CNNVP_ROUNDING_NEAREST)
+            rounded += rest > half || (rest == half && (rounded & 1u) != 0);
+        else if (rounding == CNNVP_ROUNDING_STOCHASTIC)
+            rounded += shift <= 55 && rest > (random & ((UINT64_C(1) << (shift & 63)) - 1u));
+        else if (rounding == CNNVP_BFP_ROUNDING_FLOOR)
+            rounded += negative && rest != 0;
+    }
+    if (rounded > limit) {
+        ++*saturated;
+        rounded = limit;
+    }
+    return negative ? -(int32_t)rounded : (int32_t)rounded;
+}
+
+#endif

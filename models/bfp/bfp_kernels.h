@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inner loops of the conversions to 8 bits and less, in variants for the host's vector units. All give the same
+ * bits. */
+#ifndef CNNVP_BFP_KERNELS_H
+#define CNNVP_BFP_KERNELS_H
+
+#include "bfp.h"
+
+/* What n values have in common. */
+struct bfp_run {
+    int32_t shift;  /* floats: right shift of the significand = shift - exponent field; sums: right shift, 1 .. 40 */
+    uint32_t limit; /* largest mantissa, 2^(w-1) - 1 */
+};
+
+struct bfp_tally {
+    uint64_t saturated;
+    uint64_t nonfinite;
+};
+
+/* Up to 2^31 values a call. */
+struct bfp_kernels {
+    const char *name;
+    uint32_t (*max_bits)(const float *values, size_t n); /* bits of the largest finite magnitude */
+    uint32_t (*max_sum)(const int32_t *sums, size_t n);
+    void (*floats)(const struct bfp_run *run, uint32_t rounding, uint64_t seed, uint64_t first, const float *values,
+                   size_t n, int8_t *mantissas, struct bfp_tally *tally);
+    void (*sums)(const struct bfp_run *run, uint32_t rounding, uint64_t seed, uint64_t first, const int32_t *sums,
+                 size_t n, int8_t *mantissas, struct bfp_tally *tally);
+};
+
+/* The fastest variant that this machine runs. */
+const struct bfp_kernels *cnnvp_bfp_kernels(void);
+/* The index-th variant that this machine runs, NULL behind the last. */
+const struct bfp_kernels *cnnvp_bfp_kernels_variant(size_t index);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The buffer's host-free parts: updates and the account of what is alive. */
+#ifndef CNNVP_BUFFER_INTERNAL_H
+#define CNNVP_BUFFER_INTERNAL_H
+
+#include "buffer.h"
+
+/* ---- updates (buffer_update.c) ---- */
+
+/* Bytes of one partial sum. */
+#define BUFFER_SLOT_BYTES 8u
+
+/* CNNVP_OK, or why the buffer refuses: CNNVP_E_INVAL malformed, CNNVP_E_ADDR outside the half, CNNVP_E_ACCESS
+ * misaligned. */
+CNNVP_MUST_USE int buffer_update_check(const struct cnnvp_update *update, uint64_t half_bytes);
+/* Applies a checked update to the half's storage. Counts clipped words in update->saturated. */
+void buffer_update_apply(struct cnnvp_update *update, uint8_t *half);
+
+/* ---- what is alive in a half (buffer_live.c) ---- */
+
+/* Ranges kept apart for each half; with more, the newest two are taken as one. */
+#define BUFFER_RANGES 32u
+
+struct buffer_range {
+    uint64_t begin; /* bytes in the half */
+    uint64_t end;
+    uint64_t feature_words;
+    uint32_t word_bytes; /* 2, or 8 for partial sums */
+};
+
+struct buffer_live {
+    struct buffer_range ranges[BUFFER_RANGES];
+    uint32_t count;
+};
+
+/* The DMA has written [begin, end): values that were there are gone. Without feature values (a border, weights) those
+ * that lie there stay. */
+void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words);
+/* A calculation unit has written results that span [begin, end): in place of others, or, with strides between planes,
+ * in among them (the row tiles of a map). */
+void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
+                        uint32_t word_bytes);
+/* Partial sums at [begin, end) have been used up by a write-out. */
+void buffer_live_drop(struct buffer_live *live, uint64_t begin, uint64_t end);
+/* [begin, end) has been stored to memory or moved away: `feature_words` values have left, 0: all in the range. Partial
+ * sums of the half are over, too. */
+void buffer_live_leave(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words);
+
+#endif

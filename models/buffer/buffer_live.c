@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which ranges of a half hold live values, and how many of these are feature values (contract.md, `storage`). A list of
+ * disjoint ranges, in order of writing.
+ */
+#include "buffer_internal.h"
+
+static int overlaps(const struct buffer_range *range, uint64_t begin, uint64_t end)
+{
+    return range->begin < end && begin < range->end;
+}
+
+static void remove_range(struct buffer_live *live, uint32_t index)
+{
+    for (uint32_t r = index + 1u; r < live->count; ++r)
+        live->ranges[r - 1u] = live->ranges[r];
+    live->count--;
+}
+
+void buffer_live_drop(struct buffer_live *live, uint64_t begin, uint64_t end)
+{
+    for (uint32_t r = live->count; r-- > 0;)
+        if (overlaps(&live->ranges[r], begin, end))
+            remove_range(live, r);
+}
+
+static void append(struct buffer_live *live, const struct buffer_range *range)
+{
+    if (live->count == BUFFER_RANGES) {
+        /* Room for the newcomer: the two newest become one range around both. */
+        struct buffer_range *last = &live->ranges[BUFFER_RANGES - 2u];
+        const struct buffer_range *newest = last + 1;
+        last->begin = last->begin < newest->begin ? last->begin : newest->begin;
+        last->end = last->end > newest->end ? last->end : newest->end;
+        last->feature_words += newest->feature_words;
+        live->count--;
+    }
+    live->ranges[live->count++] = *range;
+}
+
+void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words)
+{
+    const struct buffer_range loaded = {begin, end, feature_words, 2u};
+    if (feature_words == 0)
+        for (uint32_t r = 0; r < live->count; ++r)
+            if (live->ranges[r].feature_words != 0 && overlaps(&live->ranges[r], begin, end))
+                return; /* a border beside live values */
+    buffer_live_drop(live, begin, end);
+    append(live, &loaded);
+}
+
+/* Takes `old` into `result`, which overlaps it. */
+static void join(struct buffer_range *result, const struct buffer_range *old)
+{
+    if (old->word_bytes != result->word_bytes || (old->begin >= result->begin && old->end <= result->end))
+        return; /* replaced */
+    if (result->begin >= old->begin && result->end <= old->end) {
+        /* rewritten in place: the values around it are still there */
+        const uint64_t words = old->feature_words > result->feature_words ? old->feature_words : result->feature_words;
+        *result = *old;
+        result->feature_words = words;
+        return;
+    }
+    result->begin = old->begin < result->begin ? old->begin : result->begin;
+    result->end = old->end > result->end ? old->end : result->end;
+    const uint64_t room = (result->end - result->begin) / result->word_bytes;
+    const uint64_t words = old->feature_words + result->feature_words;
+    result->feature_words = words < room ? words : room;
+}
+
+void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
+                        uint32_t word_bytes)
+{
+    struct buffer_range result = {begin, end, feature_words, word_bytes};
+    for (uint32_t r = live->count; r-- > 0;)
+        if (overlaps(&live->ranges[r], begin, end)) {
+            join(&result, &live->ranges[r]);
+            remove_range(live, r);
+        }
+    /* rows written one after the other are one range */
+    if (live->count != 0) {
+        struct buffer_range *newest = &live->ranges[live->count - 1u];
+        if (newest->end == result.begin && newest->word_bytes == result.word_bytes) {
+            newest->end = result.end;
+            newest->feature_words += result.feature_words;
+            return;
+        }
+    }
+    append(live, &result);
+}
+
+void buffer_live_leave(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words)
+{
+    uint64_t leaving = feature_words;
+    for (uint32_t r = live->count; r-- > 0;) {
+        struct buffer_range *range = &live->ranges[r];
+        const int inside = range->begin >= begin && range->end <= end;
+        if (range->word_bytes == BUFFER_SLOT_BYTES) {
+            remove_range(live, r);
+        } else if (overlaps(range, begin, end)) {
+            /* A range that sticks out keeps what has not left. */
+            const uint64_t gone = leaving < range->feature_words ? leaving : range->feature_words;
+            leaving -= gone;
+            range->feature_words -= gone;
+            if (inside || feature_words == 0 || range->feature_words == 0)
+                remove_range(live, r);
+        }
+    }
+}

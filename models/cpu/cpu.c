@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The unit `cpu`: RV32IMAC core (rv32.h) on the model ABI. Modelled: one instruction a clock cycle, sleep, interrupts at
+ * the exact edge, device accesses at their own time. Not modelled: time of memory accesses, caches, pipelines.
+ *
+ * An instruction at clock edge n sees everything that happened at or before that edge, whatever the quantum.
+ */
+#include "cpu.h"
+
+#include <stdlib.h>
+
+#include "cpu_internal.h"
+
+enum cpu_param {
+#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
+#include "cpu.def"
+};
+
+enum cpu_stat {
+#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
+#include "cpu.def"
+    STATS
+};
+
+_Static_assert(STATS <= sizeof((struct cpu){0}.reported) / sizeof(uint64_t), "reported[] holds every statistic");
+
+enum { PORT_CONTROL, PORT_BUS, PORT_IRQ };
+
+#define EXIT_FAILURE_CODE 1u
+/* Deep enough for what device accesses lead to: chains of units run on this stack. */
+#define PROCESS_STACK (512u * 1024u)
+
+void cpu_finish(struct cpu *cpu, uint32_t code, const char *reason)
+{
+    cpu->finished = 1;
+    cpu->ops->finish(cpu->host, code <= INT32_MAX ? (int)code : (int)EXIT_FAILURE_CODE, reason);
+    cnnvp_rv32_exit(cpu->core, code);
+}
+
+static void tohost(void *context, uint32_t word)
+{
+    struct cpu *cpu = context;
+    if (cpu_sync(cpu) == CNNVP_OK)
+        cpu_finish(cpu, word >> 1, "the guest reported a failure by tohost");
+}
+
+static uint64_t time_csr(void *context)
+{
+    const struct cpu *cpu = context;
+    const cnnvp_time now = cnnvp_edge_time(cpu->mhz, cpu->edge + cnnvp_rv32_executed(cpu->core));
+    /* The last tick at or before now. */
+    return cnnvp_edge_at_or_after(cpu->timebase_mhz, now + 1u) - 1u;
+}
+
+static void flush(void *instance)
+{
+    struct cpu *cpu = instance;
+    struct cnnvp_rv32_stats stats;
+    cnnvp_rv32_get_stats(cpu->core, &stats);
+    const uint64_t values[STATS] = {
+        [STAT_instructions] = stats.retired,
+        [STAT_cycles] = stats.slots + stats.idle_cycles,
+        [STAT_wfi_cycles] = cpu->wfi_cycles,
+        [STAT_stall_cycles] = cpu->stall_cycles,
+        [STAT_loads] = stats.loads,
+        [STAT_stores] = stats.stores,
+        [STAT_device_reads] = cpu->device_reads,
+        [STAT_device_writes] = cpu->device_writes,
+        [STAT_exceptions] = stats.exceptions,
+        [STAT_interrupts] = stats.interrupts,
+    };
+    for (uint32_t i = 0; i < STATS; i++) {
+        if (values[i] > cpu->reported[i])
+            cpu->ops->count(cpu->host, i, 0, values[i] - cpu->reported[i]);
+        cpu->reported[i] = values[i];
+    }
+}
+
+static void log_traps(const struct cpu *cpu)
+{
+    struct cnnvp_rv32_trap traps[CNNVP_RV32_TRAP_LOG];
+    const size_t count = cnnvp_rv32_trap_log(cpu->core, traps);
+    for (size_t i = 0; i < count; i++)
+        cpu->ops->log(cpu->host, CNNVP_LOG_ERROR, "trap after %llu instructions: pc 0x%08x, mcause 0x%08x, mtval 0x%08x",
+                      (unsigned long long)traps[i].slot, (unsigned)traps[i].pc, (unsigned)traps[i].cause,
+                      (unsigned)traps[i].tval);
+}
+
+static void give_up(struct cpu *cpu, const char *reason)
+{
+    cpu->ops->log(cpu->host, CNNVP_LOG_ERROR, "%s, pc 0x%08x", reason, (unsigned)cnnvp_rv32_pc(cpu->core));
+    log_traps(cpu);
+    cpu_finish(cpu, EXIT_FAILURE_CODE, reason);
+}
+
+/* Waits until the first instruction of the next run is due and all else in that instant is done. */
+static int catch_up(struct cpu *cpu)
+{
+    const cnnvp_time at = cnnvp_edge_time(cpu->mhz, cpu->edge);
+    const cnnvp_time now = cpu->ops->now(cpu->host);
+    int status = at > now ? cpu->ops->wait(cpu->host, at - now) : CNNVP_OK;
+    if (status == CNNVP_OK)
+        status = cpu->ops->settle(cpu->host);
+    cpu->stopped |= status != CNNVP_OK;
+    return status;
+}
+
+/* Sleeps until the next call of wake, then to the clock edge that follows. Returns how many cycles went by. */
+static uint64_t sleep_once(struct cpu *cpu)
+{
+    const uint64_t before = cpu->edge;
+    if (cpu->ops->wait_wake(cpu->host) != CNNVP_OK) {
+        cpu->stopped = 1;
+        return 0;
+    }
+    const uint64_t edge = cnnvp_edge_at_or_after(cpu->mhz, cpu->ops->now(cpu->host));
+    if (edge > before)
+        cpu->edge = edge;
+    (void)catch_up(cpu);
+    return cpu->edge - before;
+}
+
+static void sleep_in_wfi(struct cpu *cpu)
+{
+    while (!cpu->stopped && !cnnvp_rv32_wakeup(cpu->core)) {
+        if (!cnnvp_rv32_can_wake(cpu->core)) {
+            give_up(cpu, "the guest sleeps (wfi) with all interrupts disabled");
+            return;
+        }
+        const uint64_t cycles = sleep_once(cpu);
+        cpu->wfi_cycles += cycles;
+        cnnvp_rv32_idle(cpu->core, cycles);
+    }
+}
+
+/* A jump to itself that only an interrupt can end: it is executed once a cycle. */
+static void sleep_in_loop(struct cpu *cpu)
+{
+    if (!cnnvp_rv32_can_wake(cpu->core)) {
+        give_up(cpu, "the guest is in an endless loop with all interrupts disabled");
+        return;
+    }
+    while (!cpu->stopped && !cnnvp_rv32_wakeup(cpu->core))
+        cnnvp_rv32_skip(cpu->core, sleep_once(cpu));
+}
+
+static void run_once(struct cpu *cpu)
+{
+    uint64_t executed;
+    if (catch_up(cpu) != CNNVP_OK)
+        return;
+    cpu->limit = cpu_slots(cpu, cpu->edge);
+    const enum cnnvp_rv32_reason reason = cnnvp_rv32_run(cpu->core, cpu->limit, &executed);
+    cpu->edge += executed;
+    if (cpu->stopped || cpu->finished)
+        return;
+    if (reason == CNNVP_RV32_DOUBLE_FAULT) {
+        give_up(cpu, "the guest's trap handler cannot be executed");
+    } else if ((reason == CNNVP_RV32_WFI || reason == CNNVP_RV32_IDLE_LOOP) && catch_up(cpu) == CNNVP_OK) {
+        if (reason == CNNVP_RV32_WFI)
+            sleep_in_wfi(cpu);
+        else
+            sleep_in_loop(cpu);
+    }
+}
+
+static void process(void *instance)
+{
+    struct cpu *cpu = instance;
+    flush(cpu);
+    cnnvp_rv32_reset(cpu->core, cpu->program.entry);
+    for (uint32_t i = 0; i < STATS; i++)
+        cpu->reported[i] = 0;
+    cpu->wfi_cycles = cpu->stall_cycles = cpu->device_reads = cpu->device_writes = 0;
+    cpu->stopped = cpu->finished = 0;
+    cpu->faults_logged = 0;
+    cpu->edge = cnnvp_edge_at_or_after(cpu->mhz, cpu->ops->now(cpu->host));
+    if (!cpu->has_program)
+        return;
+    if (cpu->program.tohost != 0) {
+        (void)cpu_map(cpu, cpu->program.tohost);
+        if (cnnvp_rv32_watch_tohost(cpu->core, cpu->program.tohost) != 0)
+            cpu->ops->log(cpu->host, CNNVP_LOG_WARNING, "tohost at 0x%08x is not in directly accessible memory: ignored",
+                          (unsigned)cpu->program.tohost);
+    }
+    while (!cpu->stopped && !cpu->finished)
+        run_once(cpu);
+}
+
+static void signal_changed(void *instance, uint32_t port, uint32_t line, int level)
+{
+    static const enum cnnvp_rv32_line lines[] = {CNNVP_RV32_MSIP, CNNVP_RV32_MTIP, CNNVP_RV32_MEIP};
+    struct cpu *cpu = instance;
+    if (port != PORT_IRQ || line >= sizeof lines / sizeof lines[0])
+        return;
+    cnnvp_rv32_set_irq(cpu->core, lines[line], level);
+    if (level)
+        cpu->ops->wake(cpu->host);
+}
+
+static int take_program(void *instance, uint32_t port, struct cnnvp_access *access)
+{
+    struct cpu *cpu = instance;
+    (void)port;
+    if (access->op != CNNVP_COMMAND || access->data == NULL)
+        return CNNVP_E_ACCESS;
+    if (access->size != sizeof cpu->program)
+        return CNNVP_E_INVAL;
+    cpu->program = *(const struct cnnvp_cpu_program *)access->data;
+    cpu->has_program = 1;
+    return CNNVP_OK;
+}
+
+static int init(void *instance, const struct cnnvp_init *init)
+{
+    struct cpu *cpu = instance;
+    const struct cnnvp_rv32_config config = {
+        .bus = {.context = cpu, .load = cpu_load, .store = cpu_store, .fetch = cpu_fetch, .time = time_csr,
+                .semihost = cpu_semihost, .tohost = tohost},
+        .cycles_per_instruction = 1};
+    cpu->host = init->host;
+    cpu->ops = init->ops;
+    cpu->mhz = init->ops->param(init->host, PARAM_clock_mhz);
+    cpu->quantum = init->ops->param(init->host, PARAM_quantum);
+    cpu->timebase_mhz = init->ops->param(init->host, PARAM_timebase_mhz);
+    cpu->core = malloc(cnnvp_rv32_size());
+    if (cpu->core == NULL)
+        return CNNVP_E_NOMEM;
+    if (cnnvp_rv32_init(cpu->core, &config) != 0) {
+        free(cpu->core);
+        cpu->core = NULL;
+        return CNNVP_E_NOMEM;
+    }
+    return CNNVP_OK;
+}
+
+static void fini(void *instance)
+{
+    struct cpu *cpu = instance;
+    cnnvp_rv32_fini(cpu->core);
+    free(cpu->core);
+}
+
+/* The process, which may be inside the core now, resets it when it starts again. */
+static void reset(void *instance)
+{
+    (void)instance;
+}
+
+static const struct cnnvp_param params[] = {
+#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
+    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
+#include "cpu.def"
+};
+
+static const struct cnnvp_stat stats[] = {
+#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
+#include "cpu.def"
+};
+
+static const struct cnnvp_port ports[] = {
+    [PORT_CONTROL] = {"control", CNNVP_PORT_TARGET, CNNVP_PORT_OPTIONAL, 4, 0, "takes the program to be run"},
+    [PORT_BUS] = {"bus", CNNVP_PORT_INITIATOR, 0, 0, 0, "memory and devices"},
+    [PORT_IRQ] = {"irq", CNNVP_PORT_IRQ_IN, CNNVP_PORT_OPTIONAL, 0, 3, "lines 0 software, 1 timer, 2 external"},
+};
+
+const struct cnnvp_unit cnnvp_unit_cpu = {
+    .struct_size = sizeof(struct cnnvp_unit),
+    .abi_major = CNNVP_ABI_MAJOR,
+    .abi_minor = CNNVP_ABI_MINOR,
+    .kind = "cpu",
+    .version = "1.0",
+    .summary = "RISC-V core RV32IMAC, machine mode, one instruction a cycle",
+    .instance_size = sizeof(struct cpu),
+    .params = params,
+    .param_count = sizeof params / sizeof params[0],
+    .ports = ports,
+    .port_count = sizeof ports / sizeof ports[0],
+    .stats = stats,
+    .stat_count = sizeof stats / sizeof stats[0],
+    .process_stack = PROCESS_STACK,
+    .init = init,
+    .fini = fini,
+    .reset = reset,
+    .access = take_program,
+    .signal = signal_changed,
+    .process = process,
+    .flush = flush,
+};

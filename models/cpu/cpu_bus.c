@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The core's way to memory and devices, and how it keeps step with simulated time.
+ *
+ * Slot n of a run lies at clock edge `edge` + n. The core runs ahead of simulated time, but never past the next thing
+ * that is pending in the simulation: nothing can happen that an instruction already executed would have noticed. A
+ * device access waits until its own time, lets everything else that is pending in that instant go first, and then looks
+ * again at what is pending.
+ */
+#include "cpu_internal.h"
+
+enum { PORT_BUS = 1 };
+enum { PAGE_SHIFT = 12, FAULTS_LOGGED = 16 };
+
+uint64_t cpu_slots(struct cpu *cpu, uint64_t edge)
+{
+    const cnnvp_time next = cpu->ops->next_activity(cpu->host);
+    uint64_t slots = cpu->quantum;
+    if (next != CNNVP_TIME_NEVER) {
+        const uint64_t next_edge = cnnvp_edge_at_or_after(cpu->mhz, next);
+        const uint64_t free = next_edge > edge ? next_edge - edge : 1u;
+        if (free < slots)
+            slots = free;
+    }
+    return slots;
+}
+
+void cpu_tighten(struct cpu *cpu)
+{
+    const uint64_t executed = cnnvp_rv32_executed(cpu->core);
+    const uint64_t limit = executed + cpu_slots(cpu, cpu->edge + executed);
+    if (limit < cpu->limit) {
+        cpu->limit = limit;
+        cnnvp_rv32_limit(cpu->core, limit);
+    }
+}
+
+int cpu_sync(struct cpu *cpu)
+{
+    const cnnvp_time at = cnnvp_edge_time(cpu->mhz, cpu->edge + cnnvp_rv32_executed(cpu->core));
+    const cnnvp_time now = cpu->ops->now(cpu->host);
+    int status = at > now ? cpu->ops->wait(cpu->host, at - now) : CNNVP_OK;
+    if (status == CNNVP_OK)
+        status = cpu->ops->settle(cpu->host);
+    if (status != CNNVP_OK) {
+        cpu->stopped = 1;
+        cnnvp_rv32_stop(cpu->core);
+    }
+    return status;
+}
+
+uint8_t *cpu_memory(struct cpu *cpu, uint32_t address, uint32_t size)
+{
+    for (uint32_t i = 0; i < cpu->memories; i++) {
+        const struct cpu_memory *memory = &cpu->memory[i];
+        const uint32_t offset = address - memory->base;
+        if (offset < memory->size && size <= memory->size - offset)
+            return memory->data + offset;
+    }
+    return NULL;
+}
+
+int cpu_map(struct cpu *cpu, uint32_t address)
+{
+    const uint64_t page = (address >> PAGE_SHIFT) + 1u;
+    uint64_t *const known = &cpu->no_dmi[page % CPU_NO_DMI_PAGES];
+    const uint64_t granule = CNNVP_RV32_GRANULE;
+    struct cnnvp_dmi dmi;
+    if (cpu_memory(cpu, address, 1) != NULL)
+        return 1;
+    if (*known == page)
+        return 0;
+    *known = page;
+    if (cpu->ops->dmi(cpu->host, PORT_BUS, address, &dmi) != CNNVP_OK || dmi.start > UINT32_MAX)
+        return 0;
+    const uint64_t start = (dmi.start + granule - 1u) / granule * granule;
+    uint64_t end = dmi.end < UINT32_MAX ? dmi.end + 1u : (uint64_t)UINT32_MAX + 1u;
+    if (end - start > UINT32_MAX)
+        end = start + UINT32_MAX; /* a region's size is a uint32_t */
+    end = end / granule * granule;
+    if (start >= end || address < start || address >= end)
+        return 0;
+    uint8_t *const data = dmi.data + (start - dmi.start);
+    if (cnnvp_rv32_map_ram(cpu->core, (uint32_t)start, (uint32_t)(end - start), data) != 0)
+        return 0;
+    cpu->memory[cpu->memories++] = (struct cpu_memory){(uint32_t)start, (uint32_t)(end - start), data};
+    *known = 0;
+    return 1;
+}
+
+/* The guest's mistakes: a warning for each of the first few. */
+static void log_fault(struct cpu *cpu, const char *what, uint32_t address, int status)
+{
+    if (cpu->faults_logged++ < FAULTS_LOGGED)
+        cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,
+                      "%s 0x%08x at pc 0x%08x failed (status %d): access fault in the guest", what, (unsigned)address,
+                      (unsigned)cnnvp_rv32_pc(cpu->core), status);
+}
+
+static int device_access(struct cpu *cpu, uint32_t op, uint32_t address, uint8_t *bytes, unsigned size)
+{
+    struct cnnvp_access access = {
+        .op = op, .flags = CNNVP_UNTIMED, .address = address, .data = bytes, .size = size};
+    int status = cpu_sync(cpu);
+    if (status != CNNVP_OK)
+        return status;
+    status = cpu->ops->access(cpu->host, PORT_BUS, &access);
+    if (status == CNNVP_E_STOPPED) {
+        cpu->stopped = 1;
+        cnnvp_rv32_stop(cpu->core);
+        return status;
+    }
+    if (access.delay != 0) {
+        const cnnvp_time now = cpu->ops->now(cpu->host);
+        const uint64_t present = cpu->edge + cnnvp_rv32_executed(cpu->core);
+        const uint64_t stall = cnnvp_edge_at_or_after(cpu->mhz, now + access.delay) - present;
+        cpu->edge += stall;
+        cpu->stall_cycles += stall;
+        cnnvp_rv32_idle(cpu->core, stall);
+    }
+    cpu_tighten(cpu);
+    if (status != CNNVP_OK)
+        log_fault(cpu, op == CNNVP_READ ? "read of" : "write of", address, status);
+    return status;
+}
+
+static uint32_t from_bytes(const uint8_t *bytes, unsigned size)
+{
+    uint32_t value = 0;
+    for (unsigned i = 0; i < size; i++)
+        value |= (uint32_t)bytes[i] << 8u * i;
+    return value;
+}
+
+int cpu_load(void *context, uint32_t address, unsigned size, uint32_t *value)
+{
+    struct cpu *cpu = context;
+    uint8_t bytes[4] = {0};
+    if (cpu_map(cpu, address)) {
+        *value = from_bytes(cpu_memory(cpu, address, size), size);
+        return 0;
+    }
+    cpu->device_reads++;
+    const int status = device_access(cpu, CNNVP_READ, address, bytes, size);
+    *value = from_bytes(bytes, size);
+    return status;
+}
+
+int cpu_store(void *context, uint32_t address, unsigned size, uint32_t value)
+{
+    struct cpu *cpu = context;
+    uint8_t bytes[4];
+    const int is_memory = cpu_map(cpu, address);
+    uint8_t *const to = is_memory ? cpu_memory(cpu, address, size) : bytes;
+    for (unsigned i = 0; i < size; i++)
+        to[i] = (uint8_t)(value >> 8u * i);
+    if (is_memory)
+        return 0;
+    cpu->device_writes++;
+    return device_access(cpu, CNNVP_WRITE, address, bytes, size);
+}
+
+/* Only memory is executable: with direct access, or else through untimed reads. */
+int cpu_fetch(void *context, uint32_t address, uint16_t *half)
+{
+    struct cpu *cpu = context;
+    uint8_t bytes[2] = {0};
+    int status = CNNVP_OK;
+    if (cpu_map(cpu, address)) {
+        *half = (uint16_t)from_bytes(cpu_memory(cpu, address, 2), 2);
+        return 0;
+    }
+    struct cnnvp_access access = {
+        .op = CNNVP_READ, .flags = CNNVP_UNTIMED | CNNVP_DEBUG, .address = address, .data = bytes, .size = 2};
+    status = cpu->ops->access(cpu->host, PORT_BUS, &access);
+    *half = (uint16_t)from_bytes(bytes, 2);
+    if (status != CNNVP_OK)
+        log_fault(cpu, "fetch of", address, status);
+    return status;
+}

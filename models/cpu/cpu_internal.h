@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* State of the unit `cpu`, shared by its files. */
+#ifndef CNNVP_CPU_INTERNAL_H
+#define CNNVP_CPU_INTERNAL_H
+
+#include "cnnvp_model.h"
+#include "cpu/program.h"
+#include "cpu/rv32.h"
+
+/* Directly accessible memory: [base, base + size). */
+struct cpu_memory {
+    uint32_t base;
+    uint32_t size;
+    uint8_t *data;
+};
+
+enum { CPU_NO_DMI_PAGES = 64 };
+
+struct cpu {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    struct cnnvp_rv32 *core;
+    struct cnnvp_cpu_program program;
+    int has_program;
+    int stopped;  /* the host ends the process */
+    int finished; /* the guest has ended the run */
+    uint64_t mhz;
+    uint64_t timebase_mhz;
+    uint64_t quantum;
+    uint64_t edge;  /* clock edge of the present run's first instruction, were there no stalls */
+    uint64_t limit; /* of the present run */
+    struct cpu_memory memory[CNNVP_RV32_MAX_REGIONS];
+    uint32_t memories;
+    uint64_t no_dmi[CPU_NO_DMI_PAGES]; /* number + 1 of pages known to be devices, by number modulo size */
+    uint32_t faults_logged;
+    uint32_t features_at; /* where the guest reads on in ":semihosting-features" */
+    uint64_t wfi_cycles;
+    uint64_t stall_cycles;
+    uint64_t device_reads;
+    uint64_t device_writes;
+    uint64_t reported[16]; /* counts handed to the host, by statistic */
+};
+
+/* -- cpu_bus.c -- */
+/* Callbacks of struct cnnvp_rv32_bus; context is the struct cpu. */
+int cpu_load(void *context, uint32_t address, unsigned size, uint32_t *value);
+int cpu_store(void *context, uint32_t address, unsigned size, uint32_t value);
+int cpu_fetch(void *context, uint32_t address, uint16_t *half);
+/* Waits until simulated time is that of the instruction in progress and nothing else is pending. 0, or the host's
+ * status: the core has been told to stop then. */
+int cpu_sync(struct cpu *cpu);
+/* Makes the run end where something that is pending by now may interfere. */
+void cpu_tighten(struct cpu *cpu);
+/* Guest memory [address, address + size), NULL if it is not directly accessible in one piece. */
+uint8_t *cpu_memory(struct cpu *cpu, uint32_t address, uint32_t size);
+/* Asks for direct access to the memory at an address, once a page. 1 if there is some now. */
+int cpu_map(struct cpu *cpu, uint32_t address);
+/* Slots that may be used from the clock edge `edge` on, which is now; 1 or more. */
+uint64_t cpu_slots(struct cpu *cpu, uint64_t edge);
+
+/* -- cpu_semihost.c -- */
+int cpu_semihost(void *context, uint32_t operation, uint32_t parameter, uint32_t *result);
+
+/* -- cpu.c -- */
+/* The guest ends the run. */
+void cpu_finish(struct cpu *cpu, uint32_t code, const char *reason);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Semihosting calls (Arm's Semihosting for AArch32 and AArch64, taken over by RISC-V Semihosting 0.4), as far as they
+ * concern the terminal, the command line, memory, time and the end of the program. There are two files: ":tt", the
+ * terminal, and ":semihosting-features", by which the guest learns that it may use SYS_EXIT_EXTENDED. A model does not
+ * touch files of the host. Clocks are those of the simulation.
+ */
+#include <string.h>
+
+#include "cpu_internal.h"
+
+enum operation {
+    SYS_OPEN = 0x01,
+    SYS_CLOSE = 0x02,
+    SYS_WRITEC = 0x03,
+    SYS_WRITE0 = 0x04,
+    SYS_WRITE = 0x05,
+    SYS_READ = 0x06,
+    SYS_READC = 0x07,
+    SYS_ISERROR = 0x08,
+    SYS_ISTTY = 0x09,
+    SYS_SEEK = 0x0a,
+    SYS_FLEN = 0x0c,
+    SYS_CLOCK = 0x10,
+    SYS_TIME = 0x11,
+    SYS_ERRNO = 0x13,
+    SYS_GET_CMDLINE = 0x15,
+    SYS_HEAPINFO = 0x16,
+    SYS_EXIT = 0x18,
+    SYS_EXIT_EXTENDED = 0x20,
+    SYS_ELAPSED = 0x30,
+    SYS_TICKFREQ = 0x31
+};
+
+#define FAILED UINT32_MAX
+#define TERMINAL 1u                /* the handle of ":tt" */
+#define FEATURES 2u                /* of ":semihosting-features" */
+#define APPLICATION_EXIT 0x20026u  /* ADP_Stopped_ApplicationExit */
+#define PS_PER_CENTISECOND UINT64_C(10000000000)
+
+/* Magic number, then feature bits: SYS_EXIT_EXTENDED is offered. */
+static const uint8_t features[] = {0x53, 0x48, 0x46, 0x42, 0x01};
+
+static uint32_t get_word(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static void put_word(uint8_t *p, uint32_t value)
+{
+    for (unsigned i = 0; i < 4; i++)
+        p[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* Word `index` of the parameter block; 0 where there is no memory. */
+static uint32_t argument(struct cpu *cpu, uint32_t block, uint32_t index)
+{
+    const uint8_t *at = cpu_memory(cpu, block + 4u * index, 4);
+    return at != NULL ? get_word(at) : 0;
+}
+
+static uint32_t open_file(struct cpu *cpu, uint32_t block)
+{
+    static const char terminal[] = ":tt", feature_file[] = ":semihosting-features";
+    const uint32_t size = argument(cpu, block, 2);
+    const uint8_t *name = cpu_memory(cpu, argument(cpu, block, 0), size);
+    if (name != NULL && size == sizeof terminal - 1 && memcmp(name, terminal, size) == 0)
+        return TERMINAL;
+    if (name != NULL && size == sizeof feature_file - 1 && memcmp(name, feature_file, size) == 0) {
+        cpu->features_at = 0;
+        return FEATURES;
+    }
+    return FAILED;
+}
+
+static uint32_t seek(struct cpu *cpu, uint32_t block)
+{
+    const uint32_t at = argument(cpu, block, 1);
+    if (argument(cpu, block, 0) != FEATURES || at > sizeof features)
+        return FAILED;
+    cpu->features_at = at;
+    return 0;
+}
+
+static uint32_t write_string(struct cpu *cpu, uint32_t address)
+{
+    const uint8_t *at;
+    while ((at = cpu_memory(cpu, address++, 1)) != NULL && *at != 0)
+        cpu->ops->console_write(cpu->host, at, 1);
+    return 0;
+}
+
+/* Results are the numbers of bytes not written, not read. */
+static uint32_t write_bytes(struct cpu *cpu, uint32_t block)
+{
+    const uint32_t size = argument(cpu, block, 2);
+    const uint8_t *from = cpu_memory(cpu, argument(cpu, block, 1), size);
+    if (argument(cpu, block, 0) != TERMINAL || from == NULL)
+        return size;
+    cpu->ops->console_write(cpu->host, from, size);
+    return 0;
+}
+
+static uint32_t read_features(struct cpu *cpu, uint8_t *to, uint32_t size)
+{
+    const uint32_t left = (uint32_t)sizeof features - cpu->features_at;
+    const uint32_t count = size < left ? size : left;
+    memcpy(to, features + cpu->features_at, count);
+    cpu->features_at += count;
+    return count;
+}
+
+static uint32_t read_bytes(struct cpu *cpu, uint32_t block)
+{
+    const uint32_t handle = argument(cpu, block, 0);
+    const uint32_t to_address = argument(cpu, block, 1);
+    const uint32_t size = argument(cpu, block, 2);
+    uint8_t *to = cpu_memory(cpu, to_address, size);
+    uint32_t got = 0;
+    if (to != NULL && handle == TERMINAL)
+        got = (uint32_t)cpu->ops->console_read(cpu->host, to, size);
+    else if (to != NULL && handle == FEATURES)
+        got = read_features(cpu, to, size);
+    cnnvp_rv32_invalidate(cpu->core, to_address, got);
+    return size - got;
+}
+
+static uint32_t read_character(struct cpu *cpu)
+{
+    uint8_t character;
+    return cpu->ops->console_read(cpu->host, &character, 1) == 1 ? character : FAILED;
+}
+
+/*
+ * Words separated by blanks into the buffer that the block names; its second word becomes the length. The program's name
+ * is left out: picolibc's start code supplies argv[0] itself and takes every word here for an argument.
+ */
+static uint32_t command_line(struct cpu *cpu, uint32_t block)
+{
+    const uint32_t address = argument(cpu, block, 0);
+    const uint32_t room = argument(cpu, block, 1);
+    uint8_t *to = cpu_memory(cpu, address, room);
+    uint8_t *length = cpu_memory(cpu, block + 4u, 4);
+    size_t used = 0;
+    if (to == NULL || length == NULL || room == 0)
+        return FAILED;
+    for (uint32_t i = 1; i < cpu->program.argc; i++) {
+        const char *word = cpu->program.argv[i];
+        const size_t size = strlen(word);
+        if (used + (i > 1) + size >= room)
+            return FAILED;
+        if (i > 1)
+            to[used++] = ' ';
+        memcpy(to + used, word, size);
+        used += size;
+    }
+    to[used] = 0;
+    put_word(length, (uint32_t)used);
+    cnnvp_rv32_invalidate(cpu->core, address, (uint32_t)used + 1u);
+    return 0;
+}
+
+/* Heap and stack base and limit: 0 lets the guest's own linker symbols decide. */
+static uint32_t heap_info(struct cpu *cpu, uint32_t block)
+{
+    uint8_t *at = cpu_memory(cpu, argument(cpu, block, 0), 16);
+    if (at != NULL)
+        memset(at, 0, 16);
+    return 0;
+}
+
+static uint32_t elapsed(struct cpu *cpu, uint32_t block)
+{
+    uint8_t *at = cpu_memory(cpu, block, 8);
+    const uint64_t ticks = cpu->ops->now(cpu->host) / 1000u;
+    if (at == NULL)
+        return FAILED;
+    put_word(at, (uint32_t)ticks);
+    put_word(at + 4, (uint32_t)(ticks >> 32));
+    return 0;
+}
+
+static uint32_t exit_status(uint32_t reason, uint32_t subcode)
+{
+    return reason == APPLICATION_EXIT ? subcode : 1u;
+}
+
+static uint32_t file_call(struct cpu *cpu, uint32_t operation, uint32_t parameter)
+{
+    const uint8_t *at;
+    switch (operation) {
+    case SYS_OPEN: return open_file(cpu, parameter);
+    case SYS_CLOSE: return argument(cpu, parameter, 0) - TERMINAL <= FEATURES - TERMINAL ? 0 : FAILED;
+    case SYS_SEEK: return seek(cpu, parameter);
+    case SYS_FLEN: return argument(cpu, parameter, 0) == FEATURES ? (uint32_t)sizeof features : FAILED;
+    case SYS_WRITEC:
+        at = cpu_memory(cpu, parameter, 1);
+        if (at != NULL)
+            cpu->ops->console_write(cpu->host, at, 1);
+        return 0;
+    case SYS_WRITE0: return write_string(cpu, parameter);
+    case SYS_WRITE: return write_bytes(cpu, parameter);
+    case SYS_READ: return read_bytes(cpu, parameter);
+    case SYS_READC: return read_character(cpu);
+    default: return argument(cpu, parameter, 0) == TERMINAL; /* SYS_ISTTY */
+    }
+}
+
+int cpu_semihost(void *context, uint32_t operation, uint32_t parameter, uint32_t *result)
+{
+    struct cpu *cpu = context;
+    *result = 0;
+    if (cpu_sync(cpu) != CNNVP_OK)
+        return 0;
+    const cnnvp_time now = cpu->ops->now(cpu->host);
+    switch (operation) {
+    case SYS_OPEN:
+    case SYS_CLOSE:
+    case SYS_WRITEC:
+    case SYS_WRITE0:
+    case SYS_WRITE:
+    case SYS_READ:
+    case SYS_READC:
+    case SYS_ISTTY:
+    case SYS_SEEK:
+    case SYS_FLEN: *result = file_call(cpu, operation, parameter); break;
+    case SYS_ISERROR: *result = (int32_t)argument(cpu, parameter, 0) < 0; break;
+    case SYS_CLOCK: *result = (uint32_t)(now / PS_PER_CENTISECOND); break;
+    case SYS_TIME: *result = (uint32_t)(now / (100u * PS_PER_CENTISECOND)); break;
+    case SYS_ERRNO: break;
+    case SYS_GET_CMDLINE: *result = command_line(cpu, parameter); break;
+    case SYS_HEAPINFO: *result = heap_info(cpu, parameter); break;
+    case SYS_ELAPSED: *result = elapsed(cpu, parameter); break;
+    case SYS_TICKFREQ: *result = 1000000000u; break; /* SYS_ELAPSED counts nanoseconds */
+    case SYS_EXIT: /* on 32 bits the reason is the parameter itself */
+        cpu_finish(cpu, exit_status(parameter, 0), "the guest ended by a semihosting exit with an error");
+        break;
+    case SYS_EXIT_EXTENDED:
+        cpu_finish(cpu, exit_status(argument(cpu, parameter, 0), argument(cpu, parameter, 1)),
+                   "the guest ended by a semihosting exit");
+        break;
+    default:
+        cpu->ops->log(cpu->host, CNNVP_LOG_WARNING, "semihosting operation 0x%x at pc 0x%08x is not offered",
+                      (unsigned)operation, (unsigned)cnnvp_rv32_pc(cpu->core));
+        *result = FAILED;
+        break;
+    }
+    cpu_tighten(cpu);
+    return 0;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The core's public functions but those of its parts: life, memory map, runs, debugging. See rv32.h.
+ */
+#include <stdlib.h>
+
+#include "rv32_internal.h"
+
+size_t cnnvp_rv32_size(void)
+{
+    return sizeof(struct cnnvp_rv32);
+}
+
+int cnnvp_rv32_init(struct cnnvp_rv32 *core, const struct cnnvp_rv32_config *config)
+{
+    *core = (struct cnnvp_rv32){0};
+    core->config = *config;
+    if (core->config.cycles_per_instruction == 0)
+        core->config.cycles_per_instruction = 1;
+    core->handlers = rv32_exec_handlers();
+    rv32_decode_init(core);
+    if (rv32_cache_init(core) != 0) {
+        rv32_cache_fini(core);
+        return -1;
+    }
+    cnnvp_rv32_reset(core, 0);
+    return 0;
+}
+
+void cnnvp_rv32_fini(struct cnnvp_rv32 *core)
+{
+    for (unsigned i = 0; i < core->regions; i++) {
+        free(core->region[i].flags);
+        free(core->region[i].heads);
+    }
+    core->regions = 0;
+    rv32_cache_fini(core);
+}
+
+void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc)
+{
+    for (unsigned i = 0; i <= RV32_DISCARD; i++)
+        core->x[i] = 0;
+    rv32_flush(core);
+    rv32_csr_reset(core);
+    core->pc = pc & ~1u;
+    core->reserved = core->attention = core->waiting = core->stop = core->exit = core->double_fault = 0;
+    core->exit_status = 0;
+    core->limit = core->executed = core->run_base = core->granted = 0;
+    core->memory_count = 0;
+    core->stats = (struct cnnvp_rv32_stats){0};
+    core->traps = 0;
+}
+
+static int overlaps(const struct cnnvp_rv32 *core, uint32_t base, uint32_t size)
+{
+    for (unsigned i = 0; i < core->regions; i++) {
+        const struct rv32_region *region = &core->region[i];
+        if (base - region->base < region->size || region->base - base < size)
+            return 1;
+    }
+    return 0;
+}
+
+int cnnvp_rv32_map_ram(struct cnnvp_rv32 *core, uint32_t base, uint32_t size, uint8_t *host)
+{
+    const uint32_t odd = CNNVP_RV32_GRANULE - 1u;
+    uint32_t granules = size >> RV32_GRANULE_SHIFT;
+    struct rv32_region *region = &core->region[core->regions];
+    if (host == NULL || size == 0 || (base | size) & odd || base + (size - 1u) < base ||
+        core->regions == CNNVP_RV32_MAX_REGIONS || overlaps(core, base, size))
+        return -1;
+    *region = (struct rv32_region){.base = base, .size = size, .host = host};
+    region->flags = calloc(granules, sizeof *region->flags);
+    region->heads = calloc(granules, sizeof(struct rv32_block *));
+    if (region->flags == NULL || region->heads == NULL) {
+        free(region->flags);
+        free(region->heads);
+        return -1;
+    }
+    if (core->regions++ == 0) {
+        core->window_base = base;
+        core->window_limit = size - 3u;
+        core->window_host = host;
+        core->window_flags = region->flags;
+    }
+    return 0;
+}
+
+int cnnvp_rv32_watch_tohost(struct cnnvp_rv32 *core, uint32_t address)
+{
+    struct rv32_region *region = rv32_region_at(core, address, 4);
+    if (region == NULL || address & 3u)
+        return -1;
+    uint32_t granule = (address - region->base) >> RV32_GRANULE_SHIFT;
+    region->flags[granule] |= RV32_FLAG_TOHOST;
+    if (granule > 0)
+        region->flags[granule - 1u] |= RV32_FLAG_TOHOST; /* misaligned stores from there */
+    core->tohost = address;
+    core->tohost_set = 1;
+    return 0;
+}
+
+void cnnvp_rv32_invalidate(struct cnnvp_rv32 *core, uint32_t address, uint32_t size)
+{
+    for (unsigned i = 0; i < core->regions; i++) {
+        struct rv32_region *region = &core->region[i];
+        uint64_t begin = address > region->base ? address - region->base : 0;
+        uint64_t end = (uint64_t)address + size;
+        end = end > region->base ? end - region->base : 0;
+        if (end > region->size)
+            end = region->size;
+        if (begin < end)
+            rv32_drop(core, region, (uint32_t)begin, (uint32_t)(end - begin));
+    }
+}
+
+void cnnvp_rv32_set_irq(struct cnnvp_rv32 *core, enum cnnvp_rv32_line line, int level)
+{
+    uint32_t bit = 1u << line & RV32_IRQ_MASK;
+    uint32_t mip = core->csr[RV32_CSR_mip] & ~bit;
+    core->csr[RV32_CSR_mip] = level ? mip | bit : mip;
+    core->attention = 1;
+}
+
+enum cnnvp_rv32_reason cnnvp_rv32_run(struct cnnvp_rv32 *core, uint64_t limit, uint64_t *executed)
+{
+    enum cnnvp_rv32_reason reason;
+    core->run_base += core->executed;
+    core->executed = 0;
+    core->limit = limit;
+    reason = rv32_exec(core);
+    *executed = core->executed;
+    return reason;
+}
+
+uint64_t cnnvp_rv32_executed(const struct cnnvp_rv32 *core)
+{
+    return core->executed;
+}
+
+void cnnvp_rv32_limit(struct cnnvp_rv32 *core, uint64_t limit)
+{
+    core->limit = limit;
+    core->attention = 1;
+}
+
+void cnnvp_rv32_stop(struct cnnvp_rv32 *core)
+{
+    core->stop = 1;
+    core->attention = 1;
+}
+
+void cnnvp_rv32_exit(struct cnnvp_rv32 *core, uint32_t status)
+{
+    core->exit = 1;
+    core->exit_status = status;
+    core->attention = 1;
+}
+
+uint32_t cnnvp_rv32_exit_status(const struct cnnvp_rv32 *core)
+{
+    return core->exit_status;
+}
+
+int cnnvp_rv32_wakeup(const struct cnnvp_rv32 *core)
+{
+    return rv32_pending(core) != 0;
+}
+
+int cnnvp_rv32_can_wake(const struct cnnvp_rv32 *core)
+{
+    return core->csr[RV32_CSR_mie] != 0 && (core->waiting || core->csr[RV32_CSR_mstatus] & RV32_MSTATUS_MIE);
+}
+
+void cnnvp_rv32_idle(struct cnnvp_rv32 *core, uint64_t cycles)
+{
+    core->stats.idle_cycles += cycles;
+}
+
+void cnnvp_rv32_skip(struct cnnvp_rv32 *core, uint64_t slots)
+{
+    core->run_base += slots;
+}
+
+uint32_t cnnvp_rv32_reg(const struct cnnvp_rv32 *core, unsigned number)
+{
+    return number < RV32_DISCARD ? core->x[number] : 0;
+}
+
+void cnnvp_rv32_set_reg(struct cnnvp_rv32 *core, unsigned number, uint32_t value)
+{
+    if (number > 0 && number < RV32_DISCARD)
+        core->x[number] = value;
+}
+
+uint32_t cnnvp_rv32_pc(const struct cnnvp_rv32 *core)
+{
+    return core->pc;
+}
+
+void cnnvp_rv32_set_pc(struct cnnvp_rv32 *core, uint32_t pc)
+{
+    core->pc = pc & ~1u;
+    core->waiting = 0;
+    core->double_fault = 0;
+}
+
+void cnnvp_rv32_get_stats(const struct cnnvp_rv32 *core, struct cnnvp_rv32_stats *stats)
+{
+    *stats = core->stats;
+    stats->slots = rv32_slots(core);
+    stats->retired = stats->slots - core->stats.exceptions;
+    stats->loads += core->memory_count & UINT32_MAX;
+    stats->stores += core->memory_count >> 32;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * RV32IMAC core, an instruction-accurate interpreter as a plain C library.
+ *
+ * Modelled: RV32I 2.1, M 2.0, A 2.1, C 2.0, Zicsr, Zifencei, Zicntr (RISC-V Unprivileged ISA 20191213), machine mode of
+ * the Privileged ISA 1.12 (20211203) with vectored interrupts, WFI and precise traps; semihosting calls (RISC-V
+ * Semihosting 0.4) and the `tohost` word of the riscv-tests.
+ * Not modelled: user and supervisor mode, physical memory protection (the pmp registers exist, no entry can be switched
+ * on), triggers (tselect reads 0, tdata1 says "no trigger"), caches, pipelines. Each instruction takes one slot; the
+ * caller decides how long a slot is.
+ *
+ * Decisions the specifications leave open: loads and stores to mapped memory may be misaligned; misaligned accesses
+ * elsewhere trap with causes 4 and 6. Atomics work on mapped memory only, anywhere else is an access fault. misa is
+ * read-only. mtval holds the instruction's bits after an illegal instruction. Stores into code take effect on the next
+ * instruction, fence.i or not; memory that somebody else changes needs fence.i or cnnvp_rv32_invalidate.
+ *
+ * Counting. A slot is one instruction begun: retired, or ended by an exception. Taking an interrupt costs no slot.
+ *   slots     = instructions retired + exceptions
+ *   minstret  = retired instructions, mcycle = slots * cycles_per_instruction + cycles given by cnnvp_rv32_idle.
+ *
+ * Lifecycle: memory of cnnvp_rv32_size() bytes -> init -> map_ram ... -> reset -> run ... -> fini. Nothing here is
+ * thread-safe; different cores are independent. Functions marked [callback] may also be called while run() is inside
+ * one of the callbacks of struct cnnvp_rv32_bus; all others only outside of run().
+ */
+#ifndef CNNVP_RV32_H
+#define CNNVP_RV32_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct cnnvp_rv32;
+
+/*
+ * What the core needs from its surroundings. Members may be NULL where noted. In load, store and fetch a result other
+ * than 0 becomes an access fault of the guest (causes 5, 7, 1).
+ */
+struct cnnvp_rv32_bus {
+    void *context; /* first argument of every callback */
+    /* Reads size (1, 2 or 4) bytes at a multiple of size, zero-extended. NULL: every address outside RAM faults. */
+    int (*load)(void *context, uint32_t address, unsigned size, uint32_t *value);
+    /* Writes the low size bytes of value. NULL as above. */
+    int (*store)(void *context, uint32_t address, unsigned size, uint32_t value);
+    /* Reads 16 bits of an instruction outside RAM, each time it is executed. NULL: only RAM is executable. */
+    int (*fetch)(void *context, uint32_t address, uint16_t *half);
+    /* Value of the time CSR. NULL: time reads as mcycle would without writes. */
+    uint64_t (*time)(void *context);
+    /* Semihosting call: operation and parameter from a0 and a1, the result goes to a0. Anything but 0: not handled,
+     * the guest takes a breakpoint exception. NULL: no semihosting. */
+    int (*semihost)(void *context, uint32_t operation, uint32_t parameter, uint32_t *result);
+    /* A word other than 0 has been stored to `tohost`. NULL: an odd word ends the run with status word >> 1. */
+    void (*tohost)(void *context, uint32_t word);
+};
+
+struct cnnvp_rv32_config {
+    struct cnnvp_rv32_bus bus;
+    uint32_t hart_id;
+    uint32_t cycles_per_instruction; /* 1 or more; 0 counts as 1 */
+};
+
+/* Why run() returned. */
+enum cnnvp_rv32_reason {
+    CNNVP_RV32_BUDGET,      /* the limit is reached */
+    CNNVP_RV32_WFI,         /* waits until cnnvp_rv32_wakeup is true; run() then goes on behind the WFI */
+    CNNVP_RV32_IDLE_LOOP,   /* a jump to itself was executed and no interrupt can be taken at present */
+    CNNVP_RV32_EXIT,        /* cnnvp_rv32_exit was called, or tohost written; see cnnvp_rv32_exit_status */
+    CNNVP_RV32_STOPPED,     /* cnnvp_rv32_stop was called */
+    CNNVP_RV32_DOUBLE_FAULT /* the first instruction of the trap handler traps, without end: see cnnvp_rv32_trap_log */
+};
+
+/* Interrupt lines: bit numbers of mip and mie. */
+enum cnnvp_rv32_line { CNNVP_RV32_MSIP = 3, CNNVP_RV32_MTIP = 7, CNNVP_RV32_MEIP = 11 };
+
+/* Exception codes of mcause. */
+enum cnnvp_rv32_cause {
+    CNNVP_RV32_FETCH_MISALIGNED = 0,
+    CNNVP_RV32_FETCH_FAULT = 1,
+    CNNVP_RV32_ILLEGAL = 2,
+    CNNVP_RV32_BREAKPOINT = 3,
+    CNNVP_RV32_LOAD_MISALIGNED = 4,
+    CNNVP_RV32_LOAD_FAULT = 5,
+    CNNVP_RV32_STORE_MISALIGNED = 6,
+    CNNVP_RV32_STORE_FAULT = 7,
+    CNNVP_RV32_ECALL_M = 11
+};
+
+/* Counts since reset; they only grow and no guest write changes them. */
+struct cnnvp_rv32_stats {
+    uint64_t slots;
+    uint64_t retired;
+    uint64_t loads;  /* load instructions begun; an AMO is one load and one store */
+    uint64_t stores; /* store instructions begun */
+    uint64_t mmio;   /* calls of load and store of the bus */
+    uint64_t exceptions;
+    uint64_t interrupts;
+    uint64_t idle_cycles; /* from cnnvp_rv32_idle */
+};
+
+/* One trap, as the guest's handler would see it. */
+struct cnnvp_rv32_trap {
+    uint64_t slot; /* slots before it */
+    uint32_t pc;
+    uint32_t cause; /* as mcause, bit 31 set for interrupts */
+    uint32_t tval;
+    uint32_t vector; /* where execution went */
+};
+
+#define CNNVP_RV32_TRAP_LOG 16u
+
+/* Bytes that init needs, aligned as malloc aligns. Constant. */
+size_t cnnvp_rv32_size(void);
+
+/* Sets up a core in `core` (cnnvp_rv32_size() bytes of any content) and allocates its block cache (about 2 MiB).
+ * config is copied. 0, or -1 where memory ran out: fini must not be called then. The core is in reset with pc 0. */
+int cnnvp_rv32_init(struct cnnvp_rv32 *core, const struct cnnvp_rv32_config *config);
+
+/* Frees what init and map_ram allocated. The mapped memory itself is the caller's. */
+void cnnvp_rv32_fini(struct cnnvp_rv32 *core);
+
+/* Puts registers and CSRs to their reset values (those without one to 0), statistics to 0, execution to `pc` (even),
+ * forgets decoded code. Keeps interrupt lines, mapped memory and tohost: they belong to the outside. */
+void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc);
+
+#define CNNVP_RV32_MAX_REGIONS 8u
+#define CNNVP_RV32_GRANULE 256u
+
+/* [callback] Maps `size` bytes at host as guest memory [base, base + size): both multiples of CNNVP_RV32_GRANULE, no
+ * wrap, no overlap with another region. host stays valid until fini. The core reads and writes it directly.
+ * 0, or -1: arguments, too many regions, or no memory; nothing has changed then. */
+int cnnvp_rv32_map_ram(struct cnnvp_rv32 *core, uint32_t base, uint32_t size, uint8_t *host);
+
+/* Watches the aligned word at `address`, in RAM, as tohost. Replaces an earlier one. 0, or -1 if it is not in RAM. */
+int cnnvp_rv32_watch_tohost(struct cnnvp_rv32 *core, uint32_t address);
+
+/* [callback] Somebody else has written [address, address + size) of RAM: forgets code decoded from there. */
+void cnnvp_rv32_invalidate(struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
+
+/* [callback] Level (0 or not 0) of an interrupt line. An interrupt that this enables is taken before the next
+ * instruction; inside a callback, before the one that follows the instruction in progress. */
+void cnnvp_rv32_set_irq(struct cnnvp_rv32 *core, enum cnnvp_rv32_line line, int level);
+
+/* Runs until `limit` slots are used or for another reason. *executed: slots used, also where a limit was changed. */
+enum cnnvp_rv32_reason cnnvp_rv32_run(struct cnnvp_rv32 *core, uint64_t limit, uint64_t *executed);
+
+/* [callback] Slots completed in this run before the instruction in progress; after run, those of the last run. */
+uint64_t cnnvp_rv32_executed(const struct cnnvp_rv32 *core);
+
+/* [callback] Changes the limit of the run in progress. At most what is used by now and the present instruction is
+ * overrun, never more. */
+void cnnvp_rv32_limit(struct cnnvp_rv32 *core, uint64_t limit);
+
+/* [callback] run() returns CNNVP_RV32_STOPPED after the instruction in progress; outside of run(), at once next time.
+ * Cleared by that return. */
+void cnnvp_rv32_stop(struct cnnvp_rv32 *core);
+
+/* [callback] As stop, with CNNVP_RV32_EXIT and a status. Wins over stop. */
+void cnnvp_rv32_exit(struct cnnvp_rv32 *core, uint32_t status);
+
+/* Status of the last exit. */
+uint32_t cnnvp_rv32_exit_status(const struct cnnvp_rv32 *core);
+
+/* [callback] 1 if an interrupt is pending that mie lets through, whatever mstatus.MIE: it ends a WFI. */
+int cnnvp_rv32_wakeup(const struct cnnvp_rv32 *core);
+
+/* [callback] 1 if such an interrupt could ever be taken: mie is not 0 and, unless the core is in WFI, MIE is set.
+ * 0 after WFI or IDLE_LOOP means that the guest has come to rest for good. */
+int cnnvp_rv32_can_wake(const struct cnnvp_rv32 *core);
+
+/* [callback] The core has slept or stood still for `cycles` cycles: mcycle and the statistics count them. */
+void cnnvp_rv32_idle(struct cnnvp_rv32 *core, uint64_t cycles);
+
+/* After CNNVP_RV32_IDLE_LOOP: the jump has been executed `slots` more times. */
+void cnnvp_rv32_skip(struct cnnvp_rv32 *core, uint64_t slots);
+
+/* -- debugging; [callback] all of them -- */
+
+/* Register x0 .. x31; other numbers read 0 and are ignored. In a callback: before the instruction in progress. */
+uint32_t cnnvp_rv32_reg(const struct cnnvp_rv32 *core, unsigned number);
+void cnnvp_rv32_set_reg(struct cnnvp_rv32 *core, unsigned number, uint32_t value);
+
+/* Address of the next instruction; in a callback, of the one in progress. set_pc: not in a callback. */
+uint32_t cnnvp_rv32_pc(const struct cnnvp_rv32 *core);
+void cnnvp_rv32_set_pc(struct cnnvp_rv32 *core, uint32_t pc);
+
+/* A CSR by number, with the rules that hold for the guest but read-only ones. 0, or -1: there is none. */
+int cnnvp_rv32_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t *value);
+int cnnvp_rv32_set_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t value);
+
+/* In a callback: with the instruction in progress counted in loads and stores, not in slots. */
+void cnnvp_rv32_get_stats(const struct cnnvp_rv32 *core, struct cnnvp_rv32_stats *stats);
+
+/* Copies the last traps, the oldest first; returns how many (up to CNNVP_RV32_TRAP_LOG, the size of `traps`). */
+size_t cnnvp_rv32_trap_log(const struct cnnvp_rv32 *core, struct cnnvp_rv32_trap *traps);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

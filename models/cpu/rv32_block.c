@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The cache of decoded blocks: bounded storage, dropped as a whole when it is full. Every granule of RAM that holds
+ * code of a block is flagged, and so is the one before it: a misaligned store that begins there may reach into it.
+ */
+#include <stdlib.h>
+
+#include "rv32_internal.h"
+
+int rv32_cache_init(struct cnnvp_rv32 *core)
+{
+    /* One more part of the storage for the scratch block. */
+    core->ops = calloc(RV32_OPS + RV32_BLOCK_MAX + 1u, sizeof *core->ops);
+    core->codes = calloc(RV32_OPS + RV32_BLOCK_MAX + 1u, sizeof *core->codes);
+    core->blocks = calloc(RV32_BLOCKS, sizeof *core->blocks);
+    core->hash = calloc(RV32_HASH, sizeof(struct rv32_block *));
+    if (core->ops == NULL || core->codes == NULL || core->blocks == NULL || core->hash == NULL)
+        return -1;
+    core->sentinel.pc = 1;
+    core->sentinel.count = UINT32_MAX;
+    for (unsigned i = 0; i < RV32_HASH; i++)
+        core->hash[i] = &core->sentinel;
+    return 0;
+}
+
+void rv32_cache_fini(struct cnnvp_rv32 *core)
+{
+    free(core->ops);
+    free(core->codes);
+    free(core->blocks);
+    free(core->hash);
+}
+
+static uint32_t hash_of(uint32_t pc)
+{
+    return pc >> 1 & (RV32_HASH - 1u);
+}
+
+struct rv32_region *rv32_region_at(struct cnnvp_rv32 *core, uint32_t address, uint32_t size)
+{
+    for (unsigned i = 0; i < core->regions; i++) {
+        struct rv32_region *region = &core->region[i];
+        uint32_t offset = address - region->base;
+        if (offset < region->size && size <= region->size - offset)
+            return region;
+    }
+    return NULL;
+}
+
+static void set_code_flags(struct rv32_region *region, uint32_t first, uint32_t last, uint8_t clear, uint8_t set)
+{
+    uint32_t end = last >> RV32_GRANULE_SHIFT;
+    uint32_t begin = first >> RV32_GRANULE_SHIFT;
+    if (begin > 0)
+        begin--;
+    for (uint32_t granule = begin; granule <= end; granule++)
+        region->flags[granule] = (uint8_t)((region->flags[granule] & ~clear) | set);
+}
+
+static uint32_t block_bytes(const struct rv32_block *block)
+{
+    return block->target[0] - block->pc;
+}
+
+void rv32_flush(struct cnnvp_rv32 *core)
+{
+    for (uint32_t i = 0; i < core->blocks_used; i++) {
+        struct rv32_block *block = &core->blocks[i];
+        struct rv32_region *region = rv32_region_at(core, block->pc & ~1u, 1);
+        if (region == NULL)
+            continue;
+        uint32_t offset = (block->pc & ~1u) - region->base;
+        set_code_flags(region, offset, offset + block_bytes(block) - 1u, RV32_FLAG_CODE, 0);
+        region->heads[offset >> RV32_GRANULE_SHIFT] = NULL;
+    }
+    for (unsigned i = 0; i < RV32_HASH; i++)
+        core->hash[i] = &core->sentinel;
+    core->blocks_used = 0;
+    core->ops_used = 0;
+    core->generation++;
+}
+
+/* Makes all links and the hash table miss the block. Its memory is used again only after the next flush. */
+static void invalidate_block(struct cnnvp_rv32 *core, struct rv32_block *block)
+{
+    struct rv32_block **place = &core->hash[hash_of(block->pc)];
+    while (*place != block)
+        place = &(*place)->hash_next;
+    *place = block->hash_next;
+    block->pc |= 1u;
+    block->target[0] |= 1u; /* keeps block_bytes right */
+    block->count = UINT32_MAX;
+    core->attention = 1;
+}
+
+/* Drops the blocks of one granule that overlap [offset, offset + size). */
+static void drop_in_granule(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t granule, uint32_t offset,
+                            uint32_t size)
+{
+    struct rv32_block **place = &region->heads[granule];
+    while (*place != NULL) {
+        struct rv32_block *block = *place;
+        uint32_t begin = block->pc - region->base;
+        if (begin < offset + size && offset < begin + block_bytes(block)) {
+            *place = block->granule_next;
+            invalidate_block(core, block);
+        } else {
+            place = &block->granule_next;
+        }
+    }
+}
+
+void rv32_drop(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t offset, uint32_t size)
+{
+    uint32_t granules = region->size >> RV32_GRANULE_SHIFT;
+    uint32_t first = offset >> RV32_GRANULE_SHIFT;
+    uint32_t last = (offset + size - 1u) >> RV32_GRANULE_SHIFT;
+    uint32_t begin = first > 0 ? first - 1u : 0;
+    for (uint32_t granule = begin; granule <= last && granule < granules; granule++)
+        drop_in_granule(core, region, granule, offset, size);
+    /* A granule whose neighbourhood holds no block any more is data again. */
+    for (uint32_t granule = first; granule <= last && granule < granules; granule++) {
+        int code = region->heads[granule] != NULL;
+        code |= granule > 0 && region->heads[granule - 1u] != NULL;
+        code |= granule + 1u < granules && region->heads[granule + 1u] != NULL;
+        if (!code)
+            region->flags[granule] &= (uint8_t)~RV32_FLAG_CODE;
+    }
+}
+
+static int ends_block(enum rv32_op_code code)
+{
+    return code >= RV32_OP_BEQ && code != RV32_OP_NOP;
+}
+
+uint64_t rv32_memory_of(enum rv32_op_code code)
+{
+    const uint64_t load = 1;
+    const uint64_t store = (uint64_t)1 << 32;
+    if (code >= RV32_OP_LB && code <= RV32_OP_LHU)
+        return load;
+    if (code >= RV32_OP_SB && code <= RV32_OP_SW)
+        return store;
+    return code == RV32_OP_LR ? load : code == RV32_OP_SC ? store : code == RV32_OP_AMO ? load + store : 0;
+}
+
+static void put_op(struct cnnvp_rv32 *core, struct rv32_op *op, enum rv32_op_code code)
+{
+    op->handler = core->handlers[code];
+    core->codes[op - core->ops] = (uint8_t)code;
+}
+
+/* An instruction as it stands in memory. 0, or the number of bytes that could be read before the end of RAM. */
+static uint32_t fetch(const struct rv32_region *region, uint32_t offset, uint32_t *insn, uint32_t *raw, unsigned *length)
+{
+    *raw = rv32_get16(region->host + offset);
+    *length = 2;
+    if ((*raw & 3u) != 3u) {
+        *insn = rv32_expand((uint16_t)*raw);
+        return 0;
+    }
+    if (region->size - offset < 4)
+        return 2;
+    *raw = *insn = rv32_get32(region->host + offset);
+    *length = 4;
+    return 0;
+}
+
+/* Decodes from block->pc in region until a jump, the end of the granule, or `max` instructions. */
+static void decode_block(struct cnnvp_rv32 *core, struct rv32_block *block, const struct rv32_region *region,
+                         uint32_t max)
+{
+    uint32_t pc = block->pc;
+    uint32_t granule = pc >> RV32_GRANULE_SHIFT;
+    enum rv32_op_code code = RV32_OP_FALL;
+    uint32_t n = 0;
+    block->memory = 0;
+    block->target[1] = pc;
+    do {
+        uint32_t insn = 0, raw, missing;
+        unsigned length;
+        struct rv32_op *op = &block->ops[n];
+        missing = fetch(region, pc - region->base, &insn, &raw, &length);
+        if (missing != 0) {
+            *op = (struct rv32_op){.imm = pc + missing, .rd = RV32_DISCARD};
+            code = RV32_OP_FETCH_FAULT;
+        } else {
+            code = rv32_decode(core, insn, raw, pc, length, op, &block->target[1]);
+        }
+        op->offset = (uint8_t)((pc - block->pc) >> 1);
+        put_op(core, op, code);
+        block->memory += rv32_memory_of(code);
+        pc += length;
+        n++;
+    } while (!ends_block(code) && n < max && pc >> RV32_GRANULE_SHIFT == granule && pc - region->base < region->size);
+    block->count = n;
+    block->target[0] = pc;
+    block->ops[n] = (struct rv32_op){.offset = (uint8_t)((pc - block->pc) >> 1)};
+    put_op(core, &block->ops[n], RV32_OP_FALL);
+}
+
+static void clear_links(struct cnnvp_rv32 *core, struct rv32_block *block)
+{
+    block->link[0] = &core->sentinel;
+    block->link[1] = &core->sentinel;
+    block->hash_next = NULL;
+    block->granule_next = NULL;
+}
+
+static struct rv32_block *new_block(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t pc)
+{
+    if (core->blocks_used == RV32_BLOCKS || RV32_OPS - core->ops_used < RV32_BLOCK_MAX + 1u)
+        rv32_flush(core);
+    struct rv32_block *block = &core->blocks[core->blocks_used++];
+    uint32_t offset = pc - region->base;
+    struct rv32_block **head = &region->heads[offset >> RV32_GRANULE_SHIFT];
+    struct rv32_block **bucket = &core->hash[hash_of(pc)];
+    block->pc = pc;
+    block->ops = &core->ops[core->ops_used];
+    clear_links(core, block);
+    decode_block(core, block, region, RV32_BLOCK_MAX);
+    core->ops_used += block->count + 1u;
+    set_code_flags(region, offset, offset + block_bytes(block) - 1u, 0, RV32_FLAG_CODE);
+    block->granule_next = *head;
+    *head = block;
+    block->hash_next = *bucket;
+    *bucket = block;
+    return block;
+}
+
+/* The scratch block, with room for one full block. */
+static struct rv32_block *scratch(struct cnnvp_rv32 *core, uint32_t pc)
+{
+    struct rv32_block *block = &core->scratch;
+    block->pc = pc;
+    block->ops = &core->ops[RV32_OPS];
+    block->memory = 0;
+    clear_links(core, block);
+    return block;
+}
+
+/* The first `count` instructions of a block. */
+static struct rv32_block *cut(struct cnnvp_rv32 *core, const struct rv32_block *from, uint32_t count)
+{
+    struct rv32_block *block = scratch(core, from->pc);
+    for (uint32_t i = 0; i < count; i++) {
+        enum rv32_op_code code = (enum rv32_op_code)core->codes[&from->ops[i] - core->ops];
+        block->ops[i] = from->ops[i];
+        put_op(core, &block->ops[i], code);
+        block->memory += rv32_memory_of(code);
+    }
+    block->ops[count] = from->ops[count];
+    put_op(core, &block->ops[count], RV32_OP_CUT);
+    block->count = count;
+    block->target[0] = from->pc + 2u * from->ops[count].offset;
+    return block;
+}
+
+/* One instruction from outside RAM, by way of the bus. */
+static struct rv32_block *fetch_block(struct cnnvp_rv32 *core)
+{
+    const struct cnnvp_rv32_bus *bus = &core->config.bus;
+    struct rv32_block *block = scratch(core, core->pc);
+    enum rv32_op_code code = RV32_OP_FETCH_FAULT;
+    uint16_t low, high = 0;
+    unsigned length = 2;
+    block->count = 1;
+    block->ops[0] = (struct rv32_op){.imm = core->pc, .rd = RV32_DISCARD};
+    if (bus->fetch != NULL && bus->fetch(bus->context, core->pc, &low) == 0) {
+        length = (low & 3u) == 3u ? 4 : 2;
+        if (length == 2 || bus->fetch(bus->context, core->pc + 2u, &high) == 0) {
+            uint32_t raw = low | (uint32_t)high << 16;
+            uint32_t insn = length == 2 ? rv32_expand(low) : raw;
+            code = rv32_decode(core, insn, raw, core->pc, length, &block->ops[0], &block->target[1]);
+        } else {
+            block->ops[0].imm = core->pc + 2u;
+        }
+    }
+    put_op(core, &block->ops[0], code);
+    block->memory = rv32_memory_of(code);
+    block->target[0] = core->pc + length;
+    block->ops[1] = (struct rv32_op){.offset = (uint8_t)(length >> 1)};
+    put_op(core, &block->ops[1], RV32_OP_CUT);
+    return block;
+}
+
+/* Moves what it finds to the front of its bucket, the one place that the interpreter looks at by itself. */
+static struct rv32_block *find_cached(struct cnnvp_rv32 *core, uint32_t pc)
+{
+    struct rv32_block **bucket = &core->hash[hash_of(pc)];
+    struct rv32_block **place = bucket;
+    while (*place != NULL && (*place)->pc != pc)
+        place = &(*place)->hash_next;
+    struct rv32_block *block = *place;
+    if (block != NULL && place != bucket) {
+        *place = block->hash_next;
+        block->hash_next = *bucket;
+        *bucket = block;
+    }
+    return block;
+}
+
+struct rv32_block *rv32_find(struct cnnvp_rv32 *core, uint32_t limit)
+{
+    uint32_t pc = core->pc;
+    struct rv32_block *block = find_cached(core, pc);
+    if (block == NULL) {
+        struct rv32_region *region = rv32_region_at(core, pc, 2);
+        if (region == NULL)
+            return fetch_block(core);
+        block = new_block(core, region, pc);
+    }
+    return block->count <= limit ? block : cut(core, block, limit);
+}

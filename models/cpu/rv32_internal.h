@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * State of the core and the functions its source files share. See rv32.h for what is modelled.
+ *
+ * Code is decoded once into basic blocks of at most RV32_BLOCK_MAX operations, which never leave the granule (256
+ * bytes) that they begin in, but for the second half of a last instruction. A block ends with a jump or with FALL.
+ * Operation i of a block is instruction i. Blocks point to their successors once these have been looked up; links to
+ * nothing lead to the sentinel, whose instruction count is larger than any limit, so that one comparison covers
+ * "within the limit", "linked" and "still valid".
+ */
+#ifndef CNNVP_RV32_INTERNAL_H
+#define CNNVP_RV32_INTERNAL_H
+
+#include "rv32.h"
+
+enum rv32_op_code {
+#define OP_ALU(name, result) RV32_OP_##name,
+#define OP_LOAD(name, bytes, type) RV32_OP_##name,
+#define OP_STORE(name, bytes) RV32_OP_##name,
+#define OP_ATOMIC(name) RV32_OP_##name,
+#define OP_BRANCH(name, taken) RV32_OP_##name,
+#define OP_SYSTEM(name) RV32_OP_##name,
+#define OP_CONTROL(name) RV32_OP_##name,
+#include "rv32_op.def"
+#undef OP_ALU
+#undef OP_LOAD
+#undef OP_STORE
+#undef OP_ATOMIC
+#undef OP_BRANCH
+#undef OP_SYSTEM
+#undef OP_CONTROL
+    RV32_OP_COUNT
+};
+
+enum rv32_csr_index {
+#define CSR(number, name, mask, reset) RV32_CSR_##name,
+#define CSR_COUNTER(number, name, counter, shift)
+#define CSR_ZERO(first, last)
+#include "rv32_csr.def"
+#undef CSR
+#undef CSR_COUNTER
+#undef CSR_ZERO
+    RV32_CSR_COUNT
+};
+
+enum rv32_counter_kind { RV32_COUNTER_CYCLE, RV32_COUNTER_INSTRET, RV32_COUNTER_TIME };
+
+#define RV32_IRQ_MASK ((1u << CNNVP_RV32_MSIP) | (1u << CNNVP_RV32_MTIP) | (1u << CNNVP_RV32_MEIP))
+#define RV32_MSTATUS_MIE 0x8u
+#define RV32_MSTATUS_MPIE 0x80u
+
+enum {
+    RV32_DISCARD = 32, /* register number that results for x0 go to */
+    RV32_GRANULE_SHIFT = 8,
+    RV32_BLOCK_MAX = 64,
+    RV32_BLOCKS = 8192,
+    RV32_OPS = 65536,
+    RV32_HASH = 8192,
+    RV32_INSN_TABLE = 96
+};
+
+/* flags of a granule; any of them sends stores through rv32_store */
+enum { RV32_FLAG_CODE = 1, RV32_FLAG_TOHOST = 2 };
+
+struct rv32_op {
+    uintptr_t handler; /* label in rv32_exec, or the op code where there is no computed goto */
+    uint32_t imm;
+    uint8_t rd; /* RV32_DISCARD for x0 */
+    uint8_t rs1;
+    uint8_t rs2;
+    uint8_t offset; /* from the block's pc, in half-words */
+};
+
+struct rv32_block {
+    uint32_t pc;      /* odd: not valid */
+    uint32_t count;   /* instructions; UINT32_MAX: not valid */
+    uint64_t memory;  /* load instructions | store instructions << 32 */
+    struct rv32_op *ops;
+    struct rv32_block *link[2]; /* to target[0], target[1] */
+    uint32_t target[2];         /* behind the block; of the jump at its end */
+    struct rv32_block *hash_next;
+    struct rv32_block *granule_next;
+};
+
+struct rv32_region {
+    uint32_t base;
+    uint32_t size;
+    uint8_t *host;
+    uint8_t *flags;            /* of each granule */
+    struct rv32_block **heads; /* of each granule: blocks that begin in it */
+};
+
+/* value = frozen if inhibited, otherwise events + bias, modulo 2^64 */
+struct rv32_counter {
+    uint64_t bias;
+    uint64_t frozen;
+    int inhibited;
+};
+
+struct cnnvp_rv32 {
+    uint32_t x[RV32_DISCARD + 1];
+    uint32_t pc;
+    /* Fast path of loads and stores: the region used last. limit is its size - 3, or 0. */
+    uint32_t window_base;
+    uint32_t window_limit;
+    uint8_t *window_host;
+    uint8_t *window_flags;
+
+    uint32_t csr[RV32_CSR_COUNT];
+    struct rv32_counter cycle;
+    struct rv32_counter instret;
+    uint32_t reserved_address; /* of LR, valid if reserved */
+    int reserved;
+
+    /* Something wants a look before the next instruction: an interrupt, a limit, a stop, a change of code. */
+    int attention;
+    int waiting; /* in WFI */
+    int stop;
+    int exit;
+    uint32_t exit_status;
+    int double_fault;
+
+    uint64_t limit;    /* of this run */
+    uint64_t executed; /* slots of this run, up to date wherever others look */
+    uint64_t run_base; /* slots before this run */
+    uint64_t granted;  /* value of `executed` at which the interpreter's own budget is used up */
+
+    uint32_t trap_cause; /* set by whoever answers "trap" */
+    uint32_t trap_tval;
+    uint64_t memory_count; /* loads | stores << 32, of the present chunk; moved to stats */
+    struct cnnvp_rv32_stats stats;
+    struct cnnvp_rv32_trap trap_log[CNNVP_RV32_TRAP_LOG];
+    uint64_t traps;
+
+    uint32_t tohost;
+    int tohost_set;
+    struct cnnvp_rv32_config config;
+    struct rv32_region region[CNNVP_RV32_MAX_REGIONS];
+    unsigned regions;
+
+    const uintptr_t *handlers; /* handler of each op code */
+    uint8_t insn_first[33];    /* rows of the instruction table of each major opcode */
+    struct rv32_block sentinel;
+    struct rv32_block scratch; /* of one use: parts of blocks, code outside RAM */
+    struct rv32_block **hash;
+    struct rv32_block *blocks;
+    struct rv32_op *ops;
+    uint8_t *codes; /* op code of each element of ops */
+    uint32_t blocks_used;
+    uint32_t ops_used;
+    uint32_t generation; /* grows when all blocks are dropped */
+};
+
+/* What comes after an operation that left the fast path. */
+enum rv32_after { RV32_NEXT, RV32_LEAVE, RV32_TRAP };
+
+/* -- rv32_decode.c, rv32_rvc.c -- */
+void rv32_decode_init(struct cnnvp_rv32 *core);
+/* Decodes the 32-bit instruction `insn` (already expanded if `length` is 2; `raw` is what stood in memory) at pc into
+ * op; returns its op code. *target: where it jumps to, if to a fixed address. */
+enum rv32_op_code rv32_decode(const struct cnnvp_rv32 *core, uint32_t insn, uint32_t raw, uint32_t pc, unsigned length,
+                              struct rv32_op *op, uint32_t *target);
+/* The 32-bit equivalent of a compressed instruction, 0 (which is illegal) if there is none. */
+uint32_t rv32_expand(uint16_t half);
+
+/* -- rv32_block.c -- */
+int rv32_cache_init(struct cnnvp_rv32 *core);
+void rv32_cache_fini(struct cnnvp_rv32 *core);
+void rv32_flush(struct cnnvp_rv32 *core);
+/* Drops the blocks that hold any of `size` bytes at offset in a region. */
+void rv32_drop(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t offset, uint32_t size);
+/* The block at core->pc with at most `limit` (1 or more) instructions. It may be core->scratch. */
+struct rv32_block *rv32_find(struct cnnvp_rv32 *core, uint32_t limit);
+/* Load instructions | store instructions << 32 that an operation is. */
+uint64_t rv32_memory_of(enum rv32_op_code code);
+struct rv32_region *rv32_region_at(struct cnnvp_rv32 *core, uint32_t address, uint32_t size);
+
+/* -- rv32_memory.c -- */
+enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t address, uint32_t *value);
+enum rv32_after rv32_store(struct cnnvp_rv32 *core, unsigned size, uint32_t address, uint32_t value);
+enum rv32_after rv32_atomic(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn, uint32_t *value);
+
+/* -- rv32_csr.c, rv32_system.c, rv32_trap.c -- */
+void rv32_csr_reset(struct cnnvp_rv32 *core);
+int rv32_csr_read(struct cnnvp_rv32 *core, unsigned number, uint32_t *value);
+int rv32_csr_write(struct cnnvp_rv32 *core, unsigned number, uint32_t value);
+/* Executes an OP_SYSTEM; core->pc and core->executed are those before it. Sets core->pc, counts the slot. */
+void rv32_system(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn, uint32_t next_pc);
+/* Takes the exception trap_cause, trap_tval of the instruction at core->pc, which has been counted as a slot. */
+void rv32_exception(struct cnnvp_rv32 *core);
+/* Takes the interrupt of the highest priority, if any can be taken. */
+void rv32_interrupt(struct cnnvp_rv32 *core);
+
+/* -- rv32_exec.c -- */
+/* Runs until the limit or another reason; core->executed counts from 0. */
+enum cnnvp_rv32_reason rv32_exec(struct cnnvp_rv32 *core);
+const uintptr_t *rv32_exec_handlers(void);
+
+/* -- small helpers -- */
+
+static inline uint64_t rv32_slots(const struct cnnvp_rv32 *core)
+{
+    return core->run_base + core->executed;
+}
+
+static inline uint32_t rv32_pending(const struct cnnvp_rv32 *core)
+{
+    return core->csr[RV32_CSR_mip] & core->csr[RV32_CSR_mie];
+}
+
+static inline enum rv32_after rv32_raise(struct cnnvp_rv32 *core, uint32_t cause, uint32_t tval)
+{
+    core->trap_cause = cause;
+    core->trap_tval = tval;
+    return RV32_TRAP;
+}
+
+/* Guest memory is little-endian whatever the host is; compilers turn these into one access. */
+static inline uint32_t rv32_get16(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8;
+}
+
+static inline uint32_t rv32_get32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+static inline uint32_t rv32_get(const uint8_t *p, unsigned size)
+{
+    return size == 4 ? rv32_get32(p) : size == 2 ? rv32_get16(p) : p[0];
+}
+
+static inline void rv32_put(uint8_t *p, unsigned size, uint32_t value)
+{
+    if (size == 4) {
+        p[0] = (uint8_t)value;
+        p[1] = (uint8_t)(value >> 8);
+        p[2] = (uint8_t)(value >> 16);
+        p[3] = (uint8_t)(value >> 24);
+    } else if (size == 2) {
+        p[0] = (uint8_t)value;
+        p[1] = (uint8_t)(value >> 8);
+    } else {
+        p[0] = (uint8_t)value;
+    }
+}
+
+#endif

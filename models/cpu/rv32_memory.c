@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Loads, stores and atomics outside the interpreter's fast path: devices, other regions, code, tohost. Called with
+ * core->pc and core->executed as they are before the instruction.
+ */
+#include "rv32_internal.h"
+
+static void move_window(struct cnnvp_rv32 *core, const struct rv32_region *region)
+{
+    core->window_base = region->base;
+    core->window_limit = region->size - 3u;
+    core->window_host = region->host;
+    core->window_flags = region->flags;
+}
+
+static enum rv32_after after(const struct cnnvp_rv32 *core)
+{
+    return core->attention ? RV32_LEAVE : RV32_NEXT;
+}
+
+static enum rv32_after bus_load(struct cnnvp_rv32 *core, uint32_t address, unsigned size, uint32_t *value)
+{
+    const struct cnnvp_rv32_bus *bus = &core->config.bus;
+    if (address & (size - 1u))
+        return rv32_raise(core, CNNVP_RV32_LOAD_MISALIGNED, address);
+    core->stats.mmio++;
+    if (bus->load == NULL || bus->load(bus->context, address, size, value) != 0)
+        return rv32_raise(core, CNNVP_RV32_LOAD_FAULT, address);
+    return after(core);
+}
+
+enum rv32_after rv32_load(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t address, uint32_t *value)
+{
+    unsigned size = code == RV32_OP_LW ? 4 : code == RV32_OP_LH || code == RV32_OP_LHU ? 2 : 1;
+    const struct rv32_region *region = rv32_region_at(core, address, size);
+    enum rv32_after result = RV32_NEXT;
+    uint32_t got = 0;
+    if (region != NULL) {
+        got = rv32_get(region->host + (address - region->base), size);
+        move_window(core, region);
+    } else {
+        result = bus_load(core, address, size, &got);
+    }
+    if (result != RV32_TRAP)
+        *value = code == RV32_OP_LB ? (uint32_t)(int8_t)got : code == RV32_OP_LH ? (uint32_t)(int16_t)got : got;
+    return result;
+}
+
+static void tohost_written(struct cnnvp_rv32 *core, const uint8_t *host)
+{
+    const struct cnnvp_rv32_bus *bus = &core->config.bus;
+    uint32_t word = rv32_get32(host);
+    if (word == 0)
+        return;
+    if (bus->tohost != NULL)
+        bus->tohost(bus->context, word);
+    else if (word & 1u)
+        cnnvp_rv32_exit(core, word >> 1);
+}
+
+static enum rv32_after ram_store(struct cnnvp_rv32 *core, struct rv32_region *region, unsigned size, uint32_t address,
+                                 uint32_t value)
+{
+    uint32_t offset = address - region->base;
+    uint32_t tohost = core->tohost - region->base;
+    rv32_put(region->host + offset, size, value);
+    move_window(core, region);
+    if (region->flags[offset >> RV32_GRANULE_SHIFT] & RV32_FLAG_CODE)
+        rv32_drop(core, region, offset, size);
+    if (core->tohost_set && tohost < region->size && offset < tohost + 4u && tohost < offset + size)
+        tohost_written(core, region->host + tohost);
+    return after(core);
+}
+
+enum rv32_after rv32_store(struct cnnvp_rv32 *core, unsigned size, uint32_t address, uint32_t value)
+{
+    const struct cnnvp_rv32_bus *bus = &core->config.bus;
+    struct rv32_region *region = rv32_region_at(core, address, size);
+    if (region != NULL)
+        return ram_store(core, region, size, address, value);
+    if (address & (size - 1u))
+        return rv32_raise(core, CNNVP_RV32_STORE_MISALIGNED, address);
+    core->stats.mmio++;
+    if (size < 4)
+        value &= (1u << 8u * size) - 1u;
+    if (bus->store == NULL || bus->store(bus->context, address, size, value) != 0)
+        return rv32_raise(core, CNNVP_RV32_STORE_FAULT, address);
+    return after(core);
+}
+
+/* Unprivileged ISA 20191213, section 8.4; operation in bits 31:27. */
+static uint32_t amo_result(uint32_t insn, uint32_t old, uint32_t operand)
+{
+    int less = (int32_t)old < (int32_t)operand;
+    switch (insn >> 27) {
+    case 0x00: return old + operand;
+    case 0x01: return operand;
+    case 0x04: return old ^ operand;
+    case 0x08: return old | operand;
+    case 0x0c: return old & operand;
+    case 0x10: return less ? old : operand;
+    case 0x14: return less ? operand : old;
+    case 0x18: return old < operand ? old : operand;
+    default: return old < operand ? operand : old; /* 0x1c, maximum unsigned */
+    }
+}
+
+static enum rv32_after store_conditional(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t address,
+                                         uint32_t operand, uint32_t *value)
+{
+    int holds = core->reserved && core->reserved_address == address;
+    core->reserved = 0;
+    *value = !holds;
+    return holds ? ram_store(core, region, 4, address, operand) : RV32_NEXT;
+}
+
+enum rv32_after rv32_atomic(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn, uint32_t *value)
+{
+    uint32_t address = core->x[insn >> 15 & 31u];
+    uint32_t operand = core->x[insn >> 20 & 31u];
+    int is_load = code == RV32_OP_LR;
+    struct rv32_region *region = rv32_region_at(core, address, 4);
+    if (address & 3u)
+        return rv32_raise(core, is_load ? CNNVP_RV32_LOAD_MISALIGNED : CNNVP_RV32_STORE_MISALIGNED, address);
+    if (region == NULL)
+        return rv32_raise(core, is_load ? CNNVP_RV32_LOAD_FAULT : CNNVP_RV32_STORE_FAULT, address);
+    if (code == RV32_OP_SC)
+        return store_conditional(core, region, address, operand, value);
+    uint32_t old = rv32_get32(region->host + (address - region->base));
+    *value = old;
+    if (is_load) {
+        core->reserved = 1;
+        core->reserved_address = address;
+        return RV32_NEXT;
+    }
+    return ram_store(core, region, 4, address, amo_result(insn, old, operand));
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Exceptions and interrupts (RISC-V Privileged ISA 1.12, sections 3.1.6 to 3.1.15).
+ */
+#include "rv32_internal.h"
+
+#define INTERRUPT_BIT 0x80000000u
+
+static void enter(struct cnnvp_rv32 *core, uint32_t cause, uint32_t tval)
+{
+    uint32_t mtvec = core->csr[RV32_CSR_mtvec];
+    uint32_t mstatus = core->csr[RV32_CSR_mstatus];
+    uint32_t vector = mtvec & ~3u;
+    if (cause & INTERRUPT_BIT && mtvec & 1u)
+        vector += 4u * (cause & ~INTERRUPT_BIT);
+    core->trap_log[core->traps++ % CNNVP_RV32_TRAP_LOG] =
+        (struct cnnvp_rv32_trap){rv32_slots(core), core->pc, cause, tval, vector};
+    core->csr[RV32_CSR_mepc] = core->pc;
+    core->csr[RV32_CSR_mcause] = cause;
+    core->csr[RV32_CSR_mtval] = tval;
+    mstatus &= ~(RV32_MSTATUS_MIE | RV32_MSTATUS_MPIE);
+    if (core->csr[RV32_CSR_mstatus] & RV32_MSTATUS_MIE)
+        mstatus |= RV32_MSTATUS_MPIE;
+    core->csr[RV32_CSR_mstatus] = mstatus;
+    core->pc = vector;
+}
+
+/*
+ * The handler's first instruction has trapped for a reason that lies in the instruction itself, right after another
+ * exception had gone there: it will do so for ever. Data accesses are no such reason, a device may change its mind.
+ */
+static int is_endless(const struct cnnvp_rv32 *core, uint32_t cause)
+{
+    const struct cnnvp_rv32_trap *last = &core->trap_log[(core->traps - 1u) % CNNVP_RV32_TRAP_LOG];
+    int by_itself = cause <= CNNVP_RV32_BREAKPOINT || cause == CNNVP_RV32_ECALL_M;
+    return by_itself && core->traps > 0 && core->pc == last->vector && last->slot + 1u == rv32_slots(core) &&
+           core->pc == (core->csr[RV32_CSR_mtvec] & ~3u);
+}
+
+void rv32_exception(struct cnnvp_rv32 *core)
+{
+    int endless = is_endless(core, core->trap_cause);
+    core->stats.exceptions++;
+    if (!core->instret.inhibited)
+        core->instret.bias--; /* its slot does not count as retired */
+    enter(core, core->trap_cause, core->trap_tval);
+    if (endless) {
+        core->double_fault = 1;
+        core->attention = 1;
+    }
+}
+
+void rv32_interrupt(struct cnnvp_rv32 *core)
+{
+    uint32_t pending = rv32_pending(core);
+    uint32_t line;
+    if (pending == 0 || !(core->csr[RV32_CSR_mstatus] & RV32_MSTATUS_MIE))
+        return;
+    if (pending & 1u << CNNVP_RV32_MEIP)
+        line = CNNVP_RV32_MEIP;
+    else
+        line = pending & 1u << CNNVP_RV32_MSIP ? CNNVP_RV32_MSIP : CNNVP_RV32_MTIP;
+    core->stats.interrupts++;
+    enter(core, INTERRUPT_BIT | line, 0);
+}
+
+size_t cnnvp_rv32_trap_log(const struct cnnvp_rv32 *core, struct cnnvp_rv32_trap *traps)
+{
+    uint64_t count = core->traps < CNNVP_RV32_TRAP_LOG ? core->traps : CNNVP_RV32_TRAP_LOG;
+    for (uint64_t i = 0; i < count; i++)
+        traps[i] = core->trap_log[(core->traps - count + i) % CNNVP_RV32_TRAP_LOG];
+    return (size_t)count;
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * DMA: the transfers between off-chip memory and the buffers, and between buffers.
+ *
+ * Modelled: S000's off-chip storage functional unit, with "send read request" and "read in" as two steps (A1 L3-4);
+ * S003's data interaction instructions (c7); planes of rows with strides on both sides (the next-layer storage
+ * parameters of S000, Part B 0-6); bursts in flight; the ports of the buffers; order through memory (dma.h).
+ * Not modelled: address translation, unaligned byte lanes, a queue between the channels and the memory's arbiter.
+ *
+ * A tile is one access on the link to a buffer, of the range that it spans. Memory sees one request for each plane, or
+ * one for all where the strides allow, cut where the bytes that may be read ahead of a receive end.
+ */
+#include "dma_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "buffer/buffer.h"
+
+enum {
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),
+#include "instruction/opcodes.def"
+};
+
+/* Status fields: place of the lowest bit; all of those used here are 2 bits wide. */
+enum {
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help) LSB_##mnemonic##_##name = (lsb),
+#include "instruction/opcodes.def"
+    BUFFER_FIELD = 3
+};
+
+enum {
+#define REGISTER(name, help) REG_##name,
+#include "instruction/descriptors.def"
+    CNNVP_DESCRIPTOR_TRANSFER(REGISTER) REG_COUNT
+#undef REGISTER
+};
+
+/* A half has at most this many bytes (parameter `size` of the buffer). */
+#define MOST_BYTES (UINT64_C(1) << 28)
+/* Bytes that the memory side can name. */
+#define MEMORY_END (UINT64_C(1) << 32)
+
+/* ---- helpers ---- */
+
+int dma_store_reserve(struct dma_store *store, uint64_t bytes)
+{
+    uint64_t capacity = 4096u;
+    if (store->capacity >= bytes)
+        return CNNVP_OK;
+    while (capacity < bytes)
+        capacity *= 2u;
+    free(store->data);
+    store->data = malloc((size_t)capacity);
+    store->capacity = store->data == NULL ? 0 : capacity;
+    return store->data == NULL ? CNNVP_E_NOMEM : CNNVP_OK;
+}
+
+cnnvp_time dma_after(const struct dma *dma, cnnvp_time time, uint64_t cycles)
+{
+    return cnnvp_edge_time(dma->clock_mhz, cnnvp_edge_at_or_after(dma->clock_mhz, time) + cycles);
+}
+
+uint64_t dma_port_cycles(const struct dma *dma, uint64_t bytes)
+{
+    return (bytes + dma->port_bytes - 1u) / dma->port_bytes;
+}
+
+int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_t index, uint32_t half,
+                      const struct dma_shape *shape, const struct dma_transfer *whose, struct cnnvp_access *access)
+{
+    const uint64_t bytes = dma_shape_bytes(shape);
+    *access = (struct cnnvp_access){
+        .op = op,
+        .flags = flags,
+        .tag = whose->receive_tag,
+        .flow = whose->sequence,
+        .address = cnnvp_buffer_address(half, (uint32_t)shape->address),
+        .size = dma_shape_span(shape),
+        .words = bytes / 2u,
+        .cycles = dma_port_cycles(dma, bytes),
+        .mode = cnnvp_buffer_dma_mode(whose->feature_words),
+    };
+    return dma->ops->access(dma->host, DMA_PORT_input + index, access);
+}
+
+static int refuse(struct dma *dma, const struct cnnvp_command *command, int status, const char *why)
+{
+    dma->ops->log(dma->host, CNNVP_LOG_WARNING, "instruction %llu, opcode 0x%02x: %s",
+                  (unsigned long long)command->sequence, command->opcode, why);
+    return status;
+}
+
+/* One side of a transfer from its descriptor. */
+static struct dma_shape side(const struct cnnvp_command *command, int memory)
+{
+    const uint32_t *r = command->descriptor;
+    return memory ? dma_shape_make(r[REG_memory_addr], r[REG_row_bytes], r[REG_rows], r[REG_memory_row_stride],
+                                   r[REG_planes], r[REG_memory_plane_stride])
+                  : dma_shape_make(r[REG_buffer_addr], r[REG_row_bytes], r[REG_rows], r[REG_buffer_row_stride],
+                                   r[REG_planes], r[REG_buffer_plane_stride]);
+}
+
+/* Rows beside each other, even addresses and strides: what a buffer takes. The range itself is the buffer's to
+ * check. */
+static const char *buffer_side_error(uint64_t address, uint64_t row_bytes, uint64_t rows, uint64_t row_stride,
+                                     uint64_t planes, uint64_t plane_stride)
+{
+    const uint64_t bytes = row_bytes * rows * planes;
+    const uint64_t span = (planes - 1u) * plane_stride + (rows - 1u) * row_stride + row_bytes;
+    if (address % 2u != 0 || (rows > 1u && row_stride % 2u != 0) || (planes > 1u && plane_stride % 2u != 0))
+        return "addresses and strides in a buffer are even";
+    if ((rows > 1u && row_stride < row_bytes) || (planes > 1u && plane_stride < row_bytes) || bytes > span)
+        return "rows lie over each other in the buffer";
+    if (address >= MOST_BYTES || span > MOST_BYTES)
+        return "the transfer is larger than any buffer";
+    return NULL;
+}
+
+/* What is wrong with a command's descriptor, NULL: nothing. `second` says that the memory_ registers name a buffer. */
+static const char *descriptor_error(const struct cnnvp_command *command, int uses_memory, int second)
+{
+    const uint32_t *r = command->descriptor;
+    if (command->count < REG_COUNT)
+        return "the descriptor is incomplete";
+    const uint64_t row_bytes = r[REG_row_bytes];
+    const uint64_t rows = r[REG_rows];
+    const uint64_t planes = r[REG_planes];
+    if (row_bytes == 0 || rows == 0 || planes == 0)
+        return "row_bytes, rows and planes are at least 1";
+    if (row_bytes % 2u != 0)
+        return "row_bytes is even";
+    /* in this order no product below overflows */
+    if (row_bytes > MOST_BYTES || rows > MOST_BYTES / row_bytes || planes > MOST_BYTES / (row_bytes * rows))
+        return "the transfer is larger than any buffer";
+    if (r[REG_feature_words] > row_bytes * rows * planes / 2u)
+        return "feature_words is more than the words of the transfer";
+    const char *error = buffer_side_error(r[REG_buffer_addr], row_bytes, rows, r[REG_buffer_row_stride], planes,
+                                          r[REG_buffer_plane_stride]);
+    if (error == NULL && second)
+        error = buffer_side_error(r[REG_memory_addr], row_bytes, rows, r[REG_memory_row_stride], planes,
+                                  r[REG_memory_plane_stride]);
+    if (error == NULL && uses_memory) {
+        const struct dma_shape memory = side(command, 1);
+        if (memory.address + dma_shape_span(&memory) > MEMORY_END)
+            error = "the transfer leaves the 32-bit address space";
+    }
+    return error;
+}
+
+/* ---- commands ---- */
+
+/* A new transfer at the end of a channel, filled from the command; NULL: no slot is free. */
+static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const struct cnnvp_command *command,
+                                         uint32_t index)
+{
+    struct dma_channel *channel = &dma->channels[number];
+    if (channel->count == dma->slots) {
+        dma->ops->count(dma->host, DMA_STAT_refused, command->tag, 1);
+        return NULL;
+    }
+    struct dma_transfer *transfer = dma_slot(dma, channel, channel->count);
+    const struct dma_store staging = transfer->staging;
+    *transfer = (struct dma_transfer){
+        .memory = side(command, 1),
+        .buffer = side(command, 0),
+        .index = index,
+        .half = command->halves >> index & 1u,
+        .feature_words = command->descriptor[REG_feature_words],
+        .order = ++dma->order,
+        .flow = command->sequence,
+        .tag = command->tag,
+        .receive_tag = command->tag,
+        .sequence = command->sequence,
+        .finish = CNNVP_TIME_NEVER,
+        .staging = staging,
+    };
+    transfer->bytes = dma_shape_bytes(&transfer->buffer);
+    return transfer;
+}
+
+static int reserve_staging(struct dma *dma, struct dma_transfer *transfer)
+{
+    return dma->timing_only ? CNNVP_OK : dma_store_reserve(&transfer->staging, transfer->bytes);
+}
+
+static int do_request(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
+{
+    struct dma_transfer *transfer = new_transfer(dma, DMA_READ, command, index);
+    struct cnnvp_access access;
+    if (transfer == NULL)
+        return CNNVP_E_STATE;
+    int status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, CNNVP_DEBUG, index, transfer->half, &transfer->buffer,
+                                   transfer, &access);
+    if (status != CNNVP_OK)
+        return refuse(dma, command, status, "the tile does not fit the half of the buffer");
+    status = reserve_staging(dma, transfer);
+    if (status != CNNVP_OK)
+        return status;
+    dma->channels[DMA_READ].count++;
+    dma->ops->count(dma->host, DMA_STAT_requests, command->tag, 1);
+    const cnnvp_time now = dma->ops->now(dma->host);
+    *delay += dma_after(dma, now, 1) - now;
+    dma_advance(dma);
+    return CNNVP_OK;
+}
+
+static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint32_t index)
+{
+    struct dma_channel *channel = &dma->channels[DMA_READ];
+    struct dma_transfer *transfer = NULL;
+    for (uint32_t place = 0; place < channel->count && transfer == NULL; ++place)
+        if (!dma_slot(dma, channel, place)->received)
+            transfer = dma_slot(dma, channel, place);
+    if (transfer == NULL)
+        return refuse(dma, command, CNNVP_E_INVAL, "there is no request to receive");
+    if (transfer->index != index || transfer->half != (command->halves >> index & 1u))
+        return refuse(dma, command, CNNVP_E_INVAL, "buffer or half is not that of the oldest request");
+    dma->ahead -= transfer->posted;
+    transfer->received = 1;
+    transfer->receive_order = ++dma->order;
+    transfer->sequence = command->sequence;
+    transfer->receive_tag = command->tag;
+    transfer->port_from = dma->ops->now(dma->host);
+    dma_advance(dma);
+    return CNNVP_PENDING;
+}
+
+static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32_t index)
+{
+    struct dma_transfer *transfer = new_transfer(dma, DMA_WRITE, command, index);
+    struct cnnvp_access access;
+    if (transfer == NULL)
+        return CNNVP_E_STATE;
+    /* the range is checked before memory is reserved for it */
+    int status = dma_buffer_access(dma, CNNVP_BORROW_READ, CNNVP_DEBUG, index, transfer->half, &transfer->buffer,
+                                   transfer, &access);
+    if (status == CNNVP_OK)
+        status = reserve_staging(dma, transfer);
+    if (status == CNNVP_OK)
+        status = dma_buffer_access(dma, CNNVP_BORROW_READ, 0, index, transfer->half, &transfer->buffer, transfer,
+                                   &access);
+    if (status != CNNVP_OK)
+        return refuse(dma, command, status, "the tile does not lie in the half of the buffer");
+    if (!dma->timing_only && access.data != NULL)
+        dma_gather(&transfer->buffer, access.data, transfer->staging.data);
+    transfer->received = 1;
+    transfer->port_from = dma->ops->now(dma->host) + access.delay;
+    dma->channels[DMA_WRITE].count++;
+    dma_advance(dma);
+    return CNNVP_PENDING;
+}
+
+/* Moves and fills share one copy engine. Sets the delay of a copy whose port time beyond `bytes` is `extra`. */
+static void finish_copy(struct dma *dma, const struct cnnvp_command *command, uint64_t bytes, cnnvp_time extra,
+                        cnnvp_time *delay)
+{
+    const int is_move = command->opcode == OP_move;
+    const cnnvp_time now = dma->ops->now(dma->host);
+    const cnnvp_time from = dma_after(dma, dma->copy_end > now ? dma->copy_end : now, 0);
+    const cnnvp_time end = dma_after(dma, dma_after(dma, from, dma_port_cycles(dma, bytes)) + extra, 0);
+    dma->copy_end = end;
+    *delay += end - now;
+    dma->ops->count(dma->host, is_move ? DMA_STAT_moves : DMA_STAT_fills, command->tag, 1);
+    dma->ops->count(dma->host, is_move ? DMA_STAT_move_bytes : DMA_STAT_fill_bytes, command->tag, bytes);
+    dma->ops->count(dma->host, DMA_STAT_copy_busy_cycles, command->tag,
+                    cnnvp_edge_at_or_after(dma->clock_mhz, end) - cnnvp_edge_at_or_after(dma->clock_mhz, from));
+    dma->ops->span(dma->host, DMA_TRACK_copy, is_move ? "move" : "fill", command->tag, command->sequence, from, end);
+}
+
+static struct dma_transfer copy_transfer(const struct cnnvp_command *command)
+{
+    return (struct dma_transfer){.feature_words = command->descriptor[REG_feature_words],
+                                 .sequence = command->sequence,
+                                 .receive_tag = command->tag};
+}
+
+static int do_move(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
+{
+    const uint32_t from = command->status >> LSB_move_source & BUFFER_FIELD;
+    const struct dma_shape source = side(command, 1);
+    const struct dma_shape target = side(command, 0);
+    const struct dma_transfer whose = copy_transfer(command);
+    const uint64_t bytes = dma_shape_bytes(&target);
+    struct cnnvp_access read;
+    struct cnnvp_access write;
+    if (from >= DMA_BUFFERS)
+        return refuse(dma, command, CNNVP_E_INVAL, "source is no buffer: 0 input, 1 weight, 2 output");
+    /* both ranges are checked before anything happens */
+    int status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, CNNVP_DEBUG, index, command->halves >> index & 1u, &target,
+                                   &whose, &write);
+    if (status == CNNVP_OK && !dma->timing_only)
+        status = dma_store_reserve(&dma->scratch, bytes);
+    if (status == CNNVP_OK)
+        status = dma_buffer_access(dma, CNNVP_BORROW_READ, 0, from, command->halves >> from & 1u, &source, &whose,
+                                   &read);
+    if (status == CNNVP_OK)
+        status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, 0, index, command->halves >> index & 1u, &target, &whose,
+                                   &write);
+    if (status != CNNVP_OK)
+        return refuse(dma, command, status, "source or destination does not fit its half");
+    if (!dma->timing_only && read.data != NULL && write.data != NULL) {
+        dma_gather(&source, read.data, dma->scratch.data);
+        dma_scatter(&target, dma->scratch.data, write.data);
+    }
+    finish_copy(dma, command, bytes, read.delay > write.delay ? read.delay : write.delay, delay);
+    return CNNVP_OK;
+}
+
+static int do_fill(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
+{
+    const struct dma_shape target = side(command, 0);
+    const struct dma_transfer whose = copy_transfer(command);
+    struct cnnvp_access write;
+    const int status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, 0, index, command->halves >> index & 1u, &target,
+                                         &whose, &write);
+    if (status != CNNVP_OK)
+        return refuse(dma, command, status, "the tile does not fit the half of the buffer");
+    if (!dma->timing_only && write.data != NULL)
+        dma_fill(&target, (uint16_t)command->immediate, write.data);
+    finish_copy(dma, command, dma_shape_bytes(&target), write.delay, delay);
+    return CNNVP_OK;
+}
+
+/* ---- callbacks ---- */
+
+static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    struct dma *dma = self;
+    const struct cnnvp_command *command = access->data;
+    (void)port;
+    if (access->op != CNNVP_COMMAND || command == NULL || access->size < sizeof *command)
+        return CNNVP_E_ACCESS;
+    if (access->flags & CNNVP_DEBUG)
+        return CNNVP_OK;
+    const uint32_t opcode = command->opcode;
+    if (opcode < OP_request || opcode > OP_fill)
+        return refuse(dma, command, CNNVP_E_INVAL, "the DMA has no such instruction");
+    /* `buffer` is at the same place in all five */
+    const uint32_t index = command->status >> LSB_request_buffer & BUFFER_FIELD;
+    if (index >= DMA_BUFFERS)
+        return refuse(dma, command, CNNVP_E_INVAL, "buffer is none: 0 input, 1 weight, 2 output");
+    if (opcode == OP_receive)
+        return do_receive(dma, command, index);
+    const char *error = descriptor_error(command, opcode == OP_request || opcode == OP_store, opcode == OP_move);
+    if (error != NULL)
+        return refuse(dma, command, CNNVP_E_INVAL, error);
+    if (opcode == OP_request)
+        return do_request(dma, command, index, &access->delay);
+    if (opcode == OP_store)
+        return do_store(dma, command, index);
+    if (opcode == OP_move)
+        return do_move(dma, command, index, &access->delay);
+    return do_fill(dma, command, index, &access->delay);
+}
+
+static void dma_complete(void *self, uint32_t port, struct cnnvp_request *request)
+{
+    (void)port;
+    dma_piece_complete(self, request);
+}
+
+static void dma_event(void *self, uint32_t event)
+{
+    dma_channel_event(self, event);
+}
+
+static int dma_init(void *self, const struct cnnvp_init *init)
+{
+    struct dma *dma = self;
+    dma->host = init->host;
+    dma->ops = init->ops;
+    dma->burst_bytes = init->ops->param(init->host, DMA_PARAM_burst_bytes);
+    dma->outstanding = init->ops->param(init->host, DMA_PARAM_outstanding);
+    dma->slots = (uint32_t)init->ops->param(init->host, DMA_PARAM_requests);
+    dma->port_bytes = init->ops->param(init->host, DMA_PARAM_port_bytes);
+    dma->timing_only = init->ops->timing_only(init->host);
+    if ((dma->burst_bytes & (dma->burst_bytes - 1u)) != 0)
+        return init->ops->config_error(init->host, DMA_PARAM_burst_bytes,
+                                       "burst_bytes must be a power of two, %llu is not",
+                                       (unsigned long long)dma->burst_bytes);
+    if (dma->port_bytes % 2u != 0)
+        return init->ops->config_error(init->host, DMA_PARAM_port_bytes, "port_bytes must be even, %llu is not",
+                                       (unsigned long long)dma->port_bytes);
+    return CNNVP_OK;
+}
+
+static void dma_fini(void *self)
+{
+    struct dma *dma = self;
+    for (uint32_t c = 0; c < DMA_CHANNELS; ++c)
+        for (uint32_t s = 0; s < DMA_SLOTS; ++s)
+            free(dma->channels[c].slots[s].staging.data);
+    free(dma->scratch.data);
+}
+
+/* Transfers under way are forgotten; the host drops their completions. The staging memory stays for the next ones. */
+static void dma_reset(void *self)
+{
+    struct dma *dma = self;
+    dma->clock_mhz = dma->ops->clock_mhz(dma->host);
+    dma->ahead = 0;
+    for (uint32_t c = 0; c < DMA_CHANNELS; ++c) {
+        struct dma_channel *channel = &dma->channels[c];
+        channel->first = 0;
+        channel->count = 0;
+        channel->bursts = 0;
+        channel->port_free = 0;
+        for (uint32_t p = 0; p < DMA_PIECES; ++p)
+            channel->pieces[p].bursts = 0;
+        (void)dma->ops->cancel(dma->host, c);
+    }
+}
+
+/* ---- tables ---- */
+
+static const struct cnnvp_param params[] = {
+#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
+    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
+#include "dma.def"
+};
+
+static const struct cnnvp_port ports[] = {
+#define CNNVP_UNIT_PORT(name, kind, flags, window, help) {#name, CNNVP_PORT_##kind, flags, window, 0, help},
+#include "dma.def"
+};
+
+static const struct cnnvp_stat stats[] = {
+#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
+#include "dma.def"
+};
+
+static const char *const tracks[] = {
+#define CNNVP_TRACK(name) #name,
+#include "dma.def"
+};
+
+const struct cnnvp_unit cnnvp_unit_dma = {
+    .struct_size = sizeof(struct cnnvp_unit),
+    .abi_major = CNNVP_ABI_MAJOR,
+    .abi_minor = CNNVP_ABI_MINOR,
+    .kind = "dma",
+    .version = "1.0",
+    .summary = "transfers between off-chip memory and buffers, request and data as two steps",
+    .instance_size = sizeof(struct dma),
+    .params = params,
+    .param_count = sizeof params / sizeof params[0],
+    .ports = ports,
+    .port_count = sizeof ports / sizeof ports[0],
+    .stats = stats,
+    .stat_count = sizeof stats / sizeof stats[0],
+    .tracks = tracks,
+    .track_count = sizeof tracks / sizeof tracks[0],
+    .event_count = DMA_CHANNELS,
+    .init = dma_init,
+    .fini = dma_fini,
+    .reset = dma_reset,
+    .access = dma_access,
+    .complete = dma_complete,
+    .event = dma_event,
+};

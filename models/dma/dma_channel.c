@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two channels: which memory requests are made when, and when a transfer is complete. Transfers of a channel go to
+ * memory, and complete, in program order.
+ *
+ * Bursts in flight. Each memory request (a piece) may have a number of bursts in flight; the sum over a channel's
+ * pieces stays within `outstanding`. A piece gets all of them, or half where its transfer needs several pieces, so that
+ * the next one is already on its way when one ends.
+ */
+#include "dma_internal.h"
+
+#include "buffer/buffer.h"
+
+/* ---- hazards ---- */
+
+/* 1 if `transfer`, whose next bytes have place `order` in the program, must wait for one that is earlier. */
+static int must_wait(struct dma *dma, uint32_t number, const struct dma_transfer *transfer, uint64_t order)
+{
+    for (uint32_t c = 0; c < DMA_CHANNELS; ++c) {
+        struct dma_channel *channel = &dma->channels[c];
+        if (number == DMA_READ && c == DMA_READ)
+            continue; /* reads do not disturb reads */
+        for (uint32_t place = 0; place < channel->count; ++place) {
+            const struct dma_transfer *other = dma_slot(dma, channel, place);
+            const int earlier = c == DMA_WRITE
+                                    ? other->order < order
+                                    : other->flying != 0 || (other->received && other->receive_order < order);
+            if (other != transfer && earlier && dma_shape_overlap(&transfer->memory, &other->memory))
+                return 1;
+        }
+    }
+    return 0;
+}
+
+/* ---- asking the memory ---- */
+
+static struct dma_piece *free_piece(struct dma_channel *channel)
+{
+    for (uint32_t p = 0; p < DMA_PIECES; ++p)
+        if (channel->pieces[p].bursts == 0)
+            return &channel->pieces[p];
+    return NULL;
+}
+
+static void count_peak(struct dma *dma, uint32_t tag)
+{
+    const uint64_t now = dma->channels[DMA_READ].bursts + dma->channels[DMA_WRITE].bursts;
+    if (now > dma->peak) {
+        dma->ops->count(dma->host, DMA_STAT_outstanding_peak, tag, now - dma->peak);
+        dma->peak = now;
+    }
+}
+
+/* Sends the next piece of a transfer. 1: sent, or the transfer has failed; 0: there is no room in flight. */
+static int send_piece(struct dma *dma, uint32_t number, struct dma_transfer *transfer, uint64_t limit)
+{
+    struct dma_channel *channel = &dma->channels[number];
+    struct dma_piece_shape shape;
+    const uint64_t bytes = dma_shape_piece(&transfer->memory, transfer->posted, limit, &shape);
+    const uint64_t bursts = (shape.size + dma->burst_bytes - 1u) / dma->burst_bytes * shape.count;
+    const uint64_t most = transfer->memory.planes == 1u ? dma->outstanding : (dma->outstanding + 1u) / 2u;
+    const uint64_t taken = bursts < most ? bursts : most;
+    struct dma_piece *piece = free_piece(channel);
+    if (piece == NULL || taken > dma->outstanding - channel->bursts)
+        return 0;
+    const int by_receive = number == DMA_READ && transfer->received;
+    piece->slot = (uint32_t)(transfer - channel->slots);
+    piece->request = (struct cnnvp_request){
+        .op = number == DMA_READ ? CNNVP_READ : CNNVP_WRITE,
+        .tag = by_receive ? transfer->receive_tag : transfer->tag,
+        .flow = by_receive ? transfer->sequence : transfer->flow,
+        .address = shape.address,
+        .data = dma->timing_only ? NULL : transfer->staging.data + transfer->posted,
+        .size = shape.size,
+        .count = shape.count,
+        .stride = (int64_t)shape.stride,
+        .burst_bytes = (uint32_t)dma->burst_bytes,
+        .outstanding = (uint32_t)taken,
+        .cookie = number,
+    };
+    if (transfer->posted == 0)
+        transfer->started = dma->ops->now(dma->host);
+    if (number == DMA_READ && !transfer->received)
+        dma->ahead += bytes;
+    transfer->posted += bytes;
+    const int status = dma->ops->request(dma->host, DMA_PORT_mem, &piece->request);
+    if (status != CNNVP_OK) {
+        transfer->status = status;
+        return 1;
+    }
+    piece->bursts = taken;
+    channel->bursts += taken;
+    transfer->flying++;
+    dma->ops->count(dma->host, DMA_STAT_memory_requests, piece->request.tag, 1);
+    count_peak(dma, piece->request.tag);
+    return 1;
+}
+
+/* How many of a transfer's next bytes may be asked for now. */
+static uint64_t allowance(const struct dma *dma, const struct dma_transfer *transfer)
+{
+    const uint64_t left = transfer->status == CNNVP_OK ? transfer->bytes - transfer->posted : 0;
+    if (transfer->received)
+        return left;
+    const uint64_t room = dma->outstanding * dma->burst_bytes - dma->ahead;
+    return left < room ? left : room;
+}
+
+static void send_pieces(struct dma *dma, uint32_t number)
+{
+    struct dma_channel *channel = &dma->channels[number];
+    for (uint32_t place = 0; place < channel->count; ++place) {
+        struct dma_transfer *transfer = dma_slot(dma, channel, place);
+        const int by_receive = number == DMA_READ && transfer->received;
+        uint64_t limit;
+        while ((limit = allowance(dma, transfer)) != 0) {
+            if (must_wait(dma, number, transfer, by_receive ? transfer->receive_order : transfer->order)) {
+                if (!transfer->waited)
+                    dma->ops->count(dma->host, DMA_STAT_hazard_waits, transfer->tag, 1);
+                transfer->waited = 1;
+                return;
+            }
+            if (!send_piece(dma, number, transfer, limit))
+                return;
+        }
+        if (transfer->status == CNNVP_OK && transfer->posted != transfer->bytes)
+            return; /* the rest waits for the receive, and what follows for the rest */
+    }
+}
+
+/* ---- completion ---- */
+
+/* Sets the time at which the oldest transfer will be complete, as soon as that is known. */
+static void set_finish(struct dma *dma, uint32_t number)
+{
+    struct dma_channel *channel = &dma->channels[number];
+    if (channel->count == 0)
+        return;
+    struct dma_transfer *transfer = dma_slot(dma, channel, 0);
+    if (!transfer->received || transfer->flying != 0 || transfer->finish != CNNVP_TIME_NEVER ||
+        (transfer->status == CNNVP_OK && transfer->posted != transfer->bytes))
+        return;
+    const cnnvp_time port_from =
+        transfer->port_from > channel->port_free ? transfer->port_from : channel->port_free;
+    const cnnvp_time through = dma_after(dma, port_from, dma_port_cycles(dma, transfer->bytes));
+    const cnnvp_time data = dma_after(dma, dma->ops->now(dma->host), 0);
+    transfer->finish = through > data ? through : data;
+    (void)dma->ops->notify(dma->host, number, transfer->finish);
+}
+
+void dma_advance(struct dma *dma)
+{
+    for (uint32_t c = 0; c < DMA_CHANNELS; ++c) {
+        send_pieces(dma, c);
+        set_finish(dma, c);
+    }
+}
+
+void dma_piece_complete(struct dma *dma, struct cnnvp_request *request)
+{
+    struct dma_channel *channel = &dma->channels[request->cookie];
+    for (uint32_t p = 0; p < DMA_PIECES; ++p) {
+        struct dma_piece *piece = &channel->pieces[p];
+        if (&piece->request != request || piece->bursts == 0)
+            continue;
+        struct dma_transfer *transfer = &channel->slots[piece->slot];
+        channel->bursts -= piece->bursts;
+        piece->bursts = 0;
+        transfer->flying--;
+        if (request->status != CNNVP_OK && transfer->status == CNNVP_OK)
+            transfer->status = request->status;
+    }
+    dma_advance(dma);
+}
+
+/* Puts received data into the buffer. Returns the cycles' time that its port took beyond ours. */
+static cnnvp_time write_buffer(struct dma *dma, struct dma_transfer *transfer)
+{
+    struct cnnvp_access access;
+    const int status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, 0, transfer->index, transfer->half,
+                                         &transfer->buffer, transfer, &access);
+    transfer->in_buffer = 1;
+    if (status != CNNVP_OK) {
+        transfer->status = status;
+        return 0;
+    }
+    if (access.data != NULL && !dma->timing_only)
+        dma_scatter(&transfer->buffer, transfer->staging.data, access.data);
+    return access.delay;
+}
+
+static void record(struct dma *dma, uint32_t number, const struct dma_transfer *transfer)
+{
+    static const char *const names[DMA_CHANNELS] = {"receive", "store"};
+    static const uint32_t commands[DMA_CHANNELS] = {DMA_STAT_receives, DMA_STAT_stores};
+    static const uint32_t bytes[DMA_CHANNELS] = {DMA_STAT_read_bytes, DMA_STAT_write_bytes};
+    static const uint32_t busy[DMA_CHANNELS] = {DMA_STAT_read_busy_cycles, DMA_STAT_write_busy_cycles};
+    struct dma_channel *channel = &dma->channels[number];
+    const uint32_t tag = transfer->receive_tag;
+    const cnnvp_time end = transfer->finish;
+    cnnvp_time begin = transfer->started > channel->track_end ? transfer->started : channel->track_end;
+    if (begin > end)
+        begin = end;
+    channel->track_end = end;
+    if (transfer->status == CNNVP_OK) {
+        dma->ops->count(dma->host, commands[number], tag, 1);
+        dma->ops->count(dma->host, bytes[number], tag, transfer->bytes);
+    } else {
+        dma->ops->count(dma->host, DMA_STAT_failed, tag, 1);
+        dma->ops->log(dma->host, CNNVP_LOG_WARNING,
+                      "instruction %llu: %s of %llu bytes at 0x%llx failed with status %d",
+                      (unsigned long long)transfer->sequence, names[number], (unsigned long long)transfer->bytes,
+                      (unsigned long long)transfer->memory.address, transfer->status);
+    }
+    dma->ops->count(dma->host, busy[number], tag,
+                    cnnvp_edge_at_or_after(dma->clock_mhz, end) - cnnvp_edge_at_or_after(dma->clock_mhz, begin));
+    dma->ops->span(dma->host, number, names[number], tag, transfer->sequence, begin, end);
+}
+
+static void announce(struct dma *dma, uint64_t sequence, uint32_t tag, int status)
+{
+    struct cnnvp_completion completion = {sequence, status, 0};
+    struct cnnvp_access access = {
+        .op = CNNVP_COMMAND, .tag = tag, .flow = sequence, .data = &completion, .size = sizeof completion};
+    const int answer = dma->ops->access(dma->host, DMA_PORT_done, &access);
+    if (answer != CNNVP_OK)
+        dma->ops->log(dma->host, CNNVP_LOG_WARNING, "instruction %llu: its completion was refused with status %d",
+                      (unsigned long long)sequence, answer);
+}
+
+void dma_channel_event(struct dma *dma, uint32_t number)
+{
+    struct dma_channel *channel = &dma->channels[number];
+    if (channel->count == 0)
+        return;
+    struct dma_transfer *transfer = dma_slot(dma, channel, 0);
+    if (number == DMA_READ && transfer->status == CNNVP_OK && !transfer->in_buffer) {
+        const cnnvp_time extra = write_buffer(dma, transfer);
+        if (extra != 0) {
+            transfer->finish += extra;
+            (void)dma->ops->notify(dma->host, number, transfer->finish);
+            return;
+        }
+    }
+    record(dma, number, transfer);
+    channel->port_free = transfer->finish;
+    channel->first = (channel->first + 1u) % dma->slots;
+    channel->count--;
+    /* From here on the slot may be taken again: the element can issue from within its port `done`. */
+    announce(dma, transfer->sequence, transfer->receive_tag, transfer->status);
+    dma_advance(dma);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "dma_geometry.h"
+
+#include <string.h>
+
+/* Pairs of planes compared one by one; beyond, ranges decide. */
+#define OVERLAP_PAIRS 65536u
+
+struct dma_shape dma_shape_make(uint64_t address, uint64_t row_bytes, uint64_t rows, uint64_t row_stride,
+                                uint64_t planes, uint64_t plane_stride)
+{
+    struct dma_shape shape = {address, row_bytes, rows, row_stride, planes, plane_stride};
+    if (shape.count == 1u || shape.stride == shape.size) {
+        /* a plane is contiguous: planes become the segments */
+        shape.size *= shape.count;
+        shape.count = shape.planes;
+        shape.stride = shape.plane_stride;
+        shape.planes = 1u;
+        if (shape.count == 1u || shape.stride == shape.size) {
+            shape.size *= shape.count;
+            shape.count = 1u;
+        }
+    } else if (shape.planes == 1u || shape.plane_stride == shape.count * shape.stride) {
+        /* rows go on from plane to plane at the same distance */
+        shape.count *= shape.planes;
+        shape.planes = 1u;
+    }
+    if (shape.count == 1u)
+        shape.stride = shape.size;
+    if (shape.planes == 1u)
+        shape.plane_stride = 0;
+    return shape;
+}
+
+uint64_t dma_shape_span(const struct dma_shape *shape)
+{
+    return (shape->planes - 1u) * shape->plane_stride + (shape->count - 1u) * shape->stride + shape->size;
+}
+
+uint64_t dma_shape_bytes(const struct dma_shape *shape)
+{
+    return shape->planes * shape->count * shape->size;
+}
+
+uint64_t dma_shape_piece(const struct dma_shape *shape, uint64_t position, uint64_t limit,
+                         struct dma_piece_shape *piece)
+{
+    const uint64_t segment = position / shape->size;
+    const uint64_t offset = position % shape->size;
+    const uint64_t in_plane = segment % shape->count;
+    const uint64_t left = shape->count - in_plane;
+    const uint64_t whole = limit / shape->size;
+    piece->address = shape->address + segment / shape->count * shape->plane_stride + in_plane * shape->stride + offset;
+    piece->count = 1u;
+    piece->stride = shape->stride;
+    if (offset != 0 || whole == 0) {
+        piece->size = shape->size - offset < limit ? shape->size - offset : limit;
+        piece->stride = piece->size;
+    } else {
+        piece->size = shape->size;
+        piece->count = left < whole ? left : whole;
+    }
+    return piece->size * piece->count;
+}
+
+/* Segments of one plane of each, at distance `stride` in both: a.address + i * stride, i < a.count, and b likewise. */
+static int planes_overlap(uint64_t a, uint64_t a_size, uint64_t a_count, uint64_t b, uint64_t b_size, uint64_t b_count,
+                          uint64_t stride)
+{
+    /* Look for k = i - j with b - a_size < a + k * stride < b + b_size, -b_count < k < a_count. All below 2^34. */
+    const int64_t s = (int64_t)stride;
+    const int64_t above = (int64_t)b - (int64_t)a - (int64_t)a_size; /* k * s > above */
+    const int64_t below = (int64_t)b - (int64_t)a + (int64_t)b_size; /* k * s < below */
+    const int64_t k_min = 1 - (int64_t)b_count;
+    const int64_t k_max = (int64_t)a_count - 1;
+    if (s == 0)
+        return above < 0 && below > 0;
+    int64_t k = above / s; /* toward zero */
+    while (k * s <= above)
+        ++k;
+    while ((k - 1) * s > above)
+        --k;
+    if (k < k_min)
+        k = k_min;
+    return k <= k_max && k * s < below && k * s > above;
+}
+
+int dma_shape_overlap(const struct dma_shape *a, const struct dma_shape *b)
+{
+    const uint64_t a_end = a->address + dma_shape_span(a);
+    const uint64_t b_end = b->address + dma_shape_span(b);
+    if (a->address >= b_end || b->address >= a_end)
+        return 0;
+    const int one_stride = a->stride == b->stride || a->count == 1u || b->count == 1u;
+    if (!one_stride || a->planes > OVERLAP_PAIRS / b->planes)
+        return 1;
+    const uint64_t stride = a->count == 1u ? b->stride : a->stride;
+    for (uint64_t i = 0; i < a->planes; ++i)
+        for (uint64_t j = 0; j < b->planes; ++j)
+            if (planes_overlap(a->address + i * a->plane_stride, a->size, a->count, b->address + j * b->plane_stride,
+                               b->size, b->count, stride))
+                return 1;
+    return 0;
+}
+
+void dma_gather(const struct dma_shape *shape, const uint8_t *base, uint8_t *packed)
+{
+    for (uint64_t plane = 0; plane < shape->planes; ++plane)
+        for (uint64_t segment = 0; segment < shape->count; ++segment) {
+            memcpy(packed, base + plane * shape->plane_stride + segment * shape->stride, shape->size);
+            packed += shape->size;
+        }
+}
+
+void dma_scatter(const struct dma_shape *shape, const uint8_t *packed, uint8_t *base)
+{
+    for (uint64_t plane = 0; plane < shape->planes; ++plane)
+        for (uint64_t segment = 0; segment < shape->count; ++segment) {
+            memcpy(base + plane * shape->plane_stride + segment * shape->stride, packed, shape->size);
+            packed += shape->size;
+        }
+}
+
+void dma_fill(const struct dma_shape *shape, uint16_t value, uint8_t *base)
+{
+    for (uint64_t plane = 0; plane < shape->planes; ++plane)
+        for (uint64_t segment = 0; segment < shape->count; ++segment) {
+            uint8_t *at = base + plane * shape->plane_stride + segment * shape->stride;
+            for (uint64_t byte = 0; byte < shape->size; byte += 2u)
+                memcpy(at + byte, &value, sizeof value);
+        }
+}

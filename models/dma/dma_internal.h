@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The DMA's state: two channels, read and write, each a queue of transfers that share the channel's bursts in
+ * flight. */
+#ifndef CNNVP_DMA_INTERNAL_H
+#define CNNVP_DMA_INTERNAL_H
+
+#include "dma.h"
+#include "dma_geometry.h"
+
+enum {
+    DMA_PARAM_FIRST = -1
+#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) , DMA_PARAM_##name
+#include "dma.def"
+};
+
+enum {
+    DMA_PORT_FIRST = -1
+#define CNNVP_UNIT_PORT(name, kind, flags, window, help) , DMA_PORT_##name
+#include "dma.def"
+};
+
+enum {
+    DMA_STAT_FIRST = -1
+#define CNNVP_STAT(name, unit, layer, energy, help) , DMA_STAT_##name
+#include "dma.def"
+};
+
+enum {
+    DMA_TRACK_FIRST = -1
+#define CNNVP_TRACK(name) , DMA_TRACK_##name
+#include "dma.def"
+};
+
+#define DMA_SLOTS 64u  /* the largest value of parameter `requests` */
+#define DMA_PIECES 16u /* memory requests of a channel in flight */
+#define DMA_BUFFERS 3u
+
+/* Memory that grows to what is needed and stays. */
+struct dma_store {
+    uint8_t *data;
+    uint64_t capacity;
+};
+
+/* One request with its receive, or one store. */
+struct dma_transfer {
+    struct dma_shape memory;
+    struct dma_shape buffer;
+    uint32_t index; /* of the buffer: 0 input, 1 weight, 2 output */
+    uint32_t half;
+    uint64_t bytes;
+    uint64_t feature_words;
+    uint64_t order;         /* place in program order of what may be read ahead, or of the store */
+    uint64_t receive_order; /* the same of the receive */
+    uint64_t flow;          /* sequence number of the request or store */
+    uint32_t tag;
+    uint32_t receive_tag;
+    uint64_t sequence; /* of the instruction that will be completed */
+    int received;      /* 1 for stores */
+    int waited;        /* has been counted as waiting for another transfer */
+    int in_buffer;     /* the data have been written to the buffer */
+    int status;
+    uint64_t posted; /* bytes asked for */
+    uint32_t flying; /* pieces in flight */
+    cnnvp_time started;
+    cnnvp_time port_from; /* from when the buffer's port works for it */
+    cnnvp_time finish;    /* when it will be complete; CNNVP_TIME_NEVER: not yet known */
+    struct dma_store staging;
+};
+
+struct dma_piece {
+    struct cnnvp_request request;
+    uint32_t slot;
+    uint64_t bursts; /* of the channel's that it may have in flight; 0: the piece is free */
+};
+
+struct dma_channel {
+    struct dma_transfer slots[DMA_SLOTS];
+    uint32_t first;
+    uint32_t count;
+    struct dma_piece pieces[DMA_PIECES];
+    uint64_t bursts; /* in flight at most, sum over the pieces */
+    cnnvp_time port_free;
+    cnnvp_time track_end;
+};
+
+enum { DMA_READ = 0, DMA_WRITE = 1, DMA_CHANNELS = 2 }; /* channel numbers, event numbers, first two tracks */
+
+struct dma {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    uint64_t burst_bytes;
+    uint64_t outstanding;
+    uint64_t port_bytes;
+    uint64_t clock_mhz;
+    uint32_t slots;
+    int timing_only;
+    uint64_t order;  /* program order of the commands so far */
+    uint64_t ahead;  /* bytes asked for but not received */
+    uint64_t peak;   /* most bursts in flight so far */
+    cnnvp_time copy_end;
+    struct dma_store scratch; /* of moves */
+    struct dma_channel channels[DMA_CHANNELS];
+};
+
+/* Makes room for `bytes`; keeps nothing. CNNVP_OK or CNNVP_E_NOMEM. */
+CNNVP_MUST_USE int dma_store_reserve(struct dma_store *store, uint64_t bytes);
+/* `time` + `cycles`, counted from the clock edge at or after `time`. */
+cnnvp_time dma_after(const struct dma *dma, cnnvp_time time, uint64_t cycles);
+uint64_t dma_port_cycles(const struct dma *dma, uint64_t bytes);
+/* An access to the range of a buffer that `shape` spans, `bytes` of which cross the port. */
+CNNVP_MUST_USE int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_t index, uint32_t half,
+                                     const struct dma_shape *shape, const struct dma_transfer *whose,
+                                     struct cnnvp_access *access);
+
+static inline struct dma_transfer *dma_slot(struct dma *dma, struct dma_channel *channel, uint32_t place)
+{
+    return &channel->slots[(channel->first + place) % dma->slots];
+}
+
+/* Asks the memory for what may be asked for now, on both channels, and notices what is finished. */
+void dma_advance(struct dma *dma);
+/* A piece is back from memory. */
+void dma_piece_complete(struct dma *dma, struct cnnvp_request *request);
+/* The event of a channel: its oldest transfer is due. */
+void dma_channel_event(struct dma *dma, uint32_t channel);
+
+#endif

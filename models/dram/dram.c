@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Off-chip memory behind split requests (S003's external data memory; S000's off-chip storage, where a request and its
+ * data are two steps).
+ *
+ * Modelled: storage; arbitration between requesters burst by burst (dram_queue.h); controller, banks, rows and refresh command by
+ * command (dram_channel.h) with the timings of a named part (dram.def). Not modelled: see dram_channel.h.
+ * The core and the loader use `access` and direct memory, which cost no time and are not counted when marked so; an access that is
+ * timed pays that of a closed bank and does not compete with requests.
+ *
+ * A lone transfer is scheduled in one call: commands are computed up to the next thing that the kernel has pending.
+ * A write is complete when the controllers have taken it, a read with its last data. Data move when a request completes, so
+ * requests see each other's data in the order of completion.
+ */
+#include "dram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dram_bandwidth.h"
+#include "dram_queue.h"
+
+enum dram_parameter {
+#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
+#include "dram/dram.def"
+    PARAM_COUNT
+};
+
+enum dram_statistic {
+#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
+#include "dram/dram.def"
+    STAT_COUNT
+};
+
+enum { PORT_MEM, PORT_COUNT };
+enum { EVENT_WORK, EVENT_COUNT };
+enum { COUNTER_BANDWIDTH, COUNTER_COUNT };
+
+#define REQUEST_BYTES (UINT64_C(1) << 40)
+
+/* Bursts of one tag by what their first command found, not yet reported. */
+struct row_classes {
+    uint32_t tag;
+    uint64_t hits, misses, conflicts;
+};
+
+struct dram {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    uint8_t *data;
+    uint64_t size;
+    struct dram_queue queue;
+    cnnvp_time notified;
+    struct dram_bandwidth bandwidth;
+    struct row_classes rows;
+    struct dram_counts counted; /* what the statistics have of the channels' counts */
+};
+
+/* ---- helpers ---- */
+
+static int in_range(const struct dram *self, uint64_t address, uint64_t size)
+{
+    return size <= self->size && address <= self->size - size;
+}
+
+/* CNNVP_OK if every segment lies in the memory. */
+static int check_request(const struct dram *self, const struct cnnvp_request *request)
+{
+    if (request->op > CNNVP_WRITE || !request->size || !request->count || !request->outstanding
+        || request->count > REQUEST_BYTES / request->size)
+        return CNNVP_E_INVAL;
+    const uint64_t steps = request->count - 1u;
+    const uint64_t stride = request->stride < 0 ? 0u - (uint64_t)request->stride : (uint64_t)request->stride;
+    if (!in_range(self, request->address, request->size) || (steps && stride > self->size / steps))
+        return CNNVP_E_ADDR;
+    if (request->stride < 0 && steps * stride > request->address)
+        return CNNVP_E_ADDR;
+    const uint64_t last = request->address + steps * (uint64_t)request->stride;
+    return in_range(self, last, request->size) ? CNNVP_OK : CNNVP_E_ADDR;
+}
+
+static void move_bytes(uint8_t *memory, uint8_t *data, uint64_t size, uint32_t op)
+{
+    if (!data)
+        return;
+    if (op == CNNVP_READ)
+        memcpy(data, memory, (size_t)size);
+    else
+        memcpy(memory, data, (size_t)size);
+}
+
+static void move_request(struct dram *self, const struct cnnvp_request *request)
+{
+    uint8_t *data = request->data;
+    for (uint64_t i = 0; data && i < request->count; ++i)
+        move_bytes(self->data + (request->address + i * (uint64_t)request->stride), data + i * request->size,
+                   request->size, request->op);
+}
+
+/* Bytes and bursts of something that is complete. */
+static void count_traffic(struct dram *self, uint32_t tag, uint32_t op, uint64_t bytes, uint64_t bursts,
+                          uint64_t latency)
+{
+    self->ops->count(self->host, op == CNNVP_READ ? STAT_read_bytes : STAT_write_bytes, tag, bytes);
+    self->ops->count(self->host, STAT_bursts, tag, bursts);
+    if (op == CNNVP_READ)
+        self->ops->count(self->host, STAT_reads, tag, bursts);
+    self->ops->count(self->host, op == CNNVP_READ ? STAT_read_latency_ps : STAT_write_latency_ps, tag, latency);
+}
+
+static void show_bandwidth(void *context, cnnvp_time at, uint64_t value)
+{
+    struct dram *self = context;
+    self->ops->counter(self->host, COUNTER_BANDWIDTH, at, value);
+}
+
+static void count_some(struct dram *self, uint32_t stat, uint32_t tag, uint64_t n)
+{
+    if (n)
+        self->ops->count(self->host, stat, tag, n);
+}
+
+static void count_rows(struct dram *self)
+{
+    const struct row_classes *rows = &self->rows;
+    count_some(self, STAT_row_hits, rows->tag, rows->hits);
+    count_some(self, STAT_row_misses, rows->tag, rows->misses);
+    count_some(self, STAT_row_conflicts, rows->tag, rows->conflicts);
+}
+
+static void note_class(void *context, const struct dram_issued *issued)
+{
+    struct dram *self = context;
+    if (issued->class_tag != self->rows.tag) {
+        count_rows(self);
+        self->rows = (struct row_classes){.tag = issued->class_tag};
+    }
+    self->rows.hits += issued->row_class == DRAM_HIT;
+    self->rows.misses += issued->row_class == DRAM_MISS;
+    self->rows.conflicts += issued->row_class == DRAM_CONFLICT;
+}
+
+static void note_command(void *context, const struct dram_issued *issued)
+{
+    struct dram *self = context;
+    if (issued->row_class != DRAM_UNCLASSIFIED)
+        note_class(self, issued);
+    if (cnnvp_dram_is_column(issued->command))
+        cnnvp_dram_bandwidth_burst(&self->bandwidth, issued->done * self->queue.timing.tck_ps);
+}
+
+/* Brings the statistics up to the channels' counts. */
+static void count_channels(struct dram *self)
+{
+    const struct dram_counts old = self->counted;
+    struct dram_counts now;
+    cnnvp_dram_queue_counts(&self->queue, &now);
+    self->counted = now;
+    count_some(self, STAT_forwarded, 0, now.forwarded - old.forwarded);
+    count_some(self, STAT_activates, 0, now.commands[DRAM_ACT] - old.commands[DRAM_ACT]);
+    count_some(self, STAT_precharges, 0, now.precharges - old.precharges);
+    count_some(self, STAT_refreshes, 0, now.commands[DRAM_REF] - old.commands[DRAM_REF]);
+    count_some(self, STAT_turnarounds, 0, now.turnarounds - old.turnarounds);
+    count_some(self, STAT_read_queue_clocks, 0, now.queue_clocks[0] - old.queue_clocks[0]);
+    count_some(self, STAT_write_queue_clocks, 0, now.queue_clocks[1] - old.queue_clocks[1]);
+}
+
+static void schedule(struct dram *self)
+{
+    const cnnvp_time now = self->ops->now(self->host);
+    cnnvp_time at = cnnvp_dram_queue_work(&self->queue);
+    const cnnvp_time due = cnnvp_dram_queue_due(&self->queue);
+    if (at <= now)
+        at = now + 1u;
+    if (due < at)
+        at = due;
+    if (at == self->notified)
+        return;
+    self->notified = at;
+    if (at == CNNVP_TIME_NEVER)
+        (void)self->ops->cancel(self->host, EVENT_WORK);
+    else
+        (void)self->ops->notify(self->host, EVENT_WORK, at);
+}
+
+/* The first completion is due. */
+static void complete_one(struct dram *self)
+{
+    struct cnnvp_request *request = cnnvp_dram_queue_take(&self->queue);
+    if (request->status == CNNVP_OK) {
+        move_request(self, request);
+        count_traffic(self, request->tag, request->op, request->size * request->count, cnnvp_dram_queue_bursts(request),
+                      request->scratch[DRAM_LATENCY]);
+        self->ops->count(self->host, STAT_requests, request->tag, 1);
+    } else {
+        self->ops->count(self->host, STAT_failed, request->tag, 1);
+    }
+    (void)self->ops->complete(self->host, request);
+}
+
+/* ---- callbacks ---- */
+
+static int dram_init(void *instance, const struct cnnvp_init *init)
+{
+    struct dram *self = instance;
+    self->host = init->host;
+    self->ops = init->ops;
+    struct dram_options options;
+    struct dram_timing timing;
+    char message[256];
+    uint32_t wrong;
+    uint64_t values[PARAM_COUNT];
+    for (uint32_t i = 0; i < PARAM_COUNT; ++i)
+        values[i] = init->ops->param(init->host, i);
+    cnnvp_dram_options_read(values, &options);
+    if (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong) != CNNVP_OK)
+        return init->ops->config_error(init->host, wrong, "%s", message);
+    self->size = init->ops->param(init->host, PARAM_size);
+    self->data = calloc(1, (size_t)self->size); /* pages come into being when they are touched */
+    if (!self->data)
+        return CNNVP_E_NOMEM;
+    const int status = cnnvp_dram_queue_init(&self->queue, &options, &timing);
+    if (status != CNNVP_OK) {
+        free(self->data);
+        self->data = NULL;
+        return status;
+    }
+    self->bandwidth.show = show_bandwidth;
+    self->bandwidth.context = self;
+    self->queue.issued = note_command;
+    self->queue.context = self;
+    return CNNVP_OK;
+}
+
+static void dram_fini(void *instance)
+{
+    struct dram *self = instance;
+    cnnvp_dram_queue_fini(&self->queue);
+    free(self->data);
+    self->data = NULL;
+}
+
+/* Contents survive, as in a part that is refreshed. */
+static void dram_reset(void *instance)
+{
+    struct dram *self = instance;
+    cnnvp_dram_queue_reset(&self->queue, self->ops->now(self->host));
+    self->notified = CNNVP_TIME_NEVER;
+    (void)self->ops->cancel(self->host, EVENT_WORK);
+}
+
+static int dram_access(void *instance, uint32_t port, struct cnnvp_access *access)
+{
+    struct dram *self = instance;
+    (void)port;
+    if (access->op > CNNVP_WRITE)
+        return CNNVP_E_ACCESS;
+    if (!in_range(self, access->address, access->size))
+        return CNNVP_E_ADDR;
+    if (!access->size)
+        return CNNVP_OK;
+    move_bytes(self->data + access->address, access->data, access->size, access->op);
+    if (access->flags & (CNNVP_DEBUG | CNNVP_UNTIMED))
+        return CNNVP_OK;
+    const uint64_t first = access->address / DRAM_BURST_BYTES;
+    const uint64_t bursts = (access->address + access->size - 1u) / DRAM_BURST_BYTES - first + 1u;
+    const struct dram_timing *timing = &self->queue.timing;
+    const uint32_t *t = timing->t;
+    const cnnvp_time time = (t[DRAM_T_rcd] + t[DRAM_T_cl] + bursts * t[DRAM_T_bl]) * timing->tck_ps;
+    access->delay += time;
+    count_traffic(self, access->tag, access->op, access->size, bursts, bursts * time);
+    return CNNVP_OK;
+}
+
+static int dram_request(void *instance, uint32_t port, struct cnnvp_request *request)
+{
+    struct dram *self = instance;
+    const cnnvp_time now = self->ops->now(self->host);
+    (void)port;
+    request->status = check_request(self, request);
+    request->first_data = 0;
+    if (request->status == CNNVP_OK) {
+        const int status = cnnvp_dram_queue_add(&self->queue, request, now);
+        if (status != CNNVP_OK)
+            return status;
+    } else {
+        self->ops->log(self->host, CNNVP_LOG_WARNING,
+                       "request for %llu x %llu bytes at 0x%llx, stride %lld, does not lie in the memory's 0x%llx bytes",
+                       (unsigned long long)request->count, (unsigned long long)request->size,
+                       (unsigned long long)request->address, (long long)request->stride,
+                       (unsigned long long)self->size);
+        request->first_data = now;
+        cnnvp_dram_queue_finish(&self->queue, request, now + self->queue.timing.tck_ps);
+    }
+    schedule(self);
+    return CNNVP_OK;
+}
+
+static int dram_dmi(void *instance, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi)
+{
+    struct dram *self = instance;
+    (void)port;
+    if (!in_range(self, address, 1))
+        return CNNVP_E_ADDR;
+    *dmi = (struct cnnvp_dmi){.data = self->data, .start = 0, .end = self->size - 1u};
+    return CNNVP_OK;
+}
+
+static void dram_event(void *instance, uint32_t event)
+{
+    struct dram *self = instance;
+    const cnnvp_time now = self->ops->now(self->host);
+    (void)event;
+    self->notified = CNNVP_TIME_NEVER;
+    while (cnnvp_dram_queue_due(&self->queue) <= now)
+        complete_one(self);
+    const cnnvp_time next = self->ops->next_activity(self->host);
+    cnnvp_dram_queue_schedule(&self->queue, next > now ? next : now);
+    schedule(self);
+}
+
+static void dram_flush(void *instance)
+{
+    struct dram *self = instance;
+    cnnvp_dram_queue_catch_up(&self->queue, self->ops->now(self->host));
+    count_channels(self);
+    cnnvp_dram_queue_classify(&self->queue, note_class);
+    count_rows(self);
+    self->rows = (struct row_classes){.tag = self->rows.tag};
+    cnnvp_dram_bandwidth_show(&self->bandwidth);
+}
+
+/* ---- tables ---- */
+
+static const struct cnnvp_param params[] = {
+#define CNNVP_PARAM(name_, type_, unit_, default_, min_, max_, choices_, help_)                                        \
+    {.name = #name_, .type = CNNVP_PARAM_##type_, .unit = (unit_), .default_value = (default_), .min = (min_),         \
+     .max = (max_), .choices = (choices_), .help = (help_)},
+#include "dram/dram.def"
+};
+
+static const struct cnnvp_stat stats[] = {
+#define CNNVP_STAT(name_, unit_, layer_, energy_, help_) {#name_, (unit_), (layer_), (energy_), (help_)},
+#include "dram/dram.def"
+};
+
+static const struct cnnvp_port ports[PORT_COUNT] = {
+    [PORT_MEM] = {"mem", CNNVP_PORT_MEM_TARGET, 0, 0, 0, "the memory"},
+};
+
+static const struct cnnvp_counter counters[COUNTER_COUNT] = {
+    [COUNTER_BANDWIDTH] = {"bandwidth", "bytes/s"},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+const struct cnnvp_unit cnnvp_unit_dram = {
+    .struct_size = sizeof(struct cnnvp_unit),
+    .abi_major = CNNVP_ABI_MAJOR,
+    .abi_minor = CNNVP_ABI_MINOR,
+    .kind = "dram",
+    .version = "2.0",
+    .summary = "Off-chip memory: a named DRAM part and its controller, command by command, several requesters",
+    .instance_size = sizeof(struct dram),
+    .params = params,
+    .param_count = COUNT(params),
+    .ports = ports,
+    .port_count = COUNT(ports),
+    .stats = stats,
+    .stat_count = COUNT(stats),
+    .counters = counters,
+    .counter_count = COUNT(counters),
+    .event_count = EVENT_COUNT,
+    .init = dram_init,
+    .fini = dram_fini,
+    .reset = dram_reset,
+    .access = dram_access,
+    .request = dram_request,
+    .dmi = dram_dmi,
+    .event = dram_event,
+    .flush = dram_flush,
+};

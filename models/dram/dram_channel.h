@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One DRAM channel and its controller, command by command. Host-free.
+ *
+ * Modelled: banks with their row buffers; ACT, PRE, PRE of all banks, RD, WR (also with precharge) and REF, at most one a clock, each
+ * as early as the timings of JESD79-3/-4 allow (dram.def); read and write queues; the controller that the published simulator
+ * Ramulator 2 describes: a burst that has opened its row goes first, then a refresh that is due (while one waits, nothing else
+ * begins), then the queue that is served, of it the oldest burst whose next command can issue. A row is not closed under a burst
+ * that has opened it. Writes are served while no read waits, or from when their queue is fuller than `drain_high` until it is less
+ * full than `drain_low`. A read of what a waiting write brings is answered from the queue. Read data return in the order of their
+ * commands, at most one burst a clock.
+ * Not modelled: power-down, per-bank refresh, calibration, commands that take more than one clock on their bus (LPDDR4, HBM).
+ *
+ * Time is clocks, the first is 1. A burst that enters at clock n can issue its first command at n. Nothing is computed clock by
+ * clock: the next command is planned, and planned again when a burst enters before it.
+ */
+#ifndef CNNVP_DRAM_CHANNEL_H
+#define CNNVP_DRAM_CHANNEL_H
+
+#include <stdint.h>
+
+#include "dram_timing.h"
+
+#define DRAM_NEVER UINT64_MAX
+#define DRAM_RANKS 4u
+#define DRAM_GROUPS (DRAM_RANKS * 4u)
+/* waiting bursts: two full queues, and one burst in activation for each bank */
+#define DRAM_ENTRIES (2u * DRAM_QUEUE + DRAM_BANKS)
+#define DRAM_NONE 255u
+
+enum dram_command {
+    DRAM_ACT,
+    DRAM_PRE,
+    DRAM_PREA, /* all banks of a rank */
+    DRAM_RD,
+    DRAM_RDA, /* with precharge */
+    DRAM_WR,
+    DRAM_WRA,
+    DRAM_REF,
+    DRAM_REFRESH_DUE, /* no command: the time of a refresh has come */
+    DRAM_COMMANDS
+};
+
+/* A burst that waits. */
+struct dram_entry {
+    uint64_t entered; /* clock */
+    uint64_t order;   /* of entering */
+    void *owner;      /* the caller's own */
+    uint32_t row;
+    uint32_t column;
+    uint32_t tag; /* the caller's own */
+    uint8_t bank;
+    uint8_t write;
+    uint8_t classified; /* as row hit, miss or conflict */
+    uint8_t next;       /* entry behind it in the bank's list, DRAM_NONE at the end */
+};
+
+struct dram_list {
+    uint8_t first, last;
+    uint8_t count;
+    uint8_t hits; /* of them to the open row */
+};
+
+/* Ready times are the first clock at which the level allows the command; a command needs all levels above it. */
+struct dram_bank {
+    uint64_t act, pre, column; /* ACT, PRE, RD or WR */
+    uint64_t activated;        /* number of its ACT among all of the channel */
+    uint32_t row;
+    uint8_t open;
+    uint8_t active; /* entry that has opened the row and waits for its data, or DRAM_NONE */
+};
+
+struct dram_group {
+    uint64_t act, column[2]; /* [write] */
+};
+
+struct dram_rank {
+    uint64_t act, column[2], pre_all, refresh;
+    uint64_t window[4]; /* clocks of the last four ACT, plus tFAW */
+    uint32_t window_at;
+    uint32_t open; /* banks */
+};
+
+struct dram_counts {
+    uint64_t commands[DRAM_COMMANDS];
+    uint64_t hits, misses, conflicts; /* bursts, by what their first command found */
+    uint64_t precharges;              /* PRE, PREA, and RDA and WRA */
+    uint64_t forwarded;
+    uint64_t turnarounds;
+    uint64_t queue_clocks[2]; /* [write] */
+};
+
+/* A command that has issued. For RD and WR the entry is free again. */
+struct dram_issued {
+    enum dram_command command;
+    uint64_t clock;
+    uint32_t rank;
+    uint32_t bank; /* not for PREA, REF */
+    uint32_t row;  /* not for PREA, REF, PRE */
+    uint64_t done; /* RD, WR: clock at which the data are complete */
+    struct dram_entry entry; /* RD, WR */
+    uint32_t class_tag; /* of the burst that it classified */
+    enum { DRAM_UNCLASSIFIED, DRAM_HIT, DRAM_MISS, DRAM_CONFLICT } row_class;
+};
+
+struct dram_plan {
+    int valid;
+    uint64_t from;  /* clock from which it was made */
+    uint64_t clock; /* of the command */
+    enum dram_command command;
+    uint32_t entry; /* DRAM_NONE: of a rank */
+    int looked;     /* the queues were looked at, */
+    int write_mode; /* and this one is served, */
+    int blocked;    /* where a burst has to wait so that a row is not closed under another */
+};
+
+struct dram_channel {
+    const struct dram_timing *timing;
+    uint32_t ranks;
+    uint32_t bank_bits, rank_bits; /* a bank's group is its number >> bank_bits, its rank >> rank_bits */
+    uint32_t fcfs, closed_page;
+    uint32_t capacity, drain_high, drain_low; /* entries */
+
+    uint64_t clock; /* first one at which no command has been decided */
+    uint64_t refresh_at;
+    uint32_t refresh_waiting; /* ranks that wait for one */
+    uint32_t refresh_rank;    /* first of them */
+    int write_mode;
+    int last_write; /* direction of the bus, -1: unused */
+    uint64_t returned; /* clock of the last read data */
+    uint64_t order, activations;
+    uint64_t bus[2]; /* RD, WR ready */
+    struct dram_plan plan;
+
+    uint64_t waiting[2]; /* banks with entries, [write] */
+    uint64_t open;       /* banks */
+    uint64_t active;     /* banks with a burst in activation */
+    uint32_t count[2];   /* entries of the queues */
+    uint32_t active_count;
+    uint32_t free_count;
+    uint8_t free[DRAM_ENTRIES];
+    struct dram_list list[2][DRAM_BANKS];
+    struct dram_bank bank[DRAM_BANKS];
+    struct dram_group group[DRAM_GROUPS];
+    struct dram_rank rank[DRAM_RANKS];
+    struct dram_entry entry[DRAM_ENTRIES];
+    struct dram_counts counts;
+};
+
+static inline int cnnvp_dram_is_column(enum dram_command command)
+{
+    return command >= DRAM_RD && command <= DRAM_WRA;
+}
+
+/* All banks closed at `clock`, queues empty, counts 0. */
+void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_options *options,
+                             const struct dram_timing *timing, uint64_t clock);
+
+/* 1 if a burst can enter. */
+int cnnvp_dram_channel_room(const struct dram_channel *channel, uint32_t write);
+
+enum dram_enter { DRAM_QUEUED, DRAM_FORWARDED };
+
+/* A burst enters at `clock`, not before the present one; there is room. For DRAM_FORWARDED `done` is when its data return. */
+enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
+                                         uint64_t clock, void *owner, uint32_t tag, uint64_t *done);
+
+/* Clock of the next command (or DRAM_REFRESH_DUE) if nothing enters up to then. */
+uint64_t cnnvp_dram_channel_next(struct dram_channel *channel);
+
+/* Issues it. */
+void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *issued);
+
+void cnnvp_dram_counts_add(struct dram_counts *sum, const struct dram_counts *counts);
+
+/* Bursts that wait, in the queues or in activation. */
+static inline uint32_t cnnvp_dram_channel_waiting(const struct dram_channel *channel)
+{
+    return channel->count[0] + channel->count[1] + channel->active_count;
+}
+
+#endif

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See dram_queue.h. Requests are linked through their scratch words, so nothing is allocated for one. */
+#include "dram_queue.h"
+
+#include <stdlib.h>
+
+int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *options,
+                          const struct dram_timing *timing)
+{
+    queue->options = *options;
+    queue->timing = *timing;
+    cnnvp_dram_map_init(options, timing, &queue->map);
+    /* one more to look ahead with */
+    queue->channel = calloc(options->channels + 1u, sizeof *queue->channel);
+    if (!queue->channel)
+        return CNNVP_E_NOMEM;
+    cnnvp_dram_queue_reset(queue, 0);
+    return CNNVP_OK;
+}
+
+static void free_streams(struct dram_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->stream_count; ++i)
+        free(queue->streams[i].ends);
+    queue->stream_count = 0;
+}
+
+void cnnvp_dram_queue_fini(struct dram_queue *queue)
+{
+    free_streams(queue);
+    free(queue->channel);
+    queue->channel = NULL;
+}
+
+void cnnvp_dram_queue_reset(struct dram_queue *queue, cnnvp_time now)
+{
+    free_streams(queue);
+    cnnvp_dram_queue_counts(queue, &queue->before);
+    queue->clock = now / queue->timing.tck_ps + 1u;
+    for (uint32_t i = 0; i < queue->options.channels; ++i)
+        cnnvp_dram_channel_init(&queue->channel[i], &queue->options, &queue->timing, queue->clock);
+    queue->served = 0;
+    queue->reads = 0;
+    queue->done = NULL;
+}
+
+void cnnvp_dram_queue_counts(const struct dram_queue *queue, struct dram_counts *counts)
+{
+    struct dram_counts sum = queue->before;
+    for (uint32_t i = 0; i < queue->options.channels; ++i)
+        cnnvp_dram_counts_add(&sum, &queue->channel[i].counts);
+    *counts = sum;
+}
+
+/* ---- requests ---- */
+
+static struct cnnvp_request *next_of(const struct cnnvp_request *request)
+{
+    return (struct cnnvp_request *)(uintptr_t)request->scratch[DRAM_NEXT];
+}
+
+static void set_next(struct cnnvp_request *request, const struct cnnvp_request *next)
+{
+    request->scratch[DRAM_NEXT] = (uint64_t)(uintptr_t)next;
+}
+
+static uint32_t stream_number(const struct cnnvp_request *request)
+{
+    return (uint32_t)(request->scratch[DRAM_BURSTS] >> 16 & 0xffu);
+}
+
+static uint32_t pending(const struct cnnvp_request *request)
+{
+    return (uint32_t)(request->scratch[DRAM_BURSTS] & 0xffffu);
+}
+
+static uint64_t segment_start(const struct cnnvp_request *request, uint64_t segment)
+{
+    return request->address + segment * (uint64_t)request->stride;
+}
+
+static struct dram_stream *stream_of(struct dram_queue *queue, const struct cnnvp_request *request)
+{
+    for (uint32_t i = 0; i < queue->stream_count; ++i)
+        if (queue->streams[i].initiator == request->initiator && queue->streams[i].op == request->op)
+            return &queue->streams[i];
+    if (queue->stream_count == DRAM_STREAMS)
+        return NULL;
+    struct dram_stream *stream = &queue->streams[queue->stream_count];
+    *stream = (struct dram_stream){.initiator = request->initiator, .op = request->op};
+    stream->ends = calloc(DRAM_OUTSTANDING, sizeof *stream->ends);
+    if (!stream->ends)
+        return NULL;
+    ++queue->stream_count;
+    return stream;
+}
+
+static void point_at(const struct dram_queue *queue, struct dram_stream *stream, uint64_t address)
+{
+    stream->address = address / DRAM_BURST_BYTES * DRAM_BURST_BYTES;
+    stream->place = cnnvp_dram_map(&queue->map, address);
+}
+
+static void begin(const struct dram_queue *queue, struct dram_stream *stream, struct cnnvp_request *request)
+{
+    stream->first = request;
+    stream->segment = 0;
+    if (!request)
+        return;
+    stream->arrival = request->scratch[DRAM_TIME];
+    request->scratch[DRAM_TIME] = 0;
+    point_at(queue, stream, request->address);
+}
+
+int cnnvp_dram_queue_add(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time now)
+{
+    struct dram_stream *stream = stream_of(queue, request);
+    if (!stream)
+        return queue->stream_count == DRAM_STREAMS ? CNNVP_E_STATE : CNNVP_E_NOMEM;
+    set_next(request, NULL);
+    request->scratch[DRAM_TIME] = now;
+    request->scratch[DRAM_BURSTS] = (uint64_t)(stream - queue->streams) << 16;
+    request->scratch[DRAM_LATENCY] = 0;
+    if (stream->first)
+        set_next(stream->last, request);
+    else
+        begin(queue, stream, request);
+    stream->last = request;
+    return CNNVP_OK;
+}
+
+void cnnvp_dram_queue_finish(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time at)
+{
+    struct cnnvp_request *before = NULL;
+    struct cnnvp_request *after = queue->done;
+    while (after && after->scratch[DRAM_TIME] <= at) {
+        before = after;
+        after = next_of(after);
+    }
+    request->scratch[DRAM_TIME] = at;
+    set_next(request, after);
+    if (before)
+        set_next(before, request);
+    else
+        queue->done = request;
+}
+
+/* ---- bursts ---- */
+
+/* When the requester can send the stream's next burst; CNNVP_TIME_NEVER if that is not known yet. */
+static cnnvp_time sendable(const struct dram_queue *queue, const struct dram_stream *stream)
+{
+    if (stream->op == CNNVP_WRITE)
+        return stream->taken > stream->arrival ? stream->taken : stream->arrival;
+    const uint32_t wanted = stream->first->outstanding;
+    const uint32_t most = wanted < DRAM_OUTSTANDING ? wanted : DRAM_OUTSTANDING;
+    if (stream->on_their_way < most)
+        return stream->arrival;
+    const uint32_t index = stream->on_their_way - most;
+    if (index >= stream->end_count)
+        return CNNVP_TIME_NEVER;
+    const cnnvp_time place = stream->ends[(stream->end_first + index) % DRAM_OUTSTANDING] * queue->timing.tck_ps;
+    return place > stream->arrival ? place : stream->arrival;
+}
+
+/* Clock at which the stream's next burst can enter its queue; DRAM_NEVER if something else must happen first. */
+static uint64_t entering(const struct dram_queue *queue, const struct dram_stream *stream)
+{
+    const uint32_t write = stream->op == CNNVP_WRITE;
+    if (!stream->first || !cnnvp_dram_channel_room(&queue->channel[stream->place.channel], write))
+        return DRAM_NEVER;
+    uint64_t clock = queue->clock;
+    if (write) { /* any number at one clock */
+        const uint64_t first = stream->arrival / queue->timing.tck_ps + 1u;
+        return first > clock ? first : clock;
+    }
+    const cnnvp_time sent = sendable(queue, stream);
+    if (sent == CNNVP_TIME_NEVER)
+        return DRAM_NEVER;
+    const uint64_t first = sent / queue->timing.tck_ps + 1u;
+    return first > clock ? first : clock;
+}
+
+/* 1 if a burst of `a` goes before one of `b` that can enter at the same clock. */
+static int precedes(const struct dram_stream *a, const struct dram_stream *b)
+{
+    if (a->served != b->served)
+        return a->served < b->served;
+    if (a->initiator != b->initiator)
+        return a->initiator < b->initiator;
+    return a->op < b->op;
+}
+
+static struct dram_stream *choose(struct dram_queue *queue, uint64_t *clock)
+{
+    struct dram_stream *best = NULL;
+    *clock = DRAM_NEVER;
+    for (uint32_t i = 0; i < queue->stream_count; ++i) {
+        struct dram_stream *stream = &queue->streams[i];
+        const uint64_t at = entering(queue, stream);
+        if (at < *clock || (at == *clock && best && precedes(stream, best))) {
+            best = stream;
+            *clock = at;
+        }
+    }
+    return best;
+}
+
+/* Goes on to the burst behind; a request that has no more moves to the completions when the end of its data is known. */
+static void step(struct dram_queue *queue, struct dram_stream *stream)
+{
+    struct cnnvp_request *request = stream->first;
+    const uint64_t behind = stream->address + DRAM_BURST_BYTES;
+    if (behind < segment_start(request, stream->segment) + request->size) {
+        point_at(queue, stream, behind);
+        return;
+    }
+    if (++stream->segment < request->count) {
+        point_at(queue, stream, segment_start(request, stream->segment));
+        return;
+    }
+    begin(queue, stream, next_of(request));
+    if (!pending(request))
+        cnnvp_dram_queue_finish(queue, request, request->scratch[DRAM_TIME]);
+}
+
+/* The end of a read is known. */
+static void note_end(const struct dram_queue *queue, struct dram_stream *stream, struct cnnvp_request *request,
+                     uint64_t end)
+{
+    const cnnvp_time time = end * queue->timing.tck_ps;
+    uint32_t place = stream->end_count++;
+    for (; place > 0; --place) {
+        const uint64_t before = stream->ends[(stream->end_first + place - 1u) % DRAM_OUTSTANDING];
+        if (before <= end)
+            break;
+        stream->ends[(stream->end_first + place) % DRAM_OUTSTANDING] = before;
+    }
+    stream->ends[(stream->end_first + place) % DRAM_OUTSTANDING] = end;
+    if (time > request->scratch[DRAM_TIME])
+        request->scratch[DRAM_TIME] = time;
+    if (!request->first_data || time < request->first_data)
+        request->first_data = time;
+    request->scratch[DRAM_LATENCY] += time;
+}
+
+/* Reads that have ended before `clock` give their place back. */
+static void take_ends(struct dram_stream *stream, uint64_t clock)
+{
+    while (stream->end_count && stream->ends[stream->end_first] < clock) {
+        stream->end_first = (stream->end_first + 1u) % DRAM_OUTSTANDING;
+        --stream->end_count;
+        --stream->on_their_way;
+    }
+}
+
+static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock)
+{
+    struct cnnvp_request *request = stream->first;
+    const uint32_t write = stream->op == CNNVP_WRITE;
+    const cnnvp_time sent = sendable(queue, stream);
+    uint64_t end;
+    queue->clock = clock;
+    stream->taken = clock * queue->timing.tck_ps;
+    stream->served = ++queue->served;
+    take_ends(stream, clock);
+    request->scratch[DRAM_BURSTS] += UINT64_C(1) << 24;
+    request->scratch[DRAM_LATENCY] -= sent;
+    struct dram_channel *channel = &queue->channel[stream->place.channel];
+    const enum dram_enter how = cnnvp_dram_channel_enter(channel, &stream->place, write, clock, write ? NULL : request,
+                                                         request->tag, &end);
+    if (write) {
+        request->scratch[DRAM_LATENCY] += stream->taken;
+        request->scratch[DRAM_TIME] = stream->taken;
+        if (!request->first_data)
+            request->first_data = stream->taken;
+    } else {
+        ++stream->on_their_way;
+        if (how == DRAM_FORWARDED) {
+            note_end(queue, stream, request, end);
+        } else {
+            ++request->scratch[DRAM_BURSTS];
+            ++queue->reads;
+        }
+    }
+    step(queue, stream);
+}
+
+/* ---- the channels ---- */
+
+/* Channel whose next command is the earliest. */
+static struct dram_channel *first_channel(struct dram_queue *queue, uint64_t *clock)
+{
+    struct dram_channel *first = &queue->channel[0];
+    *clock = cnnvp_dram_channel_next(first);
+    for (uint32_t i = 1; i < queue->options.channels; ++i) {
+        const uint64_t next = cnnvp_dram_channel_next(&queue->channel[i]);
+        if (next < *clock) {
+            *clock = next;
+            first = &queue->channel[i];
+        }
+    }
+    return first;
+}
+
+static void issue(struct dram_queue *queue, struct dram_channel *channel)
+{
+    struct dram_issued issued;
+    cnnvp_dram_channel_issue(channel, &issued);
+    if (issued.command == DRAM_REFRESH_DUE)
+        return;
+    /* what has left a queue makes room at the next clock */
+    if (issued.clock >= queue->clock)
+        queue->clock = issued.clock + 1u;
+    if (queue->issued)
+        queue->issued(queue->context, &issued);
+    if (issued.command != DRAM_RD && issued.command != DRAM_RDA)
+        return;
+    struct cnnvp_request *request = issued.entry.owner;
+    struct dram_stream *stream = &queue->streams[stream_number(request)];
+    note_end(queue, stream, request, issued.done);
+    --request->scratch[DRAM_BURSTS];
+    --queue->reads;
+    if (!pending(request) && stream->first != request)
+        cnnvp_dram_queue_finish(queue, request, request->scratch[DRAM_TIME]);
+}
+
+static int streams_wait(const struct dram_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->stream_count; ++i)
+        if (queue->streams[i].first)
+            return 1;
+    return 0;
+}
+
+static int channels_wait(const struct dram_queue *queue)
+{
+    for (uint32_t i = 0; i < queue->options.channels; ++i)
+        if (cnnvp_dram_channel_waiting(&queue->channel[i]))
+            return 1;
+    return 0;
+}
+
+static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
+{
+    for (;;) {
+        const cnnvp_time due = cnnvp_dram_queue_due(queue);
+        const cnnvp_time limit = due < bound ? due : bound; /* a completion can bring a request */
+        uint64_t enters, commands;
+        struct dram_stream *stream = choose(queue, &enters);
+        struct dram_channel *channel = first_channel(queue, &commands);
+        const uint64_t first = enters < commands ? enters : commands;
+        if (first > limit / queue->timing.tck_ps)
+            return;
+        if (enters <= commands)
+            enter(queue, stream, enters);
+        else if (idle_too || channels_wait(queue) || streams_wait(queue))
+            issue(queue, channel);
+        else
+            return;
+    }
+}
+
+void cnnvp_dram_queue_schedule(struct dram_queue *queue, cnnvp_time bound)
+{
+    run(queue, bound, 0);
+}
+
+void cnnvp_dram_queue_catch_up(struct dram_queue *queue, cnnvp_time now)
+{
+    run(queue, now, 1);
+}
+
+void cnnvp_dram_queue_classify(struct dram_queue *queue, void (*classified)(void *context, const struct dram_issued *issued))
+{
+    struct dram_channel *copy = &queue->channel[queue->options.channels];
+    for (uint32_t i = 0; i < queue->options.channels; ++i) {
+        if (!cnnvp_dram_channel_waiting(&queue->channel[i]))
+            continue;
+        *copy = queue->channel[i];
+        while (cnnvp_dram_channel_waiting(copy)) {
+            struct dram_issued issued;
+            (void)cnnvp_dram_channel_next(copy);
+            const uint32_t entry = copy->plan.entry;
+            cnnvp_dram_channel_issue(copy, &issued);
+            if (issued.row_class == DRAM_UNCLASSIFIED)
+                continue;
+            queue->channel[i].entry[entry].classified = 1;
+            classified(queue->context, &issued);
+        }
+    }
+}
+
+cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue)
+{
+    if (!queue->reads && !streams_wait(queue))
+        return CNNVP_TIME_NEVER;
+    uint64_t enters, commands;
+    (void)choose(queue, &enters);
+    (void)first_channel(queue, &commands);
+    return (enters < commands ? enters : commands) * queue->timing.tck_ps;
+}
+
+cnnvp_time cnnvp_dram_queue_due(const struct dram_queue *queue)
+{
+    return queue->done ? queue->done->scratch[DRAM_TIME] : CNNVP_TIME_NEVER;
+}
+
+struct cnnvp_request *cnnvp_dram_queue_take(struct dram_queue *queue)
+{
+    struct cnnvp_request *request = queue->done;
+    queue->done = next_of(request);
+    return request;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests in front of the channels: split into bursts that enter the controllers' queues one by one. Host-free.
+ *
+ * The reads of an initiator are one stream, its writes another; a stream sends its bursts in order. A read stream has at most
+ * `outstanding` bursts on their way; a write burst is done when the controller has taken it. Of the streams whose next burst could
+ * enter a queue at a clock, that which has waited longest since its last burst goes first; then the lower initiator, reads before
+ * writes. Any number enters at one clock.
+ * What arrives at a time can enter at the first clock edge after it, so results depend neither on the order of things within an
+ * instant nor on how far the schedule is computed in one call.
+ */
+#ifndef CNNVP_DRAM_QUEUE_H
+#define CNNVP_DRAM_QUEUE_H
+
+#include <stdint.h>
+
+#include "cnnvp_model.h"
+#include "dram_channel.h"
+
+#define DRAM_STREAMS 64u
+#define DRAM_OUTSTANDING 1024u /* more on their way than this is never used */
+
+/* What the queue keeps in a request's `scratch`. */
+enum dram_scratch {
+    DRAM_NEXT,    /* request behind it */
+    DRAM_TIME,    /* of arrival until its first burst is due, then the end of its data so far */
+    DRAM_BURSTS,  /* bursts << 24 | number of its stream << 16 | bursts on their way whose end is not known */
+    DRAM_LATENCY, /* sum of ends less sum of times at which bursts could be sent */
+};
+
+struct dram_stream {
+    struct cnnvp_request *first; /* waiting requests, in order */
+    struct cnnvp_request *last;
+    uint64_t segment; /* of the first request: place of its next burst */
+    uint64_t address;
+    struct dram_place place;
+    cnnvp_time arrival; /* of the first request */
+    cnnvp_time taken;   /* when the last burst entered */
+    uint64_t served;    /* number of the stream's last burst among all bursts */
+    uint32_t initiator;
+    uint32_t op;
+    uint32_t on_their_way; /* reads */
+    uint32_t end_first, end_count;
+    uint64_t *ends; /* clocks of those whose end is known, ascending, in a ring */
+};
+
+struct dram_queue {
+    struct dram_options options;
+    struct dram_timing timing;
+    struct dram_map map;
+    struct dram_channel *channel;
+    struct dram_stream streams[DRAM_STREAMS];
+    uint32_t stream_count;
+    uint64_t served;
+    uint64_t clock;           /* bursts enter at this clock or later */
+    uint32_t reads;           /* in the channels, their end not known */
+    struct cnnvp_request *done; /* scheduled completely, by time of completion */
+    struct dram_counts before;  /* of the channels before the last reset */
+    /* told of each command */
+    void (*issued)(void *context, const struct dram_issued *issued);
+    void *context;
+};
+
+/* Timing and options have been checked. CNNVP_E_NOMEM. */
+CNNVP_MUST_USE int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *options,
+                                         const struct dram_timing *timing);
+void cnnvp_dram_queue_fini(struct dram_queue *queue);
+/* Forgets every request, closes every bank. */
+void cnnvp_dram_queue_reset(struct dram_queue *queue, cnnvp_time now);
+
+/* A request arrives. Its range has been checked. CNNVP_E_NOMEM, CNNVP_E_STATE: there are too many initiators. */
+CNNVP_MUST_USE int cnnvp_dram_queue_add(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time now);
+/* A request that moves nothing and completes at `at`. */
+void cnnvp_dram_queue_finish(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time at);
+
+/* Schedules everything that no request arriving at `bound` or later can change, up to the first completion. */
+void cnnvp_dram_queue_schedule(struct dram_queue *queue, cnnvp_time bound);
+/* The same with refreshes also where nothing waits: brings the counts up to `now`. */
+void cnnvp_dram_queue_catch_up(struct dram_queue *queue, cnnvp_time now);
+/* Tells of the row class of each burst that waits, as it will be if nothing else arrives; it then counts as classified. */
+void cnnvp_dram_queue_classify(struct dram_queue *queue, void (*classified)(void *context, const struct dram_issued *issued));
+/* From when on schedule has something to do that somebody waits for: CNNVP_TIME_NEVER if nothing is. */
+cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue);
+/* Time of the first completion that is known, CNNVP_TIME_NEVER if none. */
+cnnvp_time cnnvp_dram_queue_due(const struct dram_queue *queue);
+/* Takes the request of that completion out. */
+struct cnnvp_request *cnnvp_dram_queue_take(struct dram_queue *queue);
+
+static inline uint64_t cnnvp_dram_queue_bursts(const struct cnnvp_request *request)
+{
+    return request->scratch[DRAM_BURSTS] >> 24;
+}
+
+/* Sums over the channels. */
+void cnnvp_dram_queue_counts(const struct dram_queue *queue, struct dram_counts *counts);
+
+#endif

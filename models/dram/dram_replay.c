@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See dram_replay.h. */
+#include "dram_replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct dram_replay {
+    struct dram_timing timing;
+    struct dram_map map;
+    uint32_t channels;
+    uint32_t outstanding;
+    uint64_t clock; /* the next burst enters at this clock or later */
+    struct dram_replay_result result;
+    void (*commands)(void *context, uint32_t channel, const struct dram_issued *issued);
+    void *context;
+    uint32_t on_their_way; /* reads */
+    /* ends of those whose end is known, ascending, in a ring */
+    uint32_t end_first, end_count;
+    uint64_t ends[DRAM_REPLAY_OUTSTANDING];
+    struct dram_channel *channel;
+};
+
+struct dram_replay *cnnvp_dram_replay_new(const struct dram_options *options, const struct dram_timing *timing,
+                                          uint32_t outstanding,
+                                          void (*commands)(void *context, uint32_t channel,
+                                                           const struct dram_issued *issued),
+                                          void *context)
+{
+    struct dram_replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return NULL;
+    replay->channel = calloc(options->channels, sizeof *replay->channel);
+    if (!replay->channel) {
+        free(replay);
+        return NULL;
+    }
+    replay->timing = *timing;
+    cnnvp_dram_map_init(options, timing, &replay->map);
+    replay->channels = options->channels;
+    replay->outstanding = outstanding < DRAM_REPLAY_OUTSTANDING ? outstanding : DRAM_REPLAY_OUTSTANDING;
+    replay->clock = 1;
+    replay->commands = commands;
+    replay->context = context;
+    for (uint32_t i = 0; i < replay->channels; ++i)
+        cnnvp_dram_channel_init(&replay->channel[i], options, &replay->timing, 1);
+    return replay;
+}
+
+void cnnvp_dram_replay_free(struct dram_replay *replay)
+{
+    if (!replay)
+        return;
+    free(replay->channel);
+    free(replay);
+}
+
+/* A read's end is known. */
+static void note_end(struct dram_replay *replay, uint64_t end)
+{
+    uint32_t place = replay->end_count++;
+    for (; place > 0; --place) {
+        const uint64_t before = replay->ends[(replay->end_first + place - 1u) % DRAM_REPLAY_OUTSTANDING];
+        if (before <= end)
+            break;
+        replay->ends[(replay->end_first + place) % DRAM_REPLAY_OUTSTANDING] = before;
+    }
+    replay->ends[(replay->end_first + place) % DRAM_REPLAY_OUTSTANDING] = end;
+    if (end > replay->result.clocks)
+        replay->result.clocks = end;
+}
+
+/* Channel whose next command is the earliest. */
+static uint32_t first_channel(struct dram_replay *replay, uint64_t *clock)
+{
+    uint32_t first = 0;
+    *clock = cnnvp_dram_channel_next(&replay->channel[0]);
+    for (uint32_t i = 1; i < replay->channels; ++i) {
+        const uint64_t next = cnnvp_dram_channel_next(&replay->channel[i]);
+        if (next < *clock) {
+            *clock = next;
+            first = i;
+        }
+    }
+    return first;
+}
+
+static void issue(struct dram_replay *replay, uint32_t number)
+{
+    struct dram_issued issued;
+    cnnvp_dram_channel_issue(&replay->channel[number], &issued);
+    if (issued.command == DRAM_RD || issued.command == DRAM_RDA) {
+        replay->result.read_clocks += issued.done - issued.entry.entered;
+        note_end(replay, issued.done);
+    }
+    if (replay->commands && issued.command != DRAM_REFRESH_DUE)
+        replay->commands(replay->context, number, &issued);
+    if (cnnvp_dram_is_column(issued.command) && issued.done > replay->result.last_data)
+        replay->result.last_data = issued.done;
+}
+
+/* Lets commands before `clock` issue, all if there is a place to wait for; returns 0 when there are no more. */
+static void run_before(struct dram_replay *replay, uint64_t clock)
+{
+    for (;;) {
+        uint64_t next;
+        const uint32_t number = first_channel(replay, &next);
+        if (next >= clock)
+            return;
+        issue(replay, number);
+    }
+}
+
+/* Reads that have ended before the present clock give their place back. */
+static void take_ends(struct dram_replay *replay)
+{
+    while (replay->end_count && replay->ends[replay->end_first] < replay->clock) {
+        replay->end_first = (replay->end_first + 1u) % DRAM_REPLAY_OUTSTANDING;
+        --replay->end_count;
+        --replay->on_their_way;
+    }
+}
+
+static void wait_for_place(struct dram_replay *replay)
+{
+    for (;;) {
+        take_ends(replay);
+        if (replay->on_their_way < replay->outstanding)
+            return;
+        uint64_t next;
+        const uint32_t number = first_channel(replay, &next);
+        const uint64_t end = replay->end_count ? replay->ends[replay->end_first] : DRAM_NEVER;
+        if (next > end)
+            replay->clock = end + 1u;
+        else
+            issue(replay, number);
+    }
+}
+
+static void wait_for_room(struct dram_replay *replay, struct dram_channel *channel, uint32_t write)
+{
+    while (!cnnvp_dram_channel_room(channel, write)) {
+        uint64_t next;
+        issue(replay, first_channel(replay, &next));
+        if (next + 1u > replay->clock)
+            replay->clock = next + 1u;
+    }
+}
+
+void cnnvp_dram_replay_burst(struct dram_replay *replay, uint32_t write, uint64_t address)
+{
+    const struct dram_place place = cnnvp_dram_map(&replay->map, address);
+    struct dram_channel *channel = &replay->channel[place.channel];
+    uint64_t done;
+    if (!write)
+        wait_for_place(replay);
+    run_before(replay, replay->clock);
+    const uint64_t next = replay->clock;
+    wait_for_room(replay, channel, write);
+    if (cnnvp_dram_channel_enter(channel, &place, write, replay->clock, NULL, 0, &done) == DRAM_FORWARDED) {
+        replay->result.read_clocks += done - replay->clock;
+        note_end(replay, done);
+    }
+    if (write) {
+        ++replay->result.writes;
+        replay->result.write_clocks += replay->clock - next;
+    } else {
+        ++replay->result.reads;
+        ++replay->on_their_way;
+    }
+    if (replay->clock > replay->result.clocks)
+        replay->result.clocks = replay->clock;
+}
+
+static int anything_waits(const struct dram_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->channels; ++i)
+        if (cnnvp_dram_channel_waiting(&replay->channel[i]))
+            return 1;
+    return 0;
+}
+
+void cnnvp_dram_replay_end(struct dram_replay *replay, struct dram_replay_result *result)
+{
+    while (anything_waits(replay)) {
+        uint64_t next;
+        issue(replay, first_channel(replay, &next));
+    }
+    *result = replay->result;
+    for (uint32_t i = 0; i < replay->channels; ++i)
+        cnnvp_dram_counts_add(&result->counts, &replay->channel[i].counts);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See dram_timing.h. */
+#include "dram_timing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum dram_parameter {
+#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
+#include "dram/dram.def"
+};
+
+struct preset {
+    uint32_t tck_ps, groups, banks, rows, row_bytes;
+    uint32_t t[DRAM_TIMINGS];
+};
+
+static const struct preset presets[] = {
+#define CNNVP_DRAM_PRESET(index, name, tck_ps, groups, banks, rows, row_bytes, ...)                                    \
+    [index] = {(tck_ps), (groups), (banks), (rows), (row_bytes), {__VA_ARGS__}},
+#include "dram/dram.def"
+};
+
+static const char *const names[DRAM_TIMINGS] = {
+#define CNNVP_DRAM_TIMING(name, max, help) "t_" #name,
+#include "dram/dram.def"
+};
+
+#define MAPPING_LEVELS 6
+static const uint8_t mappings[][MAPPING_LEVELS] = {
+#define CNNVP_DRAM_MAPPING(index, name, a, b, c, d, e, f)                                                              \
+    [index] = {DRAM_##a, DRAM_##b, DRAM_##c, DRAM_##d, DRAM_##e, DRAM_##f},
+#include "dram/dram.def"
+};
+
+/* One timing may not be less than another. */
+static const struct {
+    uint8_t more, less;
+} orders[] = {
+    {DRAM_T_ras, DRAM_T_rcd},     {DRAM_T_ccd_s, DRAM_T_bl},    {DRAM_T_ccd_l, DRAM_T_ccd_s}, {DRAM_T_rrd_l, DRAM_T_rrd_s},
+    {DRAM_T_wtr_l, DRAM_T_wtr_s}, {DRAM_T_rpab, DRAM_T_rp},     {DRAM_T_faw, DRAM_T_rrd_s},   {DRAM_T_cl, DRAM_T_cwl},
+    {DRAM_T_rfc, DRAM_T_rp},
+};
+
+void cnnvp_dram_options_init(struct dram_options *options)
+{
+    *options = (struct dram_options){
+        .preset = 1, .channels = 1, .ranks = 1, .queue = 32, .drain_high = 80, .drain_low = 20};
+}
+
+void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *options)
+{
+    *options = (struct dram_options){
+        .preset = (uint32_t)values[PARAM_preset],
+        .channels = (uint32_t)values[PARAM_channels],
+        .ranks = (uint32_t)values[PARAM_ranks],
+        .fcfs = (uint32_t)values[PARAM_scheduler],
+        .closed_page = (uint32_t)values[PARAM_page],
+        .mapping = (uint32_t)values[PARAM_mapping],
+        .queue = (uint32_t)values[PARAM_queue],
+        .drain_high = (uint32_t)values[PARAM_drain_high],
+        .drain_low = (uint32_t)values[PARAM_drain_low],
+    };
+    for (uint32_t i = 0; i < DRAM_TIMINGS; ++i)
+        options->timings[i] = (uint32_t)values[PARAM_t_bl + i];
+}
+
+/* What follows from an overridden timing where it is not given itself. */
+static void derive(const struct dram_options *options, uint32_t *t)
+{
+    const uint32_t *given = options->timings;
+    if (!given[DRAM_T_rpab] && given[DRAM_T_rp])
+        t[DRAM_T_rpab] = t[DRAM_T_rp] + presets[options->preset].t[DRAM_T_rpab] - presets[options->preset].t[DRAM_T_rp];
+    if (!given[DRAM_T_rc])
+        t[DRAM_T_rc] = t[DRAM_T_ras] + t[DRAM_T_rp];
+}
+
+static uint32_t at_fault(const struct dram_options *options, uint32_t timing, uint32_t otherwise)
+{
+    return PARAM_t_bl + (options->timings[timing] ? timing : otherwise);
+}
+
+static int check_orders(const struct dram_options *options, const uint32_t *t, char *message, size_t size,
+                        uint32_t *wrong)
+{
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; ++i) {
+        const uint32_t more = orders[i].more, less = orders[i].less;
+        if (t[more] >= t[less])
+            continue;
+        *wrong = at_fault(options, more, less);
+        (void)snprintf(message, size, "%s is %u clocks, less than %s, which is %u", names[more], t[more], names[less],
+                       t[less]);
+        return CNNVP_E_INVAL;
+    }
+    return CNNVP_OK;
+}
+
+static int check_sums(const struct dram_options *options, const uint32_t *t, char *message, size_t size,
+                      uint32_t *wrong)
+{
+    if (t[DRAM_T_rc] != t[DRAM_T_ras] + t[DRAM_T_rp]) {
+        *wrong = PARAM_t_rc;
+        (void)snprintf(message, size, "t_rc is %u clocks; it must be t_ras + t_rp, %u + %u = %u (0 sets it so)",
+                       t[DRAM_T_rc], t[DRAM_T_ras], t[DRAM_T_rp], t[DRAM_T_ras] + t[DRAM_T_rp]);
+        return CNNVP_E_INVAL;
+    }
+    /* between two refreshes there must be time to open a row, read or write and close it again */
+    const uint32_t busy = t[DRAM_T_rfc] + t[DRAM_T_rc] + t[DRAM_T_rpab] + t[DRAM_T_cl] + t[DRAM_T_bl] + t[DRAM_T_wr];
+    if (t[DRAM_T_refi] <= busy) {
+        *wrong = at_fault(options, DRAM_T_refi, DRAM_T_rfc);
+        (void)snprintf(message, size,
+                       "t_refi is %u clocks: a refresh and one access to a row take %u, nothing is left for data",
+                       t[DRAM_T_refi], busy);
+        return CNNVP_E_INVAL;
+    }
+    return CNNVP_OK;
+}
+
+int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timing *timing, char *message, size_t size,
+                           uint32_t *wrong)
+{
+    const struct preset *part = &presets[options->preset];
+    *timing = (struct dram_timing){.tck_ps = part->tck_ps, .groups = part->groups, .banks = part->banks,
+                                   .rows = part->rows, .columns = part->row_bytes / DRAM_BURST_BYTES};
+    for (size_t i = 0; i < DRAM_TIMINGS; ++i)
+        timing->t[i] = options->timings[i] ? options->timings[i] : part->t[i];
+    derive(options, timing->t);
+    if (options->ranks & (options->ranks - 1u)) {
+        *wrong = PARAM_ranks;
+        (void)snprintf(message, size, "ranks is %u; it must be 1, 2 or 4", options->ranks);
+        return CNNVP_E_INVAL;
+    }
+    if (options->drain_low >= options->drain_high) {
+        *wrong = PARAM_drain_low;
+        (void)snprintf(message, size, "drain_low is %u percent; it must be less than drain_high, %u", options->drain_low,
+                       options->drain_high);
+        return CNNVP_E_INVAL;
+    }
+    const int status = check_orders(options, timing->t, message, size, wrong);
+    return status != CNNVP_OK ? status : check_sums(options, timing->t, message, size, wrong);
+}
+
+static uint32_t bits_of(uint32_t count)
+{
+    uint32_t bits = 0;
+    while ((UINT32_C(1) << bits) < count)
+        ++bits;
+    return bits;
+}
+
+void cnnvp_dram_map_init(const struct dram_options *options, const struct dram_timing *timing, struct dram_map *map)
+{
+    const uint32_t counts[DRAM_LEVELS] = {
+        [DRAM_CHANNEL] = 1, /* taken out by division first */
+        [DRAM_COLUMN] = timing->columns, [DRAM_RANK] = options->ranks, [DRAM_GROUP] = timing->groups,
+        [DRAM_BANK] = timing->banks,     [DRAM_ROW] = timing->rows,
+    };
+    uint32_t shift = 0;
+    *map = (struct dram_map){.channels = options->channels};
+    for (size_t i = MAPPING_LEVELS; i-- > 0;) {
+        const uint32_t level = mappings[options->mapping][i];
+        const uint32_t bits = bits_of(counts[level]);
+        map->shift[level] = (uint8_t)shift;
+        map->mask[level] = (uint32_t)((UINT64_C(1) << bits) - 1u);
+        shift += bits;
+    }
+    map->bank_bits = (uint8_t)bits_of(timing->banks);
+    map->group_bits = (uint8_t)bits_of(timing->groups);
+}
+
+static uint32_t field(const struct dram_map *map, uint64_t burst, enum dram_level level)
+{
+    return (uint32_t)(burst >> map->shift[level]) & map->mask[level];
+}
+
+struct dram_place cnnvp_dram_map(const struct dram_map *map, uint64_t address)
+{
+    struct dram_place place = {.channel = 0};
+    uint64_t burst = address / DRAM_BURST_BYTES;
+    if (map->channels > 1) {
+        place.channel = (uint32_t)(burst % map->channels);
+        burst /= map->channels;
+    }
+    const uint32_t group = field(map, burst, DRAM_RANK) << map->group_bits | field(map, burst, DRAM_GROUP);
+    place.bank = group << map->bank_bits | field(map, burst, DRAM_BANK);
+    place.row = field(map, burst, DRAM_ROW);
+    place.column = field(map, burst, DRAM_COLUMN);
+    return place;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a channel consists of and its timings in clocks. Host-free. Numbers and their sources: dram.def.
+ */
+#ifndef CNNVP_DRAM_TIMING_H
+#define CNNVP_DRAM_TIMING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cnnvp_model.h"
+
+#define DRAM_BURST_BYTES 64u
+#define DRAM_CHANNELS 16u
+#define DRAM_BANKS 64u /* of a channel, all ranks together */
+#define DRAM_QUEUE 64u /* most entries of a queue */
+
+enum dram_timing_name {
+#define CNNVP_DRAM_TIMING(name, max, help) DRAM_T_##name,
+#include "dram/dram.def"
+    DRAM_TIMINGS
+};
+
+enum dram_level { DRAM_CHANNEL, DRAM_COLUMN, DRAM_RANK, DRAM_GROUP, DRAM_BANK, DRAM_ROW, DRAM_LEVELS };
+
+/* Values of the unit's parameters; the enumerations are the choices' indexes. */
+struct dram_options {
+    uint32_t preset;
+    uint32_t channels;
+    uint32_t ranks;
+    uint32_t fcfs;
+    uint32_t closed_page;
+    uint32_t mapping;
+    uint32_t queue;
+    uint32_t drain_high; /* percent */
+    uint32_t drain_low;
+    uint32_t timings[DRAM_TIMINGS]; /* clocks, 0: the preset's */
+};
+
+struct dram_timing {
+    uint32_t tck_ps;
+    uint32_t groups; /* of a rank */
+    uint32_t banks;  /* of a group */
+    uint32_t rows;
+    uint32_t columns; /* bursts of a row */
+    uint32_t t[DRAM_TIMINGS];
+};
+
+/* Place of a burst. `bank` counts through the channel: (rank * groups + group) * banks + bank. */
+struct dram_place {
+    uint32_t channel;
+    uint32_t bank;
+    uint32_t row;
+    uint32_t column;
+};
+
+/* Fields of the number of a burst (address / 64), low bits first. Channels need not be a power of two, the rest is. */
+struct dram_map {
+    uint32_t channels;
+    uint8_t shift[DRAM_LEVELS];
+    uint32_t mask[DRAM_LEVELS];
+    uint8_t bank_bits;
+    uint8_t group_bits;
+};
+
+/* Options as the parameters' defaults have them. */
+void cnnvp_dram_options_init(struct dram_options *options);
+
+/* From the values of the unit's parameters, in their order. */
+void cnnvp_dram_options_read(const uint64_t *values, struct dram_options *options);
+
+/* Preset and what the options override. On CNNVP_E_INVAL `message` says what is impossible, and `wrong` is the index of the
+ * parameter that is at fault. */
+CNNVP_MUST_USE int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timing *timing, char *message,
+                                          size_t size, uint32_t *wrong);
+
+void cnnvp_dram_map_init(const struct dram_options *options, const struct dram_timing *timing, struct dram_map *map);
+/* Addresses beyond the parts' capacity begin again at 0. */
+struct dram_place cnnvp_dram_map(const struct dram_map *map, uint64_t address);
+
+#endif

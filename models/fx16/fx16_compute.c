@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a whole command computes, by exact integer kernels: the fast depth of all arrays on FX16. How the values would
+ * move through an array, and what that costs, is each engine's own business.
+ *
+ * - Dense convolutions take pairs of input channels: each plane is packed once into pairs, split by stride so that
+ * every
+ *   tap reads consecutive pairs (position y * row + x of the result reads element position + offset[tap]).
+ * - Maps of few positions are dot products over all taps instead, since weights are contiguous there.
+ * - Everything else goes row by row.
+ */
+#include "fx16_kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of packed planes at a time: they stay in the second-level cache. */
+#define PACKED_BYTES (UINT64_C(512) << 10)
+/* Up to so many positions, dot products are faster, given so many terms. */
+enum { DOT_MAX_AREA = 16, DOT_MIN_TERMS = 32 };
+
+static uint64_t round_up(uint64_t n, uint64_t to)
+{
+    return (n + to - 1u) / to * to;
+}
+
+static uint32_t minimum(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- working memory ---- */
+
+void cnnvp_fx16_scratch_free(struct cnnvp_fx16_scratch *scratch)
+{
+    free(scratch->memory);
+    *scratch = (struct cnnvp_fx16_scratch){0};
+}
+
+/* Room for `size` bytes; what was there before is lost. NULL: out of memory. */
+static uint8_t *reserve(struct cnnvp_fx16_scratch *scratch, uint64_t size)
+{
+    if (size > scratch->size) {
+        cnnvp_fx16_scratch_free(scratch);
+        scratch->memory = calloc(1, size + size / 2u);
+        if (scratch->memory == NULL)
+            return NULL;
+        scratch->size = size + size / 2u;
+    }
+    return scratch->memory;
+}
+
+/* ---- dense convolution on packed planes ---- */
+
+struct packing {
+    uint32_t phases_x; /* columns of the input by their position modulo the stride, as far as taps use them */
+    uint32_t phases_y;
+    uint32_t row;      /* pairs of a packed row */
+    uint32_t rows;     /* of a phase */
+    uint64_t plane;    /* pairs of a pair of channels: all phases */
+    uint32_t taps;
+    uint32_t pairs;       /* of channels, in one go */
+    uint32_t total_pairs; /* of the tile */
+    uint64_t positions;   /* of the result, with what lies between its rows */
+    int32_t *planes;
+    int32_t *weights;
+    uint32_t *offsets;
+};
+
+/* Phases that `taps` taps at distance `dilation` use: all residues up to the largest one they reach. */
+static uint32_t phases_used(uint32_t taps, uint32_t dilation, uint32_t stride)
+{
+    const uint64_t reach = (uint64_t)(taps - 1u) * dilation + 1u;
+    return reach < stride ? (uint32_t)reach : stride;
+}
+
+static int plan_packing(const struct cnnvp_fx16_tile *tile, struct cnnvp_fx16_scratch *scratch, struct packing *p)
+{
+    p->phases_x = phases_used(tile->kx, tile->dx, tile->sx);
+    p->phases_y = phases_used(tile->ky, tile->dy, tile->sy);
+    p->row = tile->out_w + (tile->kx - 1u) * tile->dx / tile->sx;
+    p->rows = tile->out_h + (tile->ky - 1u) * tile->dy / tile->sy;
+    p->plane = (uint64_t)p->phases_x * p->phases_y * p->row * p->rows;
+    p->taps = tile->kx * tile->ky;
+    p->total_pairs = tile->in_channels / 2u + tile->in_channels % 2u;
+    if (p->plane > UINT32_MAX / 2u) /* offsets have 32 bits */
+        return CNNVP_E_NOMEM;
+    const uint64_t fitting = PACKED_BYTES / (p->plane * sizeof *p->planes);
+    p->pairs = fitting == 0 ? 1u : fitting < p->total_pairs ? (uint32_t)fitting : p->total_pairs;
+    p->positions = (uint64_t)(tile->out_h - 1u) * p->row + tile->out_w;
+    const uint64_t steps = (uint64_t)p->pairs * p->taps;
+    const uint64_t planes = round_up((p->plane * p->pairs + FX16_DIRECT_POSITIONS) * sizeof *p->planes, 64u);
+    const uint64_t weights = round_up(steps * 2u * FX16_DIRECT_CHANNELS * sizeof *p->weights, 64u);
+    uint8_t *memory = reserve(scratch, planes + weights + steps * sizeof *p->offsets);
+    if (memory == NULL)
+        return CNNVP_E_NOMEM;
+    p->planes = (int32_t *)(void *)memory;
+    p->weights = (int32_t *)(void *)(memory + planes);
+    p->offsets = (uint32_t *)(void *)(memory + planes + weights);
+    return CNNVP_OK;
+}
+
+static void make_offsets(const struct cnnvp_fx16_tile *tile, const struct packing *p)
+{
+    uint32_t *offset = p->offsets;
+    for (uint64_t pair = 0; pair < p->pairs; ++pair) {
+        for (uint32_t ky = 0; ky < tile->ky; ++ky) {
+            const uint32_t y = ky * tile->dy;
+            for (uint32_t kx = 0; kx < tile->kx; ++kx) {
+                const uint32_t x = kx * tile->dx;
+                const uint64_t phase = (uint64_t)(y % tile->sy) * p->phases_x + x % tile->sx;
+                *offset++ = (uint32_t)(pair * p->plane + (phase * p->rows + y / tile->sy) * p->row + x / tile->sx);
+            }
+        }
+    }
+}
+
+/* One packed row from one or two input rows; behind column `n` it stays as it is, since no result uses that. */
+static void pack_row(const int16_t *first, const int16_t *second, size_t step, size_t n, int32_t *out)
+{
+    if (second == NULL) {
+        for (size_t x = 0; x < n; ++x)
+            out[x] = fx16_pair(first[x * step], 0);
+    } else if (step == 1u) {
+        for (size_t x = 0; x < n; ++x)
+            out[x] = fx16_pair(first[x], second[x]);
+    } else {
+        for (size_t x = 0; x < n; ++x)
+            out[x] = fx16_pair(first[x * step], second[x * step]);
+    }
+}
+
+static void pack_pair(const struct cnnvp_fx16_tile *tile, const struct packing *p, const int16_t *first,
+                      const int16_t *second, int32_t *out)
+{
+    const uint64_t cols = (uint64_t)(tile->out_w - 1u) * tile->sx + (uint64_t)(tile->kx - 1u) * tile->dx + 1u;
+    const uint64_t rows = (uint64_t)(tile->out_h - 1u) * tile->sy + (uint64_t)(tile->ky - 1u) * tile->dy + 1u;
+    for (uint32_t py = 0; py < p->phases_y; ++py) {
+        for (uint32_t px = 0; px < p->phases_x; ++px) {
+            const uint64_t fitting = (cols - px + tile->sx - 1u) / tile->sx;
+            const size_t n = (size_t)(fitting < p->row ? fitting : p->row);
+            for (uint64_t y = 0; y < p->rows && y * tile->sy + py < rows; ++y) {
+                const uint64_t at = (y * tile->sy + py) * tile->in_row_stride + px;
+                pack_row(first + at, second == NULL ? NULL : second + at, tile->sx, n, out + y * p->row);
+            }
+            out += (uint64_t)p->rows * p->row;
+        }
+    }
+}
+
+static void pack_weights(const struct cnnvp_fx16_tile *tile, const struct packing *p, const int16_t *weights,
+                         uint32_t channel, uint32_t first_pair, uint32_t pairs)
+{
+    const uint64_t taps = p->taps;
+    const uint32_t channels = minimum(FX16_DIRECT_CHANNELS, tile->out_channels - channel);
+    if (channels < FX16_DIRECT_CHANNELS)
+        memset(p->weights, 0, (size_t)(pairs * taps) * 2u * FX16_DIRECT_CHANNELS * sizeof *p->weights);
+    for (uint32_t o = 0; o < channels; ++o) {
+        const uint64_t base = ((uint64_t)(channel + o) * tile->in_channels + 2u * (uint64_t)first_pair) * taps;
+        const int16_t *k = weights + base;
+        int32_t *out = p->weights + o;
+        for (uint32_t pair = 0; pair < pairs; ++pair, k += 2u * taps) {
+            const bool both = 2u * (uint64_t)(first_pair + pair) + 1u < tile->in_channels;
+            for (uint64_t t = 0; t < taps; ++t, out += 2u * FX16_DIRECT_CHANNELS) {
+                const int16_t k0 = k[t];
+                const int16_t k1 = both ? k[taps + t] : 0;
+                out[0] = fx16_pair(fx16_low(k0), fx16_low(k1));
+                out[FX16_DIRECT_CHANNELS] = fx16_pair(fx16_high(k0), fx16_high(k1));
+            }
+        }
+    }
+}
+
+/* Adds a block of positions to the results, leaving out what lies between rows. */
+static void add_block(const struct cnnvp_fx16_tile *tile, const struct packing *p, uint64_t position,
+                      const int64_t *block, int64_t *plane)
+{
+    const uint64_t behind = position + FX16_DIRECT_POSITIONS;
+    const uint64_t end = behind < p->positions ? behind : p->positions;
+    uint64_t y = position / p->row;
+    uint64_t x = position % p->row;
+    for (uint64_t at = position; at < end; ++y, at += p->row - x, x = 0) {
+        if (x >= tile->out_w)
+            continue;
+        const uint64_t left = end - at;
+        const uint64_t n = tile->out_w - x < left ? tile->out_w - x : left;
+        const int64_t *from = block + (at - position);
+        int64_t *to = plane + y * tile->out_w + x;
+        for (uint64_t i = 0; i < n; ++i)
+            to[i] += from[i];
+    }
+}
+
+static int conv_direct(const struct fx16_kernels *kernels, const struct cnnvp_fx16_tile *tile,
+                       const struct cnnvp_fx16_data *data, struct cnnvp_fx16_scratch *scratch)
+{
+    struct packing p;
+    int64_t block[FX16_DIRECT_CHANNELS * FX16_DIRECT_POSITIONS];
+    const int status = plan_packing(tile, scratch, &p);
+    if (status != CNNVP_OK)
+        return status;
+    make_offsets(tile, &p);
+    for (uint32_t first = 0; first < p.total_pairs; first += p.pairs) {
+        const uint32_t pairs = minimum(p.pairs, p.total_pairs - first);
+        for (uint32_t i = 0; i < pairs; ++i) {
+            const uint64_t channel = 2u * (uint64_t)(first + i);
+            const int16_t *plane = data->input + channel * tile->in_channel_stride;
+            const bool both = channel + 1u < tile->in_channels;
+            pack_pair(tile, &p, plane, both ? plane + tile->in_channel_stride : NULL, p.planes + i * p.plane);
+        }
+        for (uint32_t o = 0; o < tile->out_channels; o += FX16_DIRECT_CHANNELS) {
+            const uint32_t channels = minimum(FX16_DIRECT_CHANNELS, tile->out_channels - o);
+            pack_weights(tile, &p, data->weights, o, first, pairs);
+            for (uint64_t at = 0; at < p.positions; at += FX16_DIRECT_POSITIONS) {
+                kernels->direct(p.planes + at, p.offsets, p.weights, (size_t)pairs * p.taps, block);
+                for (uint32_t c = 0; c < channels; ++c)
+                    add_block(tile, &p, at, block + c * FX16_DIRECT_POSITIONS,
+                              data->sums + (o + c) * tile->plane_words);
+            }
+        }
+    }
+    return CNNVP_OK;
+}
+
+/* ---- dense convolution as dot products ---- */
+
+/* All taps of one position, split into bytes, in the order of the weights. */
+static void gather_taps(const struct cnnvp_fx16_tile *tile, const int16_t *input, uint32_t y, uint32_t x, int16_t *low,
+                        int16_t *high)
+{
+    const int16_t *corner = input + (uint64_t)y * tile->sy * tile->in_row_stride + (uint64_t)x * tile->sx;
+    for (uint32_t c = 0; c < tile->in_channels; ++c) {
+        const int16_t *plane = corner + (uint64_t)c * tile->in_channel_stride;
+        for (uint32_t ky = 0; ky < tile->ky; ++ky) {
+            const int16_t *row = plane + (uint64_t)ky * tile->dy * tile->in_row_stride;
+            for (uint32_t kx = 0; kx < tile->kx; ++kx) {
+                const int16_t value = row[(uint64_t)kx * tile->dx];
+                *low++ = fx16_low(value);
+                *high++ = fx16_high(value);
+            }
+        }
+    }
+}
+
+static int conv_dot(const struct fx16_kernels *kernels, const struct cnnvp_fx16_tile *tile,
+                    const struct cnnvp_fx16_data *data, struct cnnvp_fx16_scratch *scratch)
+{
+    const uint64_t area = tile->plane_words;
+    const uint64_t terms = (uint64_t)tile->in_channels * tile->kx * tile->ky;
+    const uint64_t whole = terms / FX16_DOT_ALIGN * FX16_DOT_ALIGN;
+    const uint64_t pitch = round_up(terms, FX16_DOT_ALIGN);
+    const uint64_t vectors = round_up(area, FX16_DOT_POSITIONS);
+    int16_t *low = (int16_t *)(void *)reserve(scratch, 2u * vectors * pitch * sizeof *low);
+    if (low == NULL)
+        return CNNVP_E_NOMEM;
+    int16_t *high = low + vectors * pitch;
+    memset(low, 0, 2u * vectors * pitch * sizeof *low);
+    for (uint32_t i = 0; i < area; ++i)
+        gather_taps(tile, data->input, i / tile->out_w, i % tile->out_w, low + i * pitch, high + i * pitch);
+    for (uint32_t o = 0; o < tile->out_channels; ++o) {
+        const int16_t *weights = data->weights + o * terms;
+        int16_t tail[FX16_DOT_ALIGN] = {0};
+        memcpy(tail, weights + whole, (terms - whole) * sizeof *tail);
+        for (uint64_t i = 0; i < area; i += FX16_DOT_POSITIONS) {
+            int64_t sums[FX16_DOT_POSITIONS];
+            int64_t rest[FX16_DOT_POSITIONS] = {0};
+            kernels->dot(weights, low + i * pitch, high + i * pitch, pitch, whole, sums);
+            if (whole < terms)
+                kernels->dot(tail, low + i * pitch + whole, high + i * pitch + whole, pitch, FX16_DOT_ALIGN, rest);
+            for (uint64_t p = 0; p < FX16_DOT_POSITIONS && i + p < area; ++p)
+                data->sums[o * area + i + p] = sums[p] + rest[p];
+        }
+    }
+    return CNNVP_OK;
+}
+
+/* ---- row by row ---- */
+
+/* Every input is 1: each result of a channel is the sum of its weights. */
+static void conv_ones(const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data)
+{
+    const uint64_t terms = tile->weight_span / tile->out_channels;
+    for (uint64_t o = 0; o < tile->out_channels; ++o) {
+        int64_t sum = 0;
+        for (uint64_t i = 0; i < terms; ++i)
+            sum += data->weights[o * terms + i];
+        for (uint64_t i = 0; i < tile->plane_words; ++i)
+            data->sums[o * tile->plane_words + i] = sum;
+    }
+}
+
+/* P of one operation on a row of PEs. */
+static void apply_row(const struct fx16_kernels *kernels, const struct cnnvp_fx16_operation *operation,
+                      const int16_t *input, size_t step, int16_t k, size_t n, int64_t *p)
+{
+    if (operation->compare) {
+        for (size_t i = 0; i < n; ++i)
+            p[i] = p[i] > input[i * step] ? p[i] : input[i * step];
+        return;
+    }
+    if (operation->from_k) {
+        for (size_t i = 0; i < n; ++i)
+            p[i] = k;
+    }
+    if (operation->product == CNNVP_FX16_PRODUCT_AA) {
+        for (size_t i = 0; i < n; ++i)
+            p[i] += input[i * step] * input[i * step];
+    } else {
+        kernels->row(input, step, operation->product == CNNVP_FX16_PRODUCT_KA ? k : 1, n, p);
+    }
+}
+
+/* Results first .. end of `count` whose input position start + i * stride lies in valid_first .. valid_end. */
+static void clip(uint64_t start, uint32_t stride, uint32_t count, uint32_t valid_first, uint32_t valid_end,
+                 uint32_t *first, uint32_t *end)
+{
+    const uint64_t low = valid_first > start ? (valid_first - start + stride - 1u) / stride : 0;
+    const uint64_t high = valid_end > start ? (valid_end - start + stride - 1u) / stride : 0;
+    *end = high < count ? (uint32_t)high : count;
+    *first = low < *end ? (uint32_t)low : *end;
+}
+
+static void window_channel(const struct fx16_kernels *kernels, const struct cnnvp_fx16_tile *tile, const int16_t *input,
+                           const int16_t *weights, int64_t *sums)
+{
+    for (uint32_t ky = 0; ky < tile->ky; ++ky) {
+        const uint64_t row = (uint64_t)ky * tile->dy;
+        uint32_t y0 = 0;
+        uint32_t y1 = tile->out_h;
+        if (tile->clipped)
+            clip(row, tile->sy, tile->out_h, tile->valid_row_first, tile->valid_row_end, &y0, &y1);
+        for (uint32_t kx = 0; kx < tile->kx; ++kx) {
+            const uint64_t col = (uint64_t)kx * tile->dx;
+            uint32_t x0 = 0;
+            uint32_t x1 = tile->out_w;
+            if (tile->clipped)
+                clip(col, tile->sx, tile->out_w, tile->valid_col_first, tile->valid_col_end, &x0, &x1);
+            const int16_t k = tile->uses_k ? weights[(uint64_t)ky * tile->kx + kx] : 0;
+            for (uint32_t y = y0; y < y1 && x0 < x1; ++y)
+                apply_row(kernels, &tile->operation,
+                          input + (row + (uint64_t)y * tile->sy) * tile->in_row_stride + col + (uint64_t)x0 * tile->sx,
+                          tile->sx, k, x1 - x0, sums + (uint64_t)y * tile->out_w + x0);
+        }
+    }
+}
+
+static void window_channels(const struct fx16_kernels *kernels, const struct cnnvp_fx16_tile *tile,
+                            const struct cnnvp_fx16_data *data)
+{
+    const uint64_t taps = (uint64_t)tile->kx * tile->ky;
+    for (uint64_t c = 0; c < tile->in_channels; ++c)
+        window_channel(kernels, tile, data->input + c * tile->in_channel_stride,
+                       tile->uses_k ? data->weights + c * taps : NULL, data->sums + c * tile->plane_words);
+}
+
+/* ---- whole commands ---- */
+
+/* P before the first operation. */
+static void initialise(const struct cnnvp_fx16_tile *tile, int64_t *sums)
+{
+    const uint64_t count = tile->planes * tile->plane_words;
+    if (!tile->operation.compare) {
+        memset(sums, 0, count * sizeof *sums);
+        return;
+    }
+    for (uint64_t i = 0; i < count; ++i)
+        sums[i] = CNNVP_FX16_MINIMUM;
+}
+
+/* Adds the bias and keeps acc_bits bits. */
+static void finish(uint32_t acc_bits, const struct cnnvp_fx16_tile *tile,
+                   const struct cnnvp_fx16_data *data)
+{
+    const bool per_word = tile->kind == CNNVP_FX16_MATMUL;
+    int64_t *sum = data->sums;
+    for (uint64_t plane = 0; plane < tile->planes; ++plane) {
+        uint64_t bias = 0;
+        for (uint64_t i = 0; i < tile->plane_words; ++i, ++sum) {
+            if (tile->bias && (i == 0 || per_word))
+                bias = (uint64_t)cnnvp_fx16_bias(data->bias[per_word ? i : plane], tile->bias_shift);
+            *sum = cnnvp_wrap((int64_t)((uint64_t)*sum + bias), acc_bits);
+        }
+    }
+}
+
+int cnnvp_fx16_compute_with(const struct fx16_kernels *kernels, uint32_t acc_bits,
+                        const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data,
+                        struct cnnvp_fx16_scratch *scratch)
+{
+    const uint64_t terms = (uint64_t)tile->in_channels * tile->kx * tile->ky;
+    int status = CNNVP_OK;
+    initialise(tile, data->sums);
+    if (tile->kind == CNNVP_FX16_MATMUL)
+        kernels->matmul(data->input, data->weights, tile->inputs, tile->outputs, data->sums);
+    else if (tile->ones)
+        conv_ones(tile, data);
+    else if (tile->per_channel)
+        window_channels(kernels, tile, data);
+    else if (tile->plane_words <= DOT_MAX_AREA && terms >= DOT_MIN_TERMS)
+        status = conv_dot(kernels, tile, data, scratch);
+    else
+        status = conv_direct(kernels, tile, data, scratch);
+    if (status == CNNVP_OK)
+        finish(acc_bits, tile, data);
+    return status;
+}
+
+int cnnvp_fx16_compute(uint32_t acc_bits, const struct cnnvp_fx16_tile *tile,
+                   const struct cnnvp_fx16_data *data, struct cnnvp_fx16_scratch *scratch)
+{
+    return cnnvp_fx16_compute_with(cnnvp_fx16_kernels(), acc_bits, tile, data, scratch);
+}

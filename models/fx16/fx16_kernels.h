@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inner loops of the fast arrays: exact sums of 16 x 16-bit products on the host's vector units.
+ *
+ * One operand is split into bytes, k = 256 * high + low with low in -128 .. 127 and high in -128 .. 128, so that a
+ * product of the other operand with either has at most 2^22 and a pair of products at most 2^23. 255 pairs add up in
+ * 32 bits without overflow; then both sums move to 64 bits, 256 * high + low.
+ */
+#ifndef CNNVP_FX16_KERNELS_H
+#define CNNVP_FX16_KERNELS_H
+
+#include "fx16_tile.h"
+
+enum {
+    FX16_DIRECT_CHANNELS = 4,   /* output channels of one call of `direct` */
+    FX16_DIRECT_POSITIONS = 32, /* positions of one call */
+    FX16_DOT_POSITIONS = 4,     /* positions of one call of `dot` */
+    FX16_DOT_ALIGN = 32,        /* `dot` takes a multiple of this many terms */
+    FX16_MAX_PAIRS = 255        /* pairs that 32 bits hold */
+};
+
+struct fx16_kernels {
+    const char *name;
+    /*
+     * sums[o * 32 + p] = sum over steps of weights(step, o) . planes[offsets[step] + p], where planes are pairs of
+     * 16-bit values and weights are [step][low, high][o], pairs too.
+     */
+    void (*direct)(const int32_t *planes, const uint32_t *offsets, const int32_t *weights, size_t steps,
+                   int64_t *sums);
+    /* sums[p] = sum over n terms of weights[i] * (256 * high[p * pitch + i] + low[p * pitch + i]), p < 4. */
+    void (*dot)(const int16_t *weights, const int16_t *low, const int16_t *high, size_t pitch, size_t n, int64_t *sums);
+    /* sums[o] += sum over inputs i of input[i] * weights[i * outputs + o]. */
+    void (*matmul)(const int16_t *input, const int16_t *weights, size_t inputs, size_t outputs, int64_t *sums);
+    /* sums[i] += weight * input[i * step], i < n. */
+    void (*row)(const int16_t *input, size_t step, int32_t weight, size_t n, int64_t *sums);
+};
+
+/* cnnvp_fx16_compute on a given variant. (fx16_compute.c) */
+CNNVP_MUST_USE int cnnvp_fx16_compute_with(const struct fx16_kernels *kernels, uint32_t acc_bits,
+                                       const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_data *data,
+                                       struct cnnvp_fx16_scratch *scratch);
+
+/* The fastest variant that this machine runs. */
+const struct fx16_kernels *cnnvp_fx16_kernels(void);
+/* The index-th variant, NULL behind the last; variants that this machine does not run are left out. */
+const struct fx16_kernels *cnnvp_fx16_kernels_variant(size_t index);
+
+static inline int16_t fx16_low(int16_t value)
+{
+    return (int16_t)((value & 0xff) - ((value & 0x80) << 1));
+}
+
+static inline int16_t fx16_high(int16_t value)
+{
+    return (int16_t)((value - fx16_low(value)) / 256);
+}
+
+/* Two 16-bit values side by side, as the multiply-add instructions take them. */
+static inline int32_t fx16_pair(int16_t first, int16_t second)
+{
+    const uint32_t bits = (uint32_t)(uint16_t)first | (uint32_t)(uint16_t)second << 16;
+    return (int32_t)bits;
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The links of a PE array on FX16, see fx16_link.h. */
+#include "fx16_link.h"
+
+#include <stdlib.h>
+
+/* The command port takes commands only: one word of address space. */
+#define COMMAND_WINDOW 8u
+
+enum { TRACK_array };
+
+/* ---- helpers ---- */
+
+static uint64_t half_address(uint32_t half, uint32_t offset)
+{
+    return (uint64_t)offset | (uint64_t)half << 31;
+}
+
+static struct cnnvp_access link_access(uint32_t op, const struct cnnvp_command *command)
+{
+    return (struct cnnvp_access){.op = op, .tag = command->tag, .flow = command->sequence};
+}
+
+static uint64_t stall_cycles(const struct cnnvp_fx16_unit *unit, const struct cnnvp_access *access)
+{
+    return cnnvp_edge_at_or_after(unit->ops->clock_mhz(unit->host), access->delay);
+}
+
+/* Whether `size` bytes of the output half are there, without touching them. */
+static int check_range(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                       const struct cnnvp_fx16_tile *tile, uint32_t address, uint64_t size)
+{
+    struct cnnvp_access access = link_access(CNNVP_BORROW_WRITE, command);
+    access.flags = CNNVP_DEBUG;
+    access.address = half_address(tile->out_half, address);
+    access.size = size;
+    return unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
+}
+
+/* Whether results and partial sums fit into the output half. */
+static int check_output(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                        const struct cnnvp_fx16_tile *tile, uint32_t passes)
+{
+    const bool sums = passes > 1u || tile->partial || tile->update != CNNVP_UPDATE_INITIALISE;
+    int status = CNNVP_OK;
+    if (!tile->partial)
+        status = check_range(unit, command, tile, tile->out_addr,
+                             ((tile->planes - 1u) * tile->plane_stride + tile->plane_words) * 2u);
+    if (status == CNNVP_OK && sums)
+        status = check_range(unit, command, tile, tile->acc_addr, tile->planes * tile->plane_words * 8u);
+    return status;
+}
+
+static int borrow_input(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                        const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
+                        struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
+{
+    struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
+    access.address = half_address(tile->in_half, tile->in_addr);
+    access.size = tile->in_span * 2u;
+    access.words = traffic->input_words;
+    access.cycles = traffic->input_cycles;
+    access.mode = tile->ones                           ? CNNVP_READ_ONES
+                  : tile->kind == CNNVP_FX16_WINDOW    ? CNNVP_READ_ROTATING
+                                                       : CNNVP_READ_SEQUENTIAL;
+    const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_input, &access);
+    data->input = access.data;
+    stalls->input = stall_cycles(unit, &access);
+    return status;
+}
+
+/* Weights and biases in one access, from the lower of the two to the end of the higher. */
+static int borrow_weights(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                          const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
+                          struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
+{
+    const uint64_t weight_end = tile->weight_addr + tile->weight_span * 2u;
+    const uint64_t bias_end = tile->bias_addr + tile->bias_span * 2u;
+    uint64_t begin = tile->weight_addr;
+    uint64_t end = weight_end;
+    if (tile->weight_span == 0 && tile->bias_span == 0)
+        return CNNVP_OK;
+    if (tile->weight_span == 0 || (tile->bias_span != 0 && tile->bias_addr < begin))
+        begin = tile->bias_addr;
+    if (tile->weight_span == 0 || (tile->bias_span != 0 && bias_end > end))
+        end = bias_end;
+    struct cnnvp_access access = link_access(CNNVP_BORROW_READ, command);
+    access.address = half_address(tile->weight_half, (uint32_t)begin);
+    access.size = end - begin;
+    access.words = traffic->weight_words;
+    access.cycles = traffic->weight_cycles;
+    access.mode = CNNVP_READ_SEQUENTIAL;
+    const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_weight, &access);
+    if (status == CNNVP_OK && access.data != NULL) {
+        const int16_t *words = access.data;
+        data->weights = tile->weight_span != 0 ? words + (tile->weight_addr - begin) / 2u : NULL;
+        data->bias = tile->bias_span != 0 ? words + (tile->bias_addr - begin) / 2u : NULL;
+    }
+    stalls->weight = stall_cycles(unit, &access);
+    return status;
+}
+
+static int64_t *reserve_sums(struct cnnvp_fx16_unit *unit, uint64_t count)
+{
+    if (count > unit->sums_size) {
+        free(unit->sums);
+        unit->sums = calloc(count, sizeof *unit->sums);
+        unit->sums_size = unit->sums != NULL ? count : 0;
+    }
+    return unit->sums;
+}
+
+/* What a failure of a link or of the arithmetic means to the user. */
+static const char *failure(int status)
+{
+    switch (status) {
+    case CNNVP_E_ADDR:
+        return "the tile leaves a buffer half";
+    case CNNVP_E_NOMEM:
+        return "out of memory";
+    case CNNVP_E_FATAL:
+        return "the array found its own state broken";
+    default:
+        return "a buffer refused the access";
+    }
+}
+
+/* ---- for engines ---- */
+
+void cnnvp_fx16_unit_free(struct cnnvp_fx16_unit *unit)
+{
+    free(unit->sums);
+    unit->sums = NULL;
+    unit->sums_size = 0;
+    cnnvp_fx16_scratch_free(&unit->scratch);
+}
+
+int cnnvp_fx16_command(const struct cnnvp_access *access, const struct cnnvp_command **command)
+{
+    if (access->op != CNNVP_COMMAND)
+        return CNNVP_E_ACCESS;
+    if (access->data == NULL || access->size != sizeof **command)
+        return CNNVP_E_INVAL;
+    *command = access->data;
+    return CNNVP_OK;
+}
+
+int cnnvp_fx16_refuse(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command, int status,
+                      const char *reason)
+{
+    unit->ops->count(unit->host, unit->rejected_stat, command->tag, 1u);
+    unit->ops->log(unit->host, CNNVP_LOG_WARNING, "instruction %llu, opcode 0x%02x refused: %s",
+                   (unsigned long long)command->sequence, (unsigned)command->opcode,
+                   reason != NULL ? reason : failure(status));
+    return status;
+}
+
+int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                     const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
+                     struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls)
+{
+    int status = check_output(unit, command, tile, traffic->passes);
+    if (status == CNNVP_OK)
+        status = borrow_input(unit, command, tile, traffic, data, stalls);
+    if (status == CNNVP_OK)
+        status = borrow_weights(unit, command, tile, traffic, data, stalls);
+    if (status != CNNVP_OK || unit->timing_only)
+        return status;
+    if (data->input == NULL || (tile->uses_k && data->weights == NULL) || (tile->bias && data->bias == NULL))
+        return CNNVP_E_STATE;
+    data->sums = reserve_sums(unit, tile->planes * tile->plane_words);
+    return data->sums != NULL ? CNNVP_OK : CNNVP_E_NOMEM;
+}
+
+int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                       const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
+                       const struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls, uint64_t *saturated)
+{
+    struct cnnvp_update update = {
+        .sums = data->sums,
+        .planes = tile->planes,
+        .plane_words = tile->plane_words,
+        .plane_stride = tile->plane_stride,
+        .half = tile->out_half,
+        .mode = tile->update,
+        .partial = tile->partial,
+        .acc_bits = unit->acc_bits,
+        .out_address = tile->out_addr,
+        .acc_address = tile->acc_addr,
+        .shift = tile->shift,
+        .rounding = tile->rounding,
+        .seed = tile->seed,
+        .passes = traffic->passes,
+    };
+    struct cnnvp_access access = link_access(CNNVP_COMMAND, command);
+    access.data = &update;
+    access.size = sizeof update;
+    access.words = traffic->output_words;
+    access.cycles = traffic->output_cycles;
+    const int status = unit->ops->access(unit->host, CNNVP_FX16_PORT_output, &access);
+    stalls->output = stall_cycles(unit, &access);
+    *saturated = status == CNNVP_OK ? update.saturated : 0;
+    return status;
+}
+
+void cnnvp_fx16_occupy(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command, const char *name,
+                       uint64_t cycles, struct cnnvp_access *access)
+{
+    const uint64_t mhz = unit->ops->clock_mhz(unit->host);
+    const cnnvp_time now = unit->ops->now(unit->host);
+    const uint64_t edge = cnnvp_edge_at_or_after(mhz, now + access->delay);
+    const cnnvp_time begin = cnnvp_edge_time(mhz, edge);
+    const cnnvp_time end = cnnvp_edge_time(mhz, edge + cycles);
+    access->delay = end - now;
+    unit->ops->span(unit->host, TRACK_array, name, command->tag, command->sequence, begin, end);
+}
+
+/* ---- tables ---- */
+
+const struct cnnvp_port cnnvp_fx16_ports[CNNVP_FX16_PORTS] = {
+    [CNNVP_FX16_PORT_command] = {"command", CNNVP_PORT_TARGET, 0, COMMAND_WINDOW, 0,
+                                 "commands of the instruction element"},
+    [CNNVP_FX16_PORT_input] = {"input", CNNVP_PORT_INITIATOR, 0, 0, 0, "input buffer"},
+    [CNNVP_FX16_PORT_weight] = {"weight", CNNVP_PORT_INITIATOR, 0, 0, 0, "weight buffer"},
+    [CNNVP_FX16_PORT_output] = {"output", CNNVP_PORT_INITIATOR, 0, 0, 0, "output buffer"},
+};
+
+const char *const cnnvp_fx16_tracks[1] = {[TRACK_array] = "array"};

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the PE arrays on 16-bit fixed point work on, free of any host: one checked command ("tile"), its data and the
+ * exact sums that come out, whatever the array's structure. Sums are exact modulo 2^acc_bits, so no order of adding
+ * matters: engines that share this file give the same bits. What a command costs is each engine's own business.
+ */
+#ifndef CNNVP_FX16_TILE_H
+#define CNNVP_FX16_TILE_H
+
+#include "cnnvp_command.h"
+
+#include <stdbool.h>
+
+/* Results of one command, at most: bounds the scratch memory, 128 MiB of sums. */
+#define CNNVP_FX16_MAX_RESULTS (UINT64_C(1) << 24)
+/* Words that one operand spans, at most: a buffer half is below 2 GiB, since bit 31 of an address names the half. */
+#define CNNVP_FX16_MAX_SPAN (UINT64_C(1) << 30)
+/* Cycles of one command, at most: keeps times far from the end of 64 bits. */
+#define CNNVP_FX16_MAX_CYCLES (UINT64_C(1) << 40)
+/* P of a comparison before the first value: the smallest input. */
+#define CNNVP_FX16_MINIMUM INT16_MIN
+
+enum cnnvp_fx16_kind {
+    CNNVP_FX16_WINDOW = 0, /* conv, pool, step */
+    CNNVP_FX16_MATMUL = 1
+};
+
+/* First stage of a PE: what goes to the adder. */
+enum cnnvp_fx16_product {
+    CNNVP_FX16_PRODUCT_A = 0,
+    CNNVP_FX16_PRODUCT_KA = 1,
+    CNNVP_FX16_PRODUCT_AA = 2
+};
+
+/* The settings of a PE's multiplexers: P = compare ? max{P, A} : (from_k ? K : P) + product. */
+struct cnnvp_fx16_operation {
+    enum cnnvp_fx16_product product;
+    bool from_k;
+    bool compare;
+};
+
+struct cnnvp_fx16_tile {
+    const char *name; /* mnemonic */
+    enum cnnvp_fx16_kind kind;
+    struct cnnvp_fx16_operation operation;
+    bool uses_k;      /* operation reads the weight port */
+    bool per_channel; /* output channel c sees input channel c only */
+    bool ones;        /* every input reads as 1 */
+    bool bias;
+    bool partial;     /* 64-bit sums stay in the output buffer */
+    bool clipped;     /* positions outside the valid rectangle do not take part */
+    uint32_t update;  /* enum cnnvp_update_mode */
+    uint32_t tag;
+
+    /* window: words, or PEs, or taps */
+    uint32_t in_row_stride;
+    uint32_t in_channel_stride;
+    uint32_t in_channels;
+    uint32_t out_channels;
+    uint32_t out_h;
+    uint32_t out_w;
+    uint32_t kx, ky;
+    uint32_t sx, sy;
+    uint32_t dx, dy;
+    uint32_t valid_row_first, valid_row_end;
+    uint32_t valid_col_first, valid_col_end;
+    /* matmul */
+    uint32_t inputs;
+    uint32_t outputs;
+
+    int32_t shift;      /* at write-out */
+    int32_t bias_shift; /* left; negative: right, toward minus infinity */
+    uint32_t rounding;
+    uint32_t seed;
+
+    uint32_t in_addr, weight_addr, bias_addr, out_addr, acc_addr; /* bytes in the half */
+    uint32_t in_half, weight_half, out_half;
+    uint64_t in_span;     /* words from in_addr to the last one used, inclusive */
+    uint64_t weight_span; /* the same for weights, 0 where none are used */
+    uint64_t bias_span;
+    uint64_t planes;      /* of results: output channels; matmul: 1 */
+    uint64_t plane_words;
+    uint64_t plane_stride;
+};
+
+/* Pointers are NULL where data do not matter (timing-only) or are not used. */
+struct cnnvp_fx16_data {
+    const int16_t *input;
+    const int16_t *weights;
+    const int16_t *bias;
+    int64_t *sums; /* planes * plane_words, exact modulo 2^acc_bits */
+};
+
+/* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right. (fx16_decode.c) */
+CNNVP_MUST_USE int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile,
+                                     const char **reason);
+
+/* Working memory of the fast kernels, grown where a command needs more. All zero at first. (fx16_compute.c) */
+struct cnnvp_fx16_scratch {
+    void *memory;
+    size_t size;
+};
+void cnnvp_fx16_scratch_free(struct cnnvp_fx16_scratch *scratch);
+
+/* Computes data->sums exactly; data->input and data->sums are not NULL. CNNVP_OK or CNNVP_E_NOMEM. (fx16_compute.c) */
+CNNVP_MUST_USE int cnnvp_fx16_compute(uint32_t acc_bits, const struct cnnvp_fx16_tile *tile,
+                                      const struct cnnvp_fx16_data *data, struct cnnvp_fx16_scratch *scratch);
+
+/* The bias as it enters the adder. */
+static inline int64_t cnnvp_fx16_bias(int16_t bias, int32_t left)
+{
+    if (left >= 0)
+        return (int64_t)((uint64_t)bias << (uint32_t)left);
+    const int64_t unit = INT64_C(1) << (left > -16 ? -left : 16);
+    return bias >= 0 ? bias / unit : (bias - unit + 1) / unit;
+}
+
+#endif

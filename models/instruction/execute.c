@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The execution component (S003 c2): issues decoded instructions in order, one in an accelerator cycle, when what they use is
+ * free (c8; Part B 3-8). Control and register instructions are done in their issue cycle. Tile instructions become
+ * commands to the units (cnnvp_command.h), sent exactly at the edge of their issue cycle.
+ */
+#include "element.h"
+#include "isa.h"
+
+static const uint32_t unit_ports[] = {
+    [ISA_UNIT_array] = PORT_ARRAY, [ISA_UNIT_vector] = PORT_VECTOR, [ISA_UNIT_dma] = PORT_DMA};
+
+static int waits_for_all(const struct element *self, const struct isa_fields *fields)
+{
+    return self->strict || fields->opcode == ISA_sync || fields->opcode == ISA_irq || fields->opcode == ISA_halt;
+}
+
+/* Earliest issue cycle if nothing were in flight. */
+static uint64_t unhindered(const struct element *self, const struct pipeline_entry *entry)
+{
+    return entry->ready > self->next_issue ? entry->ready : self->next_issue;
+}
+
+uint64_t cnnvp_element_issue_cycle(struct element *self)
+{
+    const struct pipeline_entry *entry = cnnvp_pipeline_oldest(&self->pipeline);
+    if (!entry || self->fault.cause || self->refused)
+        return PIPELINE_NEVER;
+    uint64_t cycle = unhindered(self, entry);
+    if (self->retry > cycle)
+        cycle = self->retry;
+    if (!cnnvp_isa_legal(entry->word))
+        return cycle;
+    struct isa_fields fields;
+    uint32_t resources;
+    uint32_t causes;
+    cnnvp_isa_fields(entry->word, &fields);
+    cnnvp_isa_usage(&fields, &resources, &causes);
+    const uint64_t before = cycle;
+    const int all = waits_for_all(self, &fields);
+    cycle = cnnvp_ledger_clear(&self->ledger, resources, all, cycle, &self->blocker);
+    if (cycle != LEDGER_UNKNOWN && cnnvp_isa_opcode(fields.opcode)->unit != ISA_UNIT_none)
+        cycle = cnnvp_ledger_room(&self->ledger, cycle);
+    if (cycle != before)
+        self->waited_all = all;
+    return cycle; /* LEDGER_UNKNOWN is PIPELINE_NEVER */
+}
+
+_Static_assert(LEDGER_UNKNOWN == PIPELINE_NEVER, "one value says that a cycle is unknown");
+
+void cnnvp_element_supply(struct element *self, uint64_t cycle)
+{
+    const struct pipeline *pipeline = &self->pipeline;
+    const int fetches = pipeline->enabled && !pipeline->halted
+                        && (pipeline->pc < pipeline->tail || self->fetch.remaining > 0);
+    const int supply = !self->fault.cause && (pipeline->issued != pipeline->fetched || fetches);
+    cnnvp_ledger_supply(&self->ledger, cycle, supply);
+}
+
+/* How long the instruction has waited, by what it waited for. */
+static void count_wait(struct element *self, uint64_t from, uint64_t cycle)
+{
+    if (cycle <= from)
+        return;
+    const char *what = "unit";
+    uint32_t stat = STAT_unit_wait_cycles;
+    if (self->waited_all) {
+        what = "completion";
+        stat = STAT_completion_wait_cycles;
+    } else if (self->blocker & ISA_USE_BUFFERS) {
+        what = "buffer";
+        stat = STAT_buffer_wait_cycles;
+    }
+    self->ops->count(self->host, stat, 0, cycle - from);
+    self->ops->span(self->host, TRACK_WAIT, what, self->ledger.layer, self->sequence,
+                    cnnvp_edge_time(self->mhz, from), cnnvp_edge_time(self->mhz, cycle));
+}
+
+static void count_class(struct element *self, const struct isa_opcode *op)
+{
+    static const uint32_t by_class[] = {[ISA_CLASS_control] = STAT_instructions_control,
+                                        [ISA_CLASS_data] = STAT_instructions_data,
+                                        [ISA_CLASS_calc] = STAT_instructions_calc};
+    self->ops->count(self->host, STAT_instructions, 0, 1);
+    self->ops->count(self->host, by_class[op->class_], 0, 1);
+}
+
+static void fail(struct element *self, const struct pipeline_entry *entry, uint64_t cycle, enum element_error cause,
+                 int32_t status)
+{
+    const struct element_fault fault = {
+        .cause = cause, .status = status, .cycle = cycle, .pc = entry->pc, .word = entry->word};
+    cnnvp_element_fail(self, &fault);
+}
+
+/* ---- instructions without a unit ---- */
+
+static int branch_taken(const struct element *self, const struct isa_fields *fields)
+{
+    const uint32_t a = self->r[fields->a];
+    const uint32_t b = self->r[fields->b];
+    switch (fields->opcode) {
+    case ISA_jump:
+        return 1;
+    case ISA_beq:
+        return a == b;
+    case ISA_bne:
+        return a != b;
+    case ISA_blt:
+        return (int32_t)a < (int32_t)b;
+    default:
+        return (int32_t)a >= (int32_t)b; /* bge */
+    }
+}
+
+static void execute_data(struct element *self, const struct isa_fields *fields)
+{
+    uint32_t *rd = &self->r[fields->a];
+    const uint32_t a = self->r[fields->b];
+    const uint32_t b = self->r[fields->c];
+    switch (fields->opcode) {
+    case ISA_set:
+        *rd = fields->immediate;
+        break;
+    case ISA_mov:
+        *rd = a;
+        break;
+    case ISA_addi:
+        *rd = a + fields->immediate;
+        break;
+    case ISA_add:
+        *rd = a + b;
+        break;
+    case ISA_sub:
+        *rd = a - b;
+        break;
+    default: /* mul */
+        *rd = (uint32_t)((uint64_t)a * b);
+        break;
+    }
+}
+
+static void redirect(struct element *self, const struct pipeline_entry *entry, const struct isa_fields *fields,
+                     uint64_t cycle)
+{
+    enum pipeline_fault fault;
+    if (fields->opcode == ISA_loop)
+        fault = cnnvp_pipeline_loop(&self->pipeline, self->r[fields->a], fields->immediate, cycle);
+    else
+        fault = cnnvp_pipeline_branch(&self->pipeline, entry->pc, branch_taken(self, fields),
+                                      (int32_t)fields->immediate, cycle);
+    if (fault)
+        fail(self, entry, cycle, fault == PIPELINE_BAD_NESTING ? ERROR_nesting : ERROR_target, 0);
+}
+
+static void execute_control(struct element *self, const struct pipeline_entry *entry, const struct isa_fields *fields,
+                            uint64_t cycle)
+{
+    switch (fields->opcode) {
+    case ISA_nop:
+    case ISA_sync:
+        break;
+    case ISA_layer:
+        cnnvp_ledger_account(&self->ledger, cycle);
+        self->ledger.layer = fields->immediate;
+        break;
+    case ISA_irq:
+        self->reg.EVENT = fields->immediate;
+        ++self->reg.EVENT_COUNT;
+        self->ops->count(self->host, STAT_events, 0, 1);
+        cnnvp_element_raise(self, IRQ_EVENT);
+        break;
+    case ISA_halt:
+        cnnvp_pipeline_halt(&self->pipeline, cycle);
+        break;
+    default:
+        redirect(self, entry, fields, cycle);
+        break;
+    }
+}
+
+/* ---- tile instructions ---- */
+
+static int fill_command(const struct element *self, const struct isa_opcode *op, const struct isa_fields *fields,
+                        struct cnnvp_command *command)
+{
+    if (fields->a + op->descriptor_count > 256u)
+        return CNNVP_E_INVAL;
+    *command = (struct cnnvp_command){
+        .opcode = fields->opcode,
+        .status = fields->status,
+        .halves = fields->halves,
+        .immediate = fields->immediate,
+        .tag = self->ledger.layer,
+        .count = op->descriptor_count,
+        .sequence = self->sequence,
+    };
+    for (uint32_t i = 0; i < op->descriptor_count; ++i)
+        command->descriptor[i] = self->r[fields->a + i];
+    return CNNVP_OK;
+}
+
+/* The unit cannot take the command now: ask again when something of its own has completed. Returns 0 if nothing of its own is
+ * in flight, so that waiting would be for ever. */
+static int retry_later(struct element *self, uint32_t unit, uint64_t cycle)
+{
+    const uint64_t end = cnnvp_ledger_unit_end(&self->ledger, unit, cycle);
+    if (end == cycle)
+        return 0;
+    self->refused = end == LEDGER_UNKNOWN;
+    if (!self->refused)
+        self->retry = end;
+    self->blocker = ISA_USE_UNITS;
+    return 1;
+}
+
+/* Sends the command. Returns 1 if the instruction has left the sequence, 0 if it must be sent again later. */
+static int execute_tile(struct element *self, const struct pipeline_entry *entry, const struct isa_opcode *op,
+                        const struct isa_fields *fields, uint64_t cycle)
+{
+    struct cnnvp_command command;
+    if (fill_command(self, op, fields, &command)) {
+        fail(self, entry, cycle, ERROR_descriptor, 0);
+        return 1;
+    }
+    struct ledger_command flight = {.sequence = command.sequence, .word = entry->word, .pc = entry->pc,
+                                    .unit = op->unit, .tag = command.tag};
+    cnnvp_isa_usage(fields, &flight.resources, &flight.causes);
+    (void)cnnvp_ledger_add(&self->ledger, cycle, &flight);
+    struct cnnvp_access access = {.op = CNNVP_COMMAND, .tag = command.tag, .flow = command.sequence,
+                                  .data = &command, .size = sizeof command};
+    self->touched = 1;
+    const int status = self->ops->access(self->host, unit_ports[op->unit], &access);
+    if (status == CNNVP_OK) {
+        struct ledger_command *added = cnnvp_ledger_find(&self->ledger, command.sequence);
+        const cnnvp_time end = cnnvp_edge_time(self->mhz, cycle) + access.delay;
+        if (added)
+            cnnvp_ledger_end(&self->ledger, added, cnnvp_edge_at_or_after(self->mhz, end));
+    } else if (status < 0) {
+        cnnvp_ledger_drop(&self->ledger, command.sequence);
+        if (status == CNNVP_E_STATE && retry_later(self, op->unit, cycle))
+            return 0;
+        fail(self, entry, cycle, ERROR_unit, status);
+    }
+    return 1;
+}
+
+/* ---- issue ---- */
+
+/* 1 if what the instruction does can be seen from outside in the same cycle. */
+static int is_visible(const struct element *self, uint64_t word, const struct isa_opcode *op)
+{
+    if (op->unit != ISA_UNIT_none || word >> 56 == ISA_irq || word >> 56 == ISA_halt)
+        return 1;
+    /* the end of a loop frees room in the queue */
+    return cnnvp_isa_redirects(word) && cnnvp_element_wants_room(self);
+}
+
+static void leave(struct element *self, uint64_t cycle)
+{
+    cnnvp_pipeline_issue(&self->pipeline, cycle);
+    self->next_issue = cycle + 1u;
+    self->retry = 0;
+    self->blocker = 0;
+    self->waited_all = 0;
+    if (cycle > self->ledger.last_completion)
+        self->ledger.last_completion = cycle;
+    cnnvp_element_supply(self, cycle);
+}
+
+int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
+{
+    uint64_t cycle = cnnvp_element_issue_cycle(self);
+    if (cycle > limit)
+        return 0;
+    const struct pipeline_entry entry = *cnnvp_pipeline_oldest(&self->pipeline);
+    if (!cnnvp_isa_legal(entry.word)) {
+        fail(self, &entry, cycle, ERROR_illegal, 0);
+        leave(self, cycle);
+        return 1;
+    }
+    struct isa_fields fields;
+    cnnvp_isa_fields(entry.word, &fields);
+    const struct isa_opcode *op = cnnvp_isa_opcode(fields.opcode);
+    if (cycle > now && is_visible(self, entry.word, op))
+        return 0;
+    ++self->sequence;
+    const uint64_t from = unhindered(self, &entry);
+    if (op->unit != ISA_UNIT_none) {
+        if (!execute_tile(self, &entry, op, &fields, cycle)) {
+            --self->sequence;
+            return 0;
+        }
+        self->ops->span(self->host, TRACK_ISSUE, op->mnemonic, self->ledger.layer, self->sequence,
+                        cnnvp_edge_time(self->mhz, cycle), cnnvp_edge_time(self->mhz, cycle + 1u));
+    } else if (op->class_ == ISA_CLASS_data) {
+        execute_data(self, &fields);
+    } else {
+        execute_control(self, &entry, &fields, cycle);
+    }
+    count_wait(self, from, cycle);
+    count_class(self, op);
+    leave(self, cycle);
+    return 1;
+}

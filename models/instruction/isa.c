@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decoding of S003's instruction words: opcode, status field, operands (c8). Which units and buffer halves an instruction
+ * occupies is the rule that opcodes.def states at each group.
+ */
+#include "isa.h"
+
+#include "instruction/descriptors.def"
+
+#define COUNT_ONE(name, help) +1
+enum { /* registers of each descriptor form */
+    DESCRIPTOR_NONE = 0,
+    DESCRIPTOR_WINDOW = 0 CNNVP_DESCRIPTOR_WINDOW(COUNT_ONE),
+    DESCRIPTOR_MATMUL = 0 CNNVP_DESCRIPTOR_MATMUL(COUNT_ONE),
+    DESCRIPTOR_VECTOR = 0 CNNVP_DESCRIPTOR_VECTOR(COUNT_ONE),
+    DESCRIPTOR_TRANSFER = 0 CNNVP_DESCRIPTOR_TRANSFER(COUNT_ONE)
+};
+#undef COUNT_ONE
+
+_Static_assert((int)DESCRIPTOR_WINDOW <= (int)CNNVP_DESCRIPTOR_MAX && (int)DESCRIPTOR_MATMUL <= (int)CNNVP_DESCRIPTOR_MAX
+                   && (int)DESCRIPTOR_VECTOR <= (int)CNNVP_DESCRIPTOR_MAX
+                   && (int)DESCRIPTOR_TRANSFER <= (int)CNNVP_DESCRIPTOR_MAX,
+               "a command carries every descriptor form");
+
+static const struct isa_opcode opcodes[256] = {
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
+    [code] = {#mnemonic, ISA_CLASS_##class_, ISA_FORMAT_##format, ISA_UNIT_##unit, (status_mask), DESCRIPTOR_##descriptor},
+#include "instruction/opcodes.def"
+};
+
+static const uint64_t operand_masks[ISA_FORMAT_COUNT] = {
+#define CNNVP_FORMAT(format, operand_mask) [ISA_FORMAT_##format] = (operand_mask),
+#include "instruction/opcodes.def"
+};
+
+const struct isa_opcode *cnnvp_isa_opcode(uint32_t code)
+{
+    return code < 256u && opcodes[code].mnemonic ? &opcodes[code] : NULL;
+}
+
+int cnnvp_isa_legal(uint64_t word)
+{
+    const struct isa_opcode *op = cnnvp_isa_opcode((uint32_t)(word >> 56));
+    if (!op)
+        return 0;
+    const uint64_t allowed = (uint64_t)op->status_mask << 48 | operand_masks[op->format];
+    return (word & UINT64_C(0x00ffffffffffffff) & ~allowed) == 0;
+}
+
+void cnnvp_isa_fields(uint64_t word, struct isa_fields *fields)
+{
+    *fields = (struct isa_fields){
+        .opcode = (uint32_t)(word >> 56),
+        .status = (uint32_t)(word >> 48) & 0xffu,
+        .a = (uint32_t)(word >> 40) & 0xffu,
+        .b = (uint32_t)(word >> 32) & 0xffu,
+        .c = (uint32_t)(word >> 24) & 0xffu,
+        .halves = (uint32_t)(word >> 32) & 0x7u,
+        .immediate = (uint32_t)word,
+    };
+}
+
+/* The half of buffer 0 input, 1 weight, 2 output that the instruction names; nothing for 3. */
+static uint32_t half_of(const struct isa_fields *fields, uint32_t buffer)
+{
+    if (buffer > 2u)
+        return 0;
+    return (uint32_t)ISA_USE_INPUT << (2u * buffer + ((fields->halves >> buffer) & 1u));
+}
+
+static uint32_t cause_of(uint32_t buffer)
+{
+    return buffer > 2u ? 0u : 1u << ((uint32_t)ISA_CAUSE_INPUT + buffer);
+}
+
+static uint32_t array_resources(const struct isa_fields *fields)
+{
+    const uint32_t weights = fields->opcode == ISA_pool ? 0u : half_of(fields, 1);
+    return ISA_USE_ARRAY | half_of(fields, 0) | half_of(fields, 2) | weights;
+}
+
+static uint32_t vector_resources(const struct isa_fields *fields)
+{
+    const uint32_t a = fields->status & 3u;
+    const uint32_t b = fields->status >> 2 & 3u;
+    uint32_t used = ISA_USE_VECTOR;
+    if (fields->opcode == ISA_vout)
+        return used | half_of(fields, 2);
+    used |= half_of(fields, a == 3u ? 2u : a); /* 3: output as 64-bit slots */
+    const struct isa_opcode *op = cnnvp_isa_opcode(fields->opcode);
+    if ((op->status_mask & 0x0cu) != 0)
+        used |= half_of(fields, b); /* 3: immediate, no buffer */
+    const uint32_t store_bit = op->status_mask & 0x20u; /* without one the result is always stored */
+    if (!store_bit || (fields->status & store_bit))
+        used |= half_of(fields, 2);
+    return used;
+}
+
+static void dma_usage(const struct isa_fields *fields, uint32_t *resources, uint32_t *causes)
+{
+    const uint32_t buffer = fields->status & 3u;
+    *causes = cause_of(buffer);
+    switch (fields->opcode) {
+    case ISA_request:
+        *resources = 0;
+        break;
+    case ISA_receive:
+        *resources = ISA_USE_DMA_READ | half_of(fields, buffer);
+        break;
+    case ISA_store:
+        *resources = ISA_USE_DMA_WRITE | half_of(fields, buffer);
+        *causes = 1u << ISA_CAUSE_OUTPUT;
+        break;
+    case ISA_move: {
+        const uint32_t source = fields->status >> 2 & 3u;
+        *resources = half_of(fields, buffer) | half_of(fields, source);
+        if (source == 2u)
+            *causes |= 1u << ISA_CAUSE_OUTPUT;
+        break;
+    }
+    default: /* fill */
+        *resources = half_of(fields, buffer);
+        break;
+    }
+}
+
+void cnnvp_isa_usage(const struct isa_fields *fields, uint32_t *resources, uint32_t *causes)
+{
+    *resources = 0;
+    *causes = 0;
+    switch (opcodes[fields->opcode & 0xffu].unit) {
+    case ISA_UNIT_array:
+        *resources = array_resources(fields);
+        break;
+    case ISA_UNIT_vector:
+        *resources = vector_resources(fields);
+        *causes = 1u << ISA_CAUSE_VECTOR;
+        break;
+    case ISA_UNIT_dma:
+        dma_usage(fields, resources, causes);
+        break;
+    default:
+        break;
+    }
+}
+
+int cnnvp_isa_redirects(uint64_t word)
+{
+    if (!cnnvp_isa_legal(word))
+        return 0;
+    switch (word >> 56) {
+    case ISA_jump:
+    case ISA_beq:
+    case ISA_bne:
+    case ISA_blt:
+    case ISA_bge:
+    case ISA_loop:
+    case ISA_halt:
+        return 1;
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Decoding of instruction words from the tables of opcodes.def and descriptors.def. Host-free. */
+#ifndef CNNVP_INSTRUCTION_ISA_H
+#define CNNVP_INSTRUCTION_ISA_H
+
+#include <stdint.h>
+
+#include "cnnvp_command.h"
+
+enum isa_class { ISA_CLASS_control, ISA_CLASS_data, ISA_CLASS_calc };
+enum isa_unit { ISA_UNIT_none, ISA_UNIT_array, ISA_UNIT_vector, ISA_UNIT_dma };
+
+enum isa_format {
+#define CNNVP_FORMAT(format, operand_mask) ISA_FORMAT_##format,
+#include "instruction/opcodes.def"
+    ISA_FORMAT_COUNT
+};
+
+enum isa_code {
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) ISA_##mnemonic = (code),
+#include "instruction/opcodes.def"
+};
+
+/* What an instruction occupies while it runs. */
+enum isa_resource {
+    ISA_USE_ARRAY = 1u << 0,
+    ISA_USE_VECTOR = 1u << 1,
+    ISA_USE_DMA_READ = 1u << 2,
+    ISA_USE_DMA_WRITE = 1u << 3,
+    ISA_USE_INPUT = 1u << 4,  /* first half; the second half is the next bit */
+    ISA_USE_WEIGHT = 1u << 6,
+    ISA_USE_OUTPUT = 1u << 8,
+    ISA_USE_UNITS = 0x00fu,
+    ISA_USE_BUFFERS = 0x3f0u
+};
+
+/* What the PE array waits for while this instruction runs (contract, Accounting). In order of precedence. */
+enum isa_cause { ISA_CAUSE_VECTOR, ISA_CAUSE_INPUT, ISA_CAUSE_WEIGHT, ISA_CAUSE_OUTPUT, ISA_CAUSE_COUNT };
+
+struct isa_opcode {
+    const char *mnemonic; /* NULL: no such opcode */
+    uint8_t class_;
+    uint8_t format;
+    uint8_t unit;
+    uint8_t status_mask;
+    uint8_t descriptor_count; /* registers of the descriptor */
+};
+
+/* Fields of a word; meaningless ones of its format are 0. */
+struct isa_fields {
+    uint32_t opcode;
+    uint32_t status;
+    uint32_t a; /* first register: rd, ra of a branch, base register */
+    uint32_t b; /* second register */
+    uint32_t c; /* third register */
+    uint32_t halves;
+    uint32_t immediate;
+};
+
+/* NULL where the opcode is unknown. */
+const struct isa_opcode *cnnvp_isa_opcode(uint32_t code);
+
+/* 1 if opcode, status and unused bits of a word are as they must be. */
+int cnnvp_isa_legal(uint64_t word);
+
+void cnnvp_isa_fields(uint64_t word, struct isa_fields *fields);
+
+/* Resources of a legal tile instruction, and the causes (bits 1 << enum isa_cause) that it stands for. */
+void cnnvp_isa_usage(const struct isa_fields *fields, uint32_t *resources, uint32_t *causes);
+
+/* 1 for the instructions behind which fetch waits: jump, branches, loop, halt. */
+int cnnvp_isa_redirects(uint64_t word);
+
+#endif

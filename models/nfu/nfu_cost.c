@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Closed forms of what a command costs on the NFU: S002 with Part B 2-1, 2-4, 2-5, 2-9, 2-10.
+ *
+ * A PE tile is rows x cols results of one output channel. For each PE tile every connection (input channel, output
+ * channel) takes one cycle a tap; for a w x h tile of active PEs and strides Sx, Sy the input buffer is read
+ *   taps (kx < Sx, ky < Sy)    by every PE                         w * h words
+ *   taps (kx >= Sx, any ky)    by the right-most column            h words; extended FIFO-V, ky >= Sy: 1 word
+ *   taps (kx < Sx, ky >= Sy)   by the bottom row                   w words
+ * and without propagation w * h words for each tap. With kernel pieces of 3x3 the same holds for each piece, taken as
+ * full 3x3 (taps outside the kernel read zeros on both ports).
+ *
+ * Modelled besides: one cycle for the bias of each (output channel, PE tile); write-out of 16-bit results in one
+ * cycle for each PE tile through the 64-word output port, four for 64-bit sums, and four more where old sums are read;
+ * the PE's pipeline, filled once a command.
+ */
+#include "nfu_tile.h"
+
+static uint64_t ceil_div(uint64_t n, uint64_t d)
+{
+    return (n + d - 1u) / d;
+}
+
+static uint64_t minimum(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t excess(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile)
+{
+    const bool dilated = (tile->dx > 1u && tile->kx > 1u) || (tile->dy > 1u && tile->ky > 1u);
+    return shape->propagation && !dilated;
+}
+
+/* Steps of the adder tree that folds all PEs into one. */
+static uint64_t reduction_steps(uint64_t pes)
+{
+    uint64_t steps = 0;
+    while ((UINT64_C(1) << steps) < pes)
+        ++steps;
+    return steps;
+}
+
+uint64_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile)
+{
+    const uint64_t write = tile->partial ? 4u : 1u;
+    return tile->update == CNNVP_UPDATE_INITIALISE ? write : write + 4u;
+}
+
+/*
+ * Sums over all PE tiles of a map are products of one-dimensional sums: of w over the columns of tiles it is out_w, of 1
+ * it is the number of columns, likewise for h.
+ */
+static void window_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                        struct cnnvp_nfu_cost *cost)
+{
+    const uint64_t tiles_x = ceil_div(tile->out_w, shape->cols);
+    const uint64_t tiles_y = ceil_div(tile->out_h, shape->rows);
+    const uint64_t tiles = tiles_x * tiles_y;
+    const uint64_t area = (uint64_t)tile->out_w * tile->out_h;
+    const uint64_t side_w = tile->out_w * tiles_y; /* sum of w over all tiles */
+    const uint64_t side_h = tile->out_h * tiles_x; /* sum of h */
+    const uint64_t channels = tile->out_channels;
+    const uint64_t connections = tile->per_channel ? channels : channels * tile->in_channels;
+    const uint64_t kx = shape->kernel_piece != 0 ? shape->kernel_piece : tile->kx;
+    const uint64_t ky = shape->kernel_piece != 0 ? shape->kernel_piece : tile->ky;
+    const uint64_t pieces = ceil_div(tile->kx, kx) * ceil_div(tile->ky, ky);
+    const uint64_t sets = connections * pieces; /* sweeps of one piece over the map */
+    const uint64_t right = excess(kx, tile->sx);
+    const uint64_t down = excess(ky, tile->sy);
+    const uint64_t first_x = minimum(kx, tile->sx);
+    const uint64_t first_y = minimum(ky, tile->sy);
+
+    cost->compute_cycles = sets * tiles * kx * ky;
+    if (!cnnvp_nfu_propagates(shape, tile)) {
+        cost->input_words = sets * kx * ky * area;
+    } else {
+        const uint64_t column = shape->extended_fifo_v ? first_y * side_h + down * tiles : ky * side_h;
+        cost->input_words = sets * (first_x * first_y * area + right * column + first_x * down * side_w);
+        cost->fifo_h_pushes = sets * right * ky * area;
+        cost->fifo_v_pushes = sets * down * (first_x * area + (shape->extended_fifo_v ? right * side_h : 0));
+    }
+    cost->bias_words = tile->bias ? channels * tiles : 0;
+    cost->bias_cycles = cost->bias_words;
+    cost->weight_words = (tile->uses_k ? cost->compute_cycles : 0) + cost->bias_words;
+    cost->writeout_cycles = channels * tiles * cnnvp_nfu_writeout_steps(tile);
+    cost->macs = tile->operation.product == CNNVP_FX16_PRODUCT_A || tile->operation.compare
+                     ? 0
+                     : connections * tile->kx * tile->ky * area;
+}
+
+static void matmul_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                        struct cnnvp_nfu_cost *cost)
+{
+    const uint64_t pes = (uint64_t)shape->rows * shape->cols;
+    const uint64_t products = (uint64_t)tile->inputs * tile->outputs;
+    uint64_t groups; /* sets of neurons that are computed at once */
+    if (shape->single_neuron) {
+        groups = tile->outputs;
+        cost->compute_cycles = groups * ceil_div(tile->inputs, pes);
+        cost->input_words = products;
+        cost->writeout_cycles = groups * (reduction_steps(pes) + cnnvp_nfu_writeout_steps(tile));
+    } else {
+        groups = ceil_div(tile->outputs, pes);
+        cost->compute_cycles = groups * tile->inputs;
+        cost->input_words = cost->compute_cycles;
+        cost->writeout_cycles = groups * cnnvp_nfu_writeout_steps(tile);
+    }
+    cost->bias_cycles = tile->bias ? groups : 0;
+    cost->bias_words = tile->bias ? tile->outputs : 0;
+    cost->weight_words = products + cost->bias_words;
+    cost->macs = products;
+}
+
+void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, struct cnnvp_nfu_cost *cost)
+{
+    *cost = (struct cnnvp_nfu_cost){0};
+    if (tile->kind == CNNVP_FX16_MATMUL)
+        matmul_cost(shape, tile, cost);
+    else
+        window_cost(shape, tile, cost);
+    cost->fill_cycles = shape->pipeline - 1u;
+    cost->output_words = tile->planes * tile->plane_words * (tile->partial ? 4u : 1u);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The control of the cycle-stepped NFU (S002, operation mapping): the Z-shaped scan of a window over the array, fully
+ * connected layers in both mappings (Part B 2-1), bias steps and results.
+ *
+ * A tap (kx, ky) of a piece, counted from its own corner, with strides Sx, Sy:
+ *   kx < Sx, ky < Sy   every PE from the row input
+ *   kx >= Sx           what the right neighbour had Sx taps ago: FIFO-H
+ *   else               what the lower neighbour had Sy kernel rows ago: FIFO-V, pushed at the first Sx taps of a row
+ * A value is pushed where a later tap takes it.
+ */
+#include "nfu_cycle.h"
+
+/* What the row and column inputs are connected to in this cycle. */
+struct window_port {
+    const struct cnnvp_fx16_tile *tile;
+    const int16_t *channel; /* NULL in timing-only */
+    uint32_t x0;            /* result of the active PE in column 0, row 0 */
+    uint32_t y0;
+    uint32_t tap_x;
+    uint32_t tap_y;
+};
+
+/* A whole command under way. */
+struct run {
+    const struct cnnvp_nfu_shape *shape;
+    const struct cnnvp_fx16_tile *tile;
+    const struct cnnvp_fx16_data *data;
+    struct cnnvp_nfu_array *array;
+    struct cnnvp_nfu_cost *cost;
+    uint64_t result_sets; /* that have left through the output port */
+};
+
+static uint32_t minimum(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool inside_kernel(const struct window_port *port)
+{
+    return port->tap_x < port->tile->kx && port->tap_y < port->tile->ky;
+}
+
+/* ---- windows ---- */
+
+static struct cnnvp_nfu_value read_window(const void *context, uint32_t col, uint32_t row)
+{
+    const struct window_port *port = context;
+    const struct cnnvp_fx16_tile *tile = port->tile;
+    const uint64_t x = (uint64_t)(port->x0 + col) * tile->sx + (uint64_t)port->tap_x * tile->dx;
+    const uint64_t y = (uint64_t)(port->y0 + row) * tile->sy + (uint64_t)port->tap_y * tile->dy;
+    struct cnnvp_nfu_value value = {0, true};
+    if (!inside_kernel(port))
+        return value;
+    if (tile->clipped)
+        value.present = x >= tile->valid_col_first && x < tile->valid_col_end && y >= tile->valid_row_first &&
+                        y < tile->valid_row_end;
+    if (tile->ones)
+        value.value = 1;
+    else if (port->channel != NULL)
+        value.value = port->channel[y * tile->in_row_stride + x];
+    return value;
+}
+
+/* The command of one tap. `kx`, `ky` count from the corner of the piece. */
+static struct cnnvp_nfu_step tap_step(const struct run *run, uint32_t kx, uint32_t ky, uint32_t kw, uint32_t kh)
+{
+    const struct cnnvp_fx16_tile *tile = run->tile;
+    struct cnnvp_nfu_step step = {.operation = tile->operation};
+    if (!cnnvp_nfu_propagates(run->shape, tile))
+        return step;
+    const bool needed_below = (uint64_t)ky + tile->sy < kh;
+    step.move = kx >= tile->sx ? CNNVP_NFU_RIGHT : ky >= tile->sy ? CNNVP_NFU_DOWN : CNNVP_NFU_LOAD;
+    step.push_h = (uint64_t)kx + tile->sx < kw;
+    step.push_v = needed_below && kx < tile->sx;
+    step.column_push_v = needed_below && (kx < tile->sx || run->shape->extended_fifo_v);
+    step.column_from_below = run->shape->extended_fifo_v && kx >= tile->sx && ky >= tile->sy;
+    return step;
+}
+
+/* One piece of the kernel whose corner is tap (px, py), `weights` being the connection's whole kernel. */
+static void sweep_piece(struct run *run, struct window_port *port, const int16_t *weights, uint32_t px, uint32_t py,
+                        uint32_t kw, uint32_t kh)
+{
+    const struct cnnvp_fx16_tile *tile = run->tile;
+    for (uint32_t ky = 0; ky < kh; ++ky) {
+        for (uint32_t kx = 0; kx < kw; ++kx) {
+            struct cnnvp_nfu_step step = tap_step(run, kx, ky, kw, kh);
+            port->tap_x = px + kx;
+            port->tap_y = py + ky;
+            step.execute = inside_kernel(port);
+            if (tile->uses_k) {
+                ++run->cost->weight_words;
+                if (step.execute && weights != NULL)
+                    step.k = weights[(uint64_t)port->tap_y * tile->kx + port->tap_x];
+            }
+            cnnvp_nfu_array_step(run->array, &step, read_window, port);
+        }
+        cnnvp_nfu_array_flush_h(run->array);
+    }
+    cnnvp_nfu_array_flush_v(run->array);
+}
+
+static void sweep_connection(struct run *run, struct window_port *port, uint64_t in, uint64_t connection)
+{
+    const struct cnnvp_fx16_tile *tile = run->tile;
+    const uint32_t piece = run->shape->kernel_piece;
+    const uint32_t kw = piece != 0 ? piece : tile->kx;
+    const uint32_t kh = piece != 0 ? piece : tile->ky;
+    const int16_t *weights = tile->uses_k && run->data->weights != NULL
+                                 ? run->data->weights + connection * tile->kx * tile->ky
+                                 : NULL;
+    port->channel = run->data->input != NULL ? run->data->input + in * tile->in_channel_stride : NULL;
+    for (uint32_t py = 0; py < tile->ky; py += kh)
+        for (uint32_t px = 0; px < tile->kx; px += kw)
+            sweep_piece(run, port, weights, px, py, kw, kh);
+}
+
+/* The bias step P = P + A on all active PEs: one cycle, one word. */
+static void bias_step(struct run *run, uint64_t out, uint32_t w, uint32_t h)
+{
+    const int64_t bias =
+        run->data->bias != NULL ? cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift) : 0;
+    for (uint32_t row = 0; row < h; ++row)
+        for (uint32_t col = 0; col < w; ++col)
+            cnnvp_nfu_pe_add(cnnvp_nfu_array_pe(run->array, col, row), bias, run->shape->acc_bits);
+    ++run->cost->bias_cycles;
+    ++run->cost->bias_words;
+}
+
+static void window_results(struct run *run, const struct window_port *port, uint64_t out, uint32_t w, uint32_t h)
+{
+    const struct cnnvp_fx16_tile *tile = run->tile;
+    ++run->result_sets;
+    run->cost->output_words += (uint64_t)w * h * (tile->partial ? 4u : 1u);
+    if (run->data->sums == NULL)
+        return;
+    int64_t *plane = run->data->sums + out * tile->plane_words;
+    for (uint32_t row = 0; row < h; ++row)
+        for (uint32_t col = 0; col < w; ++col)
+            plane[(uint64_t)(port->y0 + row) * tile->out_w + port->x0 + col] =
+                cnnvp_nfu_array_pe(run->array, col, row)->p;
+}
+
+/* One PE tile of one output channel. */
+static void window_tile(struct run *run, uint64_t out, uint32_t x0, uint32_t y0)
+{
+    const struct cnnvp_fx16_tile *tile = run->tile;
+    const uint32_t w = minimum(run->shape->cols, tile->out_w - x0);
+    const uint32_t h = minimum(run->shape->rows, tile->out_h - y0);
+    struct window_port port = {.tile = tile, .x0 = x0, .y0 = y0};
+    cnnvp_nfu_array_begin(run->array, w, h, &tile->operation);
+    if (tile->per_channel) {
+        sweep_connection(run, &port, out, out);
+    } else {
+        for (uint64_t in = 0; in < tile->in_channels; ++in)
+            sweep_connection(run, &port, in, out * tile->in_channels + in);
+    }
+    if (tile->bias)
+        bias_step(run, out, w, h);
+    window_results(run, &port, out, w, h);
+}
+
+static int window(struct run *run)
+{
+    const struct cnnvp_fx16_tile *tile = run->tile;
+    const uint32_t piece = run->shape->kernel_piece;
+    const uint32_t kw = piece != 0 ? piece : tile->kx;
+    const uint32_t kh = piece != 0 ? piece : tile->ky;
+    const bool moves = cnnvp_nfu_propagates(run->shape, tile);
+    const uint64_t depth_h = moves && kw > tile->sx ? tile->sx : 0;
+    const uint64_t rows_kept = moves && kh > tile->sy ? tile->sy : 0;
+    const uint64_t depth_v = minimum(tile->sx, kw) * rows_kept;
+    const uint64_t column_depth_v = run->shape->extended_fifo_v ? kw * rows_kept : depth_v;
+    const int status = cnnvp_nfu_array_configure(run->array, run->shape, depth_h, depth_v, column_depth_v);
+    if (status != CNNVP_OK)
+        return status;
+    for (uint64_t out = 0; out < tile->out_channels; ++out)
+        for (uint64_t y0 = 0; y0 < tile->out_h; y0 += run->shape->rows)
+            for (uint64_t x0 = 0; x0 < tile->out_w; x0 += run->shape->cols)
+                window_tile(run, out, (uint32_t)x0, (uint32_t)y0);
+    run->cost->compute_cycles = run->array->counts.cycles;
+    run->cost->input_words = run->array->counts.input_words;
+    run->cost->macs = run->array->counts.macs;
+    run->cost->fifo_h_pushes = run->array->counts.fifo_h_pushes;
+    run->cost->fifo_v_pushes = run->array->counts.fifo_v_pushes;
+    return CNNVP_OK;
+}
+
+/* ---- fully connected ---- */
+
+/* The PE at position `index`, row after row: no value moves between PEs here, so the order is free. */
+static struct cnnvp_nfu_pe *pe_at(const struct run *run, uint64_t index)
+{
+    return &run->array->pes[index];
+}
+
+/* One PE multiplies input `in` with its weight for neuron `out`, both from the ports. */
+static void multiply(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t in, uint64_t out)
+{
+    const struct cnnvp_fx16_tile *tile = run->tile;
+    const struct cnnvp_fx16_data *data = run->data;
+    const int16_t k = data->weights != NULL ? data->weights[in * tile->outputs + out] : 0;
+    pe->selected = (struct cnnvp_nfu_value){data->input != NULL ? data->input[in] : 0, true};
+    cnnvp_nfu_pe_execute(pe, &tile->operation, k, run->shape->acc_bits);
+    ++run->cost->weight_words;
+    ++run->cost->macs;
+}
+
+/* Bias and result of the neuron in a PE. */
+static void neuron_result(struct run *run, struct cnnvp_nfu_pe *pe, uint64_t out)
+{
+    if (run->tile->bias) {
+        const int64_t bias =
+            run->data->bias != NULL ? cnnvp_fx16_bias(run->data->bias[out], run->tile->bias_shift) : 0;
+        cnnvp_nfu_pe_add(pe, bias, run->shape->acc_bits);
+        ++run->cost->bias_words;
+    }
+    run->cost->output_words += run->tile->partial ? 4u : 1u;
+    if (run->data->sums != NULL)
+        run->data->sums[out] = pe->p;
+}
+
+/* One input for all PEs in each cycle, one neuron a PE. */
+static void matmul_broadcast(struct run *run, uint64_t pes)
+{
+    const struct cnnvp_fx16_tile *tile = run->tile;
+    for (uint64_t first = 0; first < tile->outputs; first += pes) {
+        const uint64_t active = tile->outputs - first < pes ? tile->outputs - first : pes;
+        cnnvp_nfu_array_begin(run->array, run->shape->cols, run->shape->rows, &tile->operation);
+        for (uint64_t in = 0; in < tile->inputs; ++in) {
+            ++run->cost->input_words;
+            for (uint64_t i = 0; i < active; ++i)
+                multiply(run, pe_at(run, i), in, first + i);
+            ++run->cost->compute_cycles;
+        }
+        for (uint64_t i = 0; i < active; ++i)
+            neuron_result(run, pe_at(run, i), first + i);
+        run->cost->bias_cycles += tile->bias;
+        ++run->result_sets;
+    }
+}
+
+/* Folds all PEs' sums into the first PE through the output stage, pair by pair. */
+static void reduce(struct run *run, uint64_t pes)
+{
+    for (uint64_t distance = 1; distance < pes; distance *= 2u) {
+        for (uint64_t i = 0; i + distance < pes; i += 2u * distance)
+            cnnvp_nfu_pe_add(pe_at(run, i), pe_at(run, i + distance)->p, run->shape->acc_bits);
+        ++run->cost->writeout_cycles;
+    }
+}
+
+/* All PEs on one neuron, each with its own input and weight. */
+static void matmul_single(struct run *run, uint64_t pes)
+{
+    const struct cnnvp_fx16_tile *tile = run->tile;
+    for (uint64_t out = 0; out < tile->outputs; ++out) {
+        cnnvp_nfu_array_begin(run->array, run->shape->cols, run->shape->rows, &tile->operation);
+        for (uint64_t first = 0; first < tile->inputs; first += pes) {
+            for (uint64_t i = 0; i < pes && first + i < tile->inputs; ++i) {
+                ++run->cost->input_words;
+                multiply(run, pe_at(run, i), first + i, out);
+            }
+            ++run->cost->compute_cycles;
+        }
+        reduce(run, pes);
+        neuron_result(run, pe_at(run, 0), out);
+        run->cost->bias_cycles += tile->bias;
+        ++run->result_sets;
+    }
+}
+
+static int matmul(struct run *run)
+{
+    const uint64_t pes = (uint64_t)run->shape->rows * run->shape->cols;
+    const int status = cnnvp_nfu_array_configure(run->array, run->shape, 0, 0, 0);
+    if (status != CNNVP_OK)
+        return status;
+    if (run->shape->single_neuron)
+        matmul_single(run, pes);
+    else
+        matmul_broadcast(run, pes);
+    return CNNVP_OK;
+}
+
+/* ---- whole commands ---- */
+
+int cnnvp_nfu_cycle(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                    const struct cnnvp_fx16_data *data, struct cnnvp_nfu_array *array, struct cnnvp_nfu_cost *cost)
+{
+    struct run run = {.shape = shape, .tile = tile, .data = data, .array = array, .cost = cost};
+    *cost = (struct cnnvp_nfu_cost){0};
+    const int status = tile->kind == CNNVP_FX16_MATMUL ? matmul(&run) : window(&run);
+    if (status != CNNVP_OK)
+        return status;
+    cost->weight_words += cost->bias_words;
+    cost->writeout_cycles += run.result_sets * cnnvp_nfu_writeout_steps(tile);
+    cost->fill_cycles = shape->pipeline - 1u;
+    return array->fault ? CNNVP_E_FATAL : CNNVP_OK;
+}

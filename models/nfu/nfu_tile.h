@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The NFU's side of a command, free of any host: the array's shape and a command's cost. The command itself and its exact
+ * sums are fx16/fx16_tile.h's. Both depths share these structures and nothing else: fx16_compute.c and nfu_cost.c compute,
+ * nfu_cycle.c steps.
+ */
+#ifndef CNNVP_NFU_TILE_H
+#define CNNVP_NFU_TILE_H
+
+#include "fx16/fx16_tile.h"
+
+/* The array as configured. */
+struct cnnvp_nfu_shape {
+    uint32_t rows;
+    uint32_t cols;
+    uint32_t kernel_piece; /* 0 whole kernel, or 3 */
+    uint32_t acc_bits;     /* 16 .. 64 */
+    uint32_t pipeline;     /* stages */
+    bool propagation;
+    bool single_neuron;    /* mapping of fully connected tiles */
+    bool extended_fifo_v;
+};
+
+/* What a command takes, in cycles, words and operations. */
+struct cnnvp_nfu_cost {
+    uint64_t compute_cycles;
+    uint64_t bias_cycles;
+    uint64_t fill_cycles;
+    uint64_t writeout_cycles;
+    uint64_t input_words;
+    uint64_t weight_words; /* biases included */
+    uint64_t bias_words;
+    uint64_t output_words;
+    uint64_t macs;
+    uint64_t fifo_h_pushes;
+    uint64_t fifo_v_pushes;
+};
+
+/* Closed forms. (nfu_cost.c) */
+void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, struct cnnvp_nfu_cost *cost);
+
+/* Cycles in which one set of results leaves the array through the output port. */
+uint64_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile);
+
+/* True where values can pass between PEs: propagation is on and the kernel is not dilated. */
+bool cnnvp_nfu_propagates(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile);
+
+#endif

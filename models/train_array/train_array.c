@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The PE module of the training engine (S001, unit kind `train_array`): four arrays of 32 columns of three PEs that
+ * carry out tforward, terror, tgradient, tmatmul, tback and touter (opcodes_train.def).
+ *
+ * Modelled: exact mantissa sums, clipped to the intermediate buffer's 32 bits and counted; exponents beside them;
+ * cycles, words on each port and operations of every command, by closed forms (detail: fast) or by stepping (detail:
+ * cycle); Part B 1-1, 1-4, 1-5, 1-7, 1-11, 1-14, 1-18, 1-19. Not modelled: PEs' own widths (a sum is exact within a
+ * command), and zones of the buffers one by one: they are the buffers' business.
+ *
+ * A command makes these accesses: its first operand, its second, the exponents of both, the results. The answer's
+ * delay is compute, fill and write-out cycles and what the buffers' ports add.
+ */
+#include "train_array.h"
+
+#include "train_tile.h"
+
+enum {
+#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
+#include "train_array/train_array.def"
+    PARAM_COUNT
+};
+
+enum {
+#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
+#include "train_array/train_array.def"
+    STAT_COUNT
+};
+
+enum { PORT_command, PORT_input, PORT_weight, PORT_output };
+enum { TRACK_array };
+enum { DETAIL_fast, DETAIL_cycle };
+
+/* The command port takes commands only: one word of address space. */
+#define COMMAND_WINDOW 8u
+
+struct train_array {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    struct cnnvp_train_shape shape;
+    bool stepped;
+    bool timing_only;
+    struct cnnvp_train_scratch scratch;
+};
+
+/* Cycles by which the buffers' ports lengthen a command. */
+struct port_stalls {
+    uint64_t input;
+    uint64_t weight;
+    uint64_t output;
+};
+
+/* A command under way. */
+struct work {
+    const struct cnnvp_command *command;
+    struct cnnvp_train_tile tile;
+    struct cnnvp_train_cost cost;
+    struct cnnvp_train_data data;
+    int16_t *scales;
+    struct port_stalls stalls;
+};
+
+/* ---- links ---- */
+
+/* A piece of a buffer half that a command uses. */
+struct piece {
+    uint32_t port;
+    uint32_t half;
+    uint32_t address; /* bytes */
+    uint64_t count;   /* of values */
+    uint32_t bytes;   /* of one value */
+    uint64_t words;   /* that cross the port */
+    uint64_t cycles;
+    uint32_t mode;
+};
+
+static uint64_t stall_cycles(const struct train_array *array, const struct cnnvp_access *access)
+{
+    return cnnvp_edge_at_or_after(array->ops->clock_mhz(array->host), access->delay);
+}
+
+/* Borrows a piece, widened to even addresses as buffers take them. `data` is NULL in timing-only. */
+static int borrow(const struct train_array *array, const struct work *work, uint32_t op, uint32_t flags,
+                  const struct piece *piece, void **data, uint64_t *stalls)
+{
+    const uint64_t begin = piece->address & ~UINT64_C(1);
+    const uint64_t end = (piece->address + piece->count * piece->bytes + 1u) & ~UINT64_C(1);
+    struct cnnvp_access access = {
+        .op = op,
+        .flags = flags,
+        .tag = work->command->tag,
+        .flow = work->command->sequence,
+        .address = begin | (uint64_t)piece->half << 31,
+        .size = end - begin,
+        .words = piece->words,
+        .cycles = piece->cycles,
+        .mode = piece->mode,
+        .word_bytes = piece->bytes,
+    };
+    const int status = array->ops->access(array->host, piece->port, &access);
+    *data = access.data != NULL ? (char *)access.data + (piece->address - begin) : NULL;
+    *stalls = stall_cycles(array, &access);
+    return status;
+}
+
+static uint32_t mantissa_bytes(const struct train_array *array)
+{
+    return cnnvp_train_is_wide(&array->shape) ? 4u : 1u;
+}
+
+static struct piece results_piece(const struct train_array *array, const struct work *work)
+{
+    const struct cnnvp_train_tile *tile = &work->tile;
+    return (struct piece){.port = PORT_output, .half = tile->out_half, .address = tile->out_addr,
+                          .count = tile->out_span,
+                          .bytes = cnnvp_train_is_wide(&array->shape) && !tile->to_float ? 8u : 4u,
+                          .words = work->cost.output_words,
+                          .cycles = work->cost.compute_cycles + work->cost.writeout_cycles};
+}
+
+static struct piece scales_piece(const struct work *work)
+{
+    const struct cnnvp_train_tile *tile = &work->tile;
+    return (struct piece){.port = PORT_output, .half = tile->out_half, .address = tile->out_exp_addr,
+                          .count = tile->out_exps, .bytes = 2u, .words = tile->out_exps};
+}
+
+/* Whether results and scales fit into the output half, before anything is done. */
+static int check_output(const struct train_array *array, const struct work *work)
+{
+    const struct piece results = results_piece(array, work);
+    const struct piece scales = scales_piece(work);
+    void *data;
+    uint64_t stalls;
+    int status = borrow(array, work, CNNVP_BORROW_WRITE, CNNVP_DEBUG, &results, &data, &stalls);
+    if (status == CNNVP_OK && scales.count != 0)
+        status = borrow(array, work, CNNVP_BORROW_WRITE, CNNVP_DEBUG, &scales, &data, &stalls);
+    return status;
+}
+
+static int borrow_operands(const struct train_array *array, struct work *work)
+{
+    const struct cnnvp_train_tile *tile = &work->tile;
+    const struct cnnvp_train_cost *cost = &work->cost;
+    const uint32_t bytes = mantissa_bytes(array);
+    const uint32_t rotating = tile->connected ? CNNVP_READ_SEQUENTIAL : CNNVP_READ_ROTATING;
+    const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
+    const struct piece pieces[] = {
+        {PORT_input, tile->in_half, tile->in_addr, tile->in_span, bytes, cost->input_words, cost->compute_cycles,
+         rotating},
+        {PORT_weight, tile->second_half, tile->second_addr, tile->second_span, bytes, cost->weight_words,
+         cost->compute_cycles, gradient ? rotating : CNNVP_READ_SEQUENTIAL},
+        {PORT_input, tile->in_half, tile->in_exp_addr, tile->in_exps, 1u, tile->in_exps, 0, CNNVP_READ_SEQUENTIAL},
+        {PORT_weight, tile->second_half, tile->second_exp_addr, tile->second_exps, 1u, tile->second_exps, 0,
+         CNNVP_READ_SEQUENTIAL},
+    };
+    void *data[4] = {NULL};
+    uint64_t stalls[4] = {0};
+    for (size_t i = 0; i < 4u; ++i) {
+        const int status = borrow(array, work, CNNVP_BORROW_READ, 0, &pieces[i], &data[i], &stalls[i]);
+        if (status != CNNVP_OK)
+            return status;
+    }
+    work->data.input = data[0];
+    work->data.second = data[1];
+    work->data.in_exps = data[2];
+    work->data.second_exps = data[3];
+    work->stalls.input = stalls[0];
+    work->stalls.weight = stalls[1];
+    return CNNVP_OK;
+}
+
+/* Reads and writes of sums share the time of the command, each on a port of its own. */
+static int borrow_results(const struct train_array *array, struct work *work)
+{
+    const struct piece scales = scales_piece(work);
+    struct piece results = results_piece(array, work);
+    void *data = NULL;
+    uint64_t read_stalls = 0;
+    uint64_t write_stalls = 0;
+    uint64_t none;
+    int status = CNNVP_OK;
+    if (work->cost.partial_words != 0) {
+        results.words = work->cost.partial_words;
+        status = borrow(array, work, CNNVP_BORROW_READ, 0, &results, &data, &read_stalls);
+        results.words = work->cost.output_words;
+    }
+    if (status == CNNVP_OK)
+        status = borrow(array, work, CNNVP_BORROW_WRITE, 0, &results, &work->data.results, &write_stalls);
+    if (status == CNNVP_OK && scales.count != 0) {
+        status = borrow(array, work, CNNVP_BORROW_WRITE, 0, &scales, &data, &none);
+        work->scales = data;
+    }
+    work->stalls.output = read_stalls > write_stalls ? read_stalls : write_stalls;
+    return status;
+}
+
+/* ---- commands ---- */
+
+static int compute(struct train_array *array, struct work *work, uint64_t *saturated)
+{
+    const struct cnnvp_train_data none = {0};
+    const struct cnnvp_train_data *data = array->timing_only ? &none : &work->data;
+    int status = CNNVP_OK;
+    if (!array->timing_only && (data->input == NULL || data->second == NULL || data->results == NULL ||
+                                data->in_exps == NULL || data->second_exps == NULL))
+        return CNNVP_E_STATE;
+    if (array->stepped)
+        status = cnnvp_train_cycle(&array->shape, &work->tile, data, &work->cost, saturated);
+    else if (!array->timing_only)
+        status = cnnvp_train_compute(&array->shape, &work->tile, data, &array->scratch, saturated);
+    if (status == CNNVP_OK && !array->timing_only && work->scales != NULL)
+        cnnvp_train_scales(&array->shape, &work->tile, data, work->scales);
+    return status;
+}
+
+static void count_command(const struct train_array *array, const struct work *work, uint64_t busy, uint64_t saturated)
+{
+    const struct {
+        uint32_t stat;
+        uint64_t n;
+    } counts[] = {
+        {STAT_commands, 1u},
+        {STAT_busy_cycles, busy},
+        {STAT_compute_cycles, work->cost.compute_cycles},
+        {STAT_fill_cycles, work->cost.fill_cycles},
+        {STAT_writeout_cycles, work->cost.writeout_cycles},
+        {STAT_input_port_cycles, work->stalls.input},
+        {STAT_weight_port_cycles, work->stalls.weight},
+        {STAT_output_port_cycles, work->stalls.output},
+        {STAT_input_words, work->cost.input_words},
+        {STAT_weight_words, work->cost.weight_words},
+        {STAT_output_words, work->cost.output_words},
+        {STAT_partial_words, work->cost.partial_words},
+        {STAT_exponents, work->tile.in_exps + work->tile.second_exps + work->tile.out_exps},
+        {STAT_macs, work->cost.macs},
+        {STAT_saturations, saturated},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
+        if (counts[i].n != 0)
+            array->ops->count(array->host, counts[i].stat, work->command->tag, counts[i].n);
+}
+
+static int refuse(const struct train_array *array, const struct cnnvp_command *command, int status, const char *reason)
+{
+    array->ops->count(array->host, STAT_rejected, command->tag, 1u);
+    array->ops->log(array->host, CNNVP_LOG_WARNING, "instruction %llu, opcode 0x%02x refused: %s",
+                    (unsigned long long)command->sequence, (unsigned)command->opcode, reason);
+    return status;
+}
+
+/* What a failure of a link or of the arithmetic means to the user. */
+static const char *failure(int status)
+{
+    switch (status) {
+    case CNNVP_E_ADDR:
+        return "the tile leaves a buffer half";
+    case CNNVP_E_NOMEM:
+        return "out of memory";
+    default:
+        return "a buffer refused the access";
+    }
+}
+
+static int execute(struct train_array *array, struct cnnvp_access *access, const struct cnnvp_command *command)
+{
+    struct work work = {.command = command};
+    const char *reason = "";
+    uint64_t saturated = 0;
+    int status = cnnvp_train_decode(&array->shape, command, &work.tile, &reason);
+    if (status != CNNVP_OK)
+        return refuse(array, command, status, reason);
+    cnnvp_train_cost(&array->shape, &work.tile, &work.cost);
+    if (work.cost.compute_cycles > CNNVP_TRAIN_MAX_CYCLES || work.cost.writeout_cycles > CNNVP_TRAIN_MAX_CYCLES)
+        return refuse(array, command, CNNVP_E_INVAL, "a command takes at most 2^40 cycles");
+    status = check_output(array, &work);
+    if (status == CNNVP_OK)
+        status = borrow_operands(array, &work);
+    if (status == CNNVP_OK)
+        status = borrow_results(array, &work);
+    if (status == CNNVP_OK)
+        status = compute(array, &work, &saturated);
+    if (status != CNNVP_OK)
+        return refuse(array, command, status, failure(status));
+
+    const uint64_t busy = work.cost.compute_cycles + work.cost.fill_cycles + work.cost.writeout_cycles +
+                          work.stalls.input + work.stalls.weight + work.stalls.output;
+    const uint64_t mhz = array->ops->clock_mhz(array->host);
+    const cnnvp_time now = array->ops->now(array->host);
+    const uint64_t edge = cnnvp_edge_at_or_after(mhz, now + access->delay);
+    const cnnvp_time end = cnnvp_edge_time(mhz, edge + busy);
+    access->delay = end - now;
+    count_command(array, &work, busy, saturated);
+    array->ops->span(array->host, TRACK_array, work.tile.name, command->tag, command->sequence,
+                     cnnvp_edge_time(mhz, edge), end);
+    return CNNVP_OK;
+}
+
+/* ---- callbacks ---- */
+
+static int train_array_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    struct train_array *array = self;
+    (void)port;
+    if (access->op != CNNVP_COMMAND)
+        return CNNVP_E_ACCESS;
+    if (access->data == NULL || access->size != sizeof(struct cnnvp_command))
+        return CNNVP_E_INVAL;
+    return execute(array, access, access->data);
+}
+
+static uint32_t param(const struct cnnvp_init *init, uint32_t index)
+{
+    return (uint32_t)init->ops->param(init->host, index);
+}
+
+static int train_array_init(void *self, const struct cnnvp_init *init)
+{
+    struct train_array *array = self;
+    array->host = init->host;
+    array->ops = init->ops;
+    array->shape = (struct cnnvp_train_shape){
+        .arrays = param(init, PARAM_arrays),
+        .cols = param(init, PARAM_cols),
+        .rows = param(init, PARAM_rows),
+        .pipeline = param(init, PARAM_pipeline),
+        .mantissa_bits = param(init, PARAM_mantissa_bits),
+        .fc_all_rows = param(init, PARAM_fc_rows) != 0,
+        .gradient_adder = param(init, PARAM_gradient) != 0,
+    };
+    array->stepped = param(init, PARAM_detail) == DETAIL_cycle;
+    array->timing_only = init->ops->timing_only(init->host) != 0;
+    if (array->shape.fc_all_rows && array->shape.rows != 3u)
+        return init->ops->config_error(init->host, PARAM_fc_rows,
+                                       "fc_rows 3 takes columns of three PEs (rows: 3), not of %u",
+                                       (unsigned)array->shape.rows);
+    return CNNVP_OK;
+}
+
+static void train_array_fini(void *self)
+{
+    struct train_array *array = self;
+    cnnvp_train_scratch_free(&array->scratch);
+}
+
+/* ---- tables ---- */
+
+static const struct cnnvp_param params[] = {
+#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
+    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
+#include "train_array/train_array.def"
+};
+
+static const struct cnnvp_stat stats[] = {
+#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
+#include "train_array/train_array.def"
+};
+
+static const struct cnnvp_port ports[] = {
+    [PORT_command] = {"command", CNNVP_PORT_TARGET, 0, COMMAND_WINDOW, 0, "commands of the instruction element"},
+    [PORT_input] = {"input", CNNVP_PORT_INITIATOR, 0, 0, 0, "input buffer: images, activations or errors"},
+    [PORT_weight] = {"weight", CNNVP_PORT_INITIATOR, 0, 0, 0, "weight buffer: weights, or errors in gradients"},
+    [PORT_output] = {"output", CNNVP_PORT_INITIATOR, 0, 0, 0, "intermediate buffer"},
+};
+
+static const char *const tracks[] = {[TRACK_array] = "array"};
+
+const struct cnnvp_unit cnnvp_unit_train_array = {
+    .struct_size = sizeof(struct cnnvp_unit),
+    .abi_major = CNNVP_ABI_MAJOR,
+    .abi_minor = CNNVP_ABI_MINOR,
+    .kind = "train_array",
+    .version = "1.0",
+    .summary = "4 x 32 x 3 PEs on block floating point: convolution and fully connected, forward, error, gradient",
+    .instance_size = sizeof(struct train_array),
+    .params = params,
+    .param_count = PARAM_COUNT,
+    .ports = ports,
+    .port_count = sizeof ports / sizeof ports[0],
+    .stats = stats,
+    .stat_count = STAT_COUNT,
+    .tracks = tracks,
+    .track_count = sizeof tracks / sizeof tracks[0],
+    .init = train_array_init,
+    .fini = train_array_fini,
+    .access = train_array_access,
+};

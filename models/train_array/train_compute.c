@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fast PE module: products of matrices, panel by panel. See train_job.h and train_kernels.h. */
+#include "train_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Panels that are worked on together, at most: half of a usual second-level cache. */
+#define PANELS_BYTES (UINT64_C(1) << 19)
+/* Working memory of one command, at most: 512 MiB. */
+#define MEMORY_LIMIT (UINT64_C(1) << 29)
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- layout ---- */
+
+static void describe_planes(struct train_job *job)
+{
+    const struct cnnvp_train_tile *tile = job->tile;
+    if (tile->kind == CNNVP_TRAIN_ERROR) {
+        job->plane_h = (uint64_t)tile->out_h + tile->ky - 1u;
+        job->plane_w = (uint64_t)tile->out_w + tile->kx - 1u;
+    } else {
+        job->plane_h = (uint64_t)(tile->out_h - 1u) * tile->sy + tile->ky;
+        job->plane_w = (uint64_t)(tile->out_w - 1u) * tile->sx + tile->kx;
+    }
+    job->plane_size = job->plane_h * job->plane_w;
+    job->image_size = job->plane_size * tile->in_channels;
+}
+
+static void describe_matrices(struct train_job *job)
+{
+    const struct cnnvp_train_tile *tile = job->tile;
+    const uint64_t taps = (uint64_t)tile->kx * tile->ky;
+    const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
+    job->m = tile->out_channels;
+    if (tile->kind == CNNVP_TRAIN_GRADIENT) {
+        job->n = tile->in_channels * taps;
+        job->k = tile->images * area;
+        job->packed = true;
+    } else {
+        job->n = tile->images * area;
+        job->k = tile->in_channels * taps;
+        const bool contiguous = tile->w_in_stride == taps || tile->in_channels == 1u;
+        job->runs = contiguous ? 1u : tile->in_channels;
+        job->run_length = contiguous ? job->k : taps;
+        job->run_stride = tile->w_in_stride;
+        job->row_stride = tile->w_out_stride;
+        job->packed = job->run_length < 4u;
+    }
+    if (job->packed) {
+        job->packed_row = (job->k + 3u) / 4u * 4u;
+        job->runs = 1u;
+        job->run_length = job->packed_row;
+        job->row_stride = job->packed_row;
+    }
+    job->quads = job->runs * ((job->run_length + 3u) / 4u);
+    const uint64_t chunk = smaller((job->quads + 3u) / 4u * 4u, TRAIN_CHUNK);
+    job->panel_bytes = chunk * 4u * TRAIN_COLUMNS;
+    job->panels = smaller((job->n + TRAIN_COLUMNS - 1u) / TRAIN_COLUMNS, PANELS_BYTES / job->panel_bytes);
+    if (job->panels == 0 || job->quads > TRAIN_CHUNK)
+        job->panels = 1u;
+}
+
+/* Takes aligned pieces off one block of memory; without memory it only adds up. */
+struct pieces {
+    uint8_t *memory;
+    uint64_t used;
+};
+
+static void *take(struct pieces *pieces, uint64_t count, uint64_t size)
+{
+    void *piece = pieces->memory != NULL ? pieces->memory + pieces->used : NULL;
+    const uint64_t bytes = count > MEMORY_LIMIT / size ? MEMORY_LIMIT : count * size;
+    pieces->used += (bytes + 63u) / 64u * 64u;
+    return piece;
+}
+
+static void take_all(struct train_job *job, struct pieces *pieces)
+{
+    job->planes = take(pieces, job->tile->images, job->image_size);
+    job->offsets = take(pieces, job->quads, sizeof *job->offsets);
+    job->terms = take(pieces, job->quads, 4u * sizeof *job->terms);
+    job->a_copy = take(pieces, job->packed ? job->m : 0, job->packed ? job->packed_row : 1u);
+    job->row_sums = take(pieces, job->m, sizeof *job->row_sums);
+    job->tap_sums = take(pieces, job->runs > 1u ? job->m : 0, job->run_length * sizeof *job->tap_sums);
+    job->panel = take(pieces, job->panels, job->panel_bytes);
+    job->stage = take(pieces, job->panel_bytes / TRAIN_COLUMNS, TRAIN_STAGE);
+    job->wide_sums = take(pieces, job->quads > TRAIN_CHUNK ? job->m : 0, TRAIN_COLUMNS * sizeof *job->wide_sums);
+}
+
+static int reserve(struct train_job *job, struct cnnvp_train_scratch *scratch)
+{
+    struct pieces pieces = {0};
+    if (job->plane_h > MEMORY_LIMIT / job->plane_w ||
+        job->tile->in_channels > MEMORY_LIMIT / (job->plane_h * job->plane_w) || job->k > INT32_MAX)
+        return CNNVP_E_NOMEM;
+    take_all(job, &pieces);
+    if (pieces.used > MEMORY_LIMIT)
+        return CNNVP_E_NOMEM;
+    if (pieces.used > scratch->size) {
+        free(scratch->memory);
+        scratch->memory = malloc(pieces.used);
+        scratch->size = scratch->memory != NULL ? pieces.used : 0;
+        if (scratch->memory == NULL)
+            return CNNVP_E_NOMEM;
+    }
+    pieces = (struct pieces){.memory = scratch->memory};
+    take_all(job, &pieces);
+    return CNNVP_OK;
+}
+
+void cnnvp_train_scratch_free(struct cnnvp_train_scratch *scratch)
+{
+    free(scratch->memory);
+    *scratch = (struct cnnvp_train_scratch){0};
+}
+
+/* ---- matrix a ---- */
+
+/* Errors as rows of positions. */
+static void pack_errors(const struct train_job *job)
+{
+    const struct cnnvp_train_tile *tile = job->tile;
+    const int8_t *errors = job->data->second;
+    for (uint64_t c = 0; c < job->m; ++c) {
+        int8_t *row = job->a_copy + c * job->packed_row;
+        for (uint64_t image = 0; image < tile->images; ++image)
+            for (uint64_t y = 0; y < tile->out_h; ++y) {
+                memcpy(row,
+                       errors + image * tile->error_image_stride + c * tile->error_channel_stride +
+                           y * tile->error_row_stride,
+                       tile->out_w);
+                row += tile->out_w;
+            }
+        memset(row, 0, job->packed_row - job->k);
+    }
+}
+
+/* Weights of few taps as rows of channels and taps. */
+static void pack_weights(const struct train_job *job)
+{
+    const struct cnnvp_train_tile *tile = job->tile;
+    const int8_t *weights = job->data->second;
+    const uint64_t taps = (uint64_t)tile->kx * tile->ky;
+    for (uint64_t m = 0; m < job->m; ++m) {
+        int8_t *row = job->a_copy + m * job->packed_row;
+        for (uint64_t c = 0; c < tile->in_channels; ++c)
+            for (uint64_t t = 0; t < taps; ++t)
+                *row++ = weights[m * tile->w_out_stride + c * tile->w_in_stride + t];
+        memset(row, 0, job->packed_row - job->k);
+    }
+}
+
+/* The last quad of a run reaches back where it would reach beyond: its first terms then are none. */
+static void list_quads(const struct train_job *job)
+{
+    uint64_t q = 0;
+    for (uint64_t run = 0; run < job->runs; ++run)
+        for (uint64_t t = 0; t < job->run_length; t += 4u, ++q) {
+            const uint64_t begin = t + 4u <= job->run_length ? t : job->run_length - 4u;
+            job->offsets[q] = (uint32_t)(run * job->run_stride + begin);
+            for (uint64_t j = 0; j < 4u; ++j) {
+                const uint64_t k = run * job->run_length + begin + j;
+                job->terms[4u * q + j] = begin + j < t || k >= job->k ? -1 : (int32_t)k;
+            }
+        }
+}
+
+static void sum_rows(const struct train_job *job)
+{
+    enum { PART = 1 << 20 };
+    if (job->runs == 1u) {
+        for (uint64_t m = 0; m < job->m; ++m) {
+            int64_t sum = 0;
+            for (uint64_t i = 0; i < job->run_length; i += PART)
+                sum += job->kernels->sum(job->a + m * job->row_stride + i, smaller(job->run_length - i, PART));
+            job->row_sums[m] = sum;
+        }
+        return;
+    }
+    /* Error: the rows of one channel lie side by side, so all are summed at once. Channels are fewer than 2^16. */
+    const uint64_t all = job->m * job->run_length;
+    memset(job->tap_sums, 0, all * sizeof *job->tap_sums);
+    for (uint64_t run = 0; run < job->runs; ++run)
+        job->kernels->add(job->a + run * job->run_stride, all, job->tap_sums);
+    for (uint64_t m = 0; m < job->m; ++m) {
+        job->row_sums[m] = 0;
+        for (uint64_t t = 0; t < job->run_length; ++t)
+            job->row_sums[m] += job->tap_sums[m * job->run_length + t];
+    }
+}
+
+static void prepare(struct train_job *job)
+{
+    if (!job->packed)
+        job->a = job->data->second;
+    else if (job->tile->kind == CNNVP_TRAIN_GRADIENT)
+        pack_errors(job);
+    else
+        pack_weights(job);
+    if (job->packed)
+        job->a = job->a_copy;
+    list_quads(job);
+    sum_rows(job);
+    cnnvp_train_fill_planes(job);
+}
+
+/* ---- results ---- */
+
+/* Columns from n on that lie side by side in row m of the results and have one scale. */
+struct place {
+    uint64_t at;
+    uint64_t length;
+    int32_t scale;
+};
+
+static struct place place_of(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t m, uint64_t n)
+{
+    const struct cnnvp_train_tile *tile = job->tile;
+    const uint64_t taps = (uint64_t)tile->kx * tile->ky;
+    const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
+    struct place place = {0};
+    uint64_t group;
+    if (tile->kind == CNNVP_TRAIN_GRADIENT) {
+        group = n / taps;
+        place.at = m * tile->out_channel_stride + n;
+        place.length = tile->to_float && tile->in_exp_channel_stride != 0 ? taps - n % taps : job->n - n;
+    } else {
+        group = n / area;
+        place.at = group * tile->out_image_stride + m * tile->out_channel_stride + n % area;
+        place.length = area - n % area;
+    }
+    if (tile->to_float)
+        place.scale = cnnvp_train_scale(shape, tile, job->data, (uint32_t)group, (uint32_t)m);
+    return place;
+}
+
+/* Row m of a panel's columns, as one chunk leaves it. */
+static void store_row(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t m, uint64_t first,
+                      uint64_t count, int32_t *raw, uint64_t *saturated)
+{
+    const int32_t excess = (int32_t)(128 * job->row_sums[m]);
+    for (uint64_t c = 0; c < count; ++c)
+        raw[c] -= excess;
+    for (uint64_t c = 0; c < count;) {
+        const struct place place = place_of(job, shape, m, first + c);
+        const uint64_t length = smaller(place.length, count - c);
+        cnnvp_train_store32(job->tile, job->tile->accumulate, place.scale, raw + c, place.at, length,
+                            job->data->results, saturated);
+        c += length;
+    }
+}
+
+static void store_wide_row(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t m,
+                           uint64_t first, uint64_t count, uint64_t *saturated)
+{
+    int64_t *raw = job->wide_sums + m * TRAIN_COLUMNS;
+    for (uint64_t c = 0; c < count; ++c)
+        raw[c] -= 128 * job->row_sums[m];
+    for (uint64_t c = 0; c < count;) {
+        const struct place place = place_of(job, shape, m, first + c);
+        const uint64_t length = smaller(place.length, count - c);
+        cnnvp_train_store(shape, job->tile, job->tile->accumulate, place.scale, raw + c, place.at, length,
+                          job->data->results, saturated);
+        c += length;
+    }
+}
+
+/* ---- panels ---- */
+
+/* Rows m .. m + TRAIN_ROWS - 1 of quads from .. to - 1 against a panel. */
+static void run_rows(const struct train_job *job, const uint8_t *panel, uint64_t m, uint64_t from, uint64_t to,
+                     uint64_t count, int32_t *tile)
+{
+    const int8_t *rows[TRAIN_ROWS];
+    for (uint64_t r = 0; r < TRAIN_ROWS; ++r) /* rows behind the last repeat it */
+        rows[r] = job->a + smaller(m + r, job->m - 1u) * job->row_stride;
+    job->kernels->panel(panel, rows, job->offsets + from, to - from, (count + 15u) / 16u, tile);
+}
+
+/* Several panels that lie in the cache together: each block of rows meets them one after the other. */
+static void compute_panels(struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t first,
+                           uint64_t panels, uint64_t *saturated)
+{
+    uint8_t *const memory = job->panel;
+    for (uint64_t p = 0; p < panels; ++p) {
+        const uint64_t column = first + p * TRAIN_COLUMNS;
+        job->panel = memory + p * job->panel_bytes;
+        cnnvp_train_fill_panel(job, column, smaller(job->n - column, TRAIN_COLUMNS), 0, job->quads);
+    }
+    job->panel = memory;
+    for (uint64_t m = 0; m < job->m; m += TRAIN_ROWS)
+        for (uint64_t p = 0; p < panels; ++p) {
+            const uint64_t column = first + p * TRAIN_COLUMNS;
+            const uint64_t count = smaller(job->n - column, TRAIN_COLUMNS);
+            int32_t tile[TRAIN_ROWS * TRAIN_COLUMNS];
+            run_rows(job, memory + p * job->panel_bytes, m, 0, job->quads, count, tile);
+            for (uint64_t r = 0; r < TRAIN_ROWS && m + r < job->m; ++r)
+                store_row(job, shape, m + r, column, count, tile + r * TRAIN_COLUMNS, saturated);
+        }
+}
+
+/* One panel that is too long for 32-bit sums and the cache. */
+static void compute_chunks(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t first,
+                           uint64_t *saturated)
+{
+    const uint64_t count = smaller(job->n - first, TRAIN_COLUMNS);
+    memset(job->wide_sums, 0, job->m * TRAIN_COLUMNS * sizeof *job->wide_sums);
+    for (uint64_t from = 0; from < job->quads; from += TRAIN_CHUNK) {
+        const uint64_t to = smaller(from + TRAIN_CHUNK, job->quads);
+        cnnvp_train_fill_panel(job, first, count, from, to);
+        for (uint64_t m = 0; m < job->m; m += TRAIN_ROWS) {
+            int32_t tile[TRAIN_ROWS * TRAIN_COLUMNS];
+            run_rows(job, job->panel, m, from, to, count, tile);
+            for (uint64_t r = 0; r < TRAIN_ROWS && m + r < job->m; ++r)
+                for (uint64_t c = 0; c < count; ++c)
+                    job->wide_sums[(m + r) * TRAIN_COLUMNS + c] += tile[r * TRAIN_COLUMNS + c];
+        }
+    }
+    for (uint64_t m = 0; m < job->m; ++m)
+        store_wide_row(job, shape, m, first, count, saturated);
+}
+
+static void compute_job(struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t *saturated)
+{
+    const uint64_t all = (job->n + TRAIN_COLUMNS - 1u) / TRAIN_COLUMNS;
+    for (uint64_t p = 0; p < all; p += job->panels) {
+        if (job->quads > TRAIN_CHUNK)
+            compute_chunks(job, shape, p * TRAIN_COLUMNS, saturated);
+        else
+            compute_panels(job, shape, p * TRAIN_COLUMNS, smaller(job->panels, all - p), saturated);
+    }
+}
+
+int cnnvp_train_compute_with(const struct train_kernels *kernels, const struct cnnvp_train_shape *shape,
+                             const struct cnnvp_train_tile *tile, const struct cnnvp_train_data *data,
+                             struct cnnvp_train_scratch *scratch, uint64_t *saturated)
+{
+    const uint32_t parts = cnnvp_train_parts(tile);
+    for (uint32_t i = 0; i < parts; ++i) {
+        struct cnnvp_train_tile part;
+        struct cnnvp_train_data part_data;
+        cnnvp_train_part(shape, tile, data, i, &part, &part_data);
+        if (cnnvp_train_is_wide(shape)) {
+            cnnvp_train_compute_wide(shape, &part, &part_data, saturated);
+            continue;
+        }
+        struct train_job job = {.kernels = kernels, .tile = &part, .data = &part_data};
+        describe_planes(&job);
+        describe_matrices(&job);
+        /* All parts have the same size: only the first can run out of memory. */
+        const int status = reserve(&job, scratch);
+        if (status != CNNVP_OK)
+            return status;
+        prepare(&job);
+        compute_job(&job, shape, saturated);
+    }
+    return CNNVP_OK;
+}
+
+int cnnvp_train_compute(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
+                        const struct cnnvp_train_data *data, struct cnnvp_train_scratch *scratch, uint64_t *saturated)
+{
+    return cnnvp_train_compute_with(cnnvp_train_kernels(), shape, tile, data, scratch, saturated);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The training engine's PE module (S001), free of any host: one checked command ("tile"), its exact results and its
+ * cost.
+ *
+ * n image, ci and co input and output channel of the layer, [y, x] position, outside a map 0:
+ *
+ *   forward   out[n][co][y][x] = sum over ci, ky, kx of
+ *             in[n][ci][y * sy + ky - py][x * sx + kx - px] * w[co][ci][ky][kx]
+ *   error     out[n][ci][y][x] = sum over co, ky, kx of
+ *             e[n][co][(y + py - ky) / sy][(x + px - kx) / sx] * w[co][ci][ky][kx],
+ *             terms whose quotients are not whole left out: the kernel turned by 180 degrees, channels exchanged; both
+ *             happen in the address generator as weights are loaded (Part B 1-18)
+ *   gradient  out[co][ci][ky][kx] = sum over n, y, x of e[n][co][y][x] * in[n][ci][y * sy + ky - py][x * sx + kx - px]
+ *
+ * A fully connected layer is the same with 1x1 maps and kernels; only its cost differs. Operands are mantissas
+ * (bfp/bfp.h), int8_t up to 8 bits and int32_t beyond. The sums of one command are exact, so no order of adding
+ * matters. They enter the intermediate buffer once: added to what is there where the command accumulates, then
+ * clipped to 32 bits and counted (Part B 1-11; 64 bits with wide mantissas), or, `to_float`, turned into binary32 by
+ * their scale and added in binary32 (Part B 1-14: where the terms' exponents differ).
+ */
+#ifndef CNNVP_TRAIN_TILE_H
+#define CNNVP_TRAIN_TILE_H
+
+#include "bfp/bfp.h"
+
+/* MAC cycles of a kernel row: kernels go in pieces of 3 columns and as many rows as a column has PEs. */
+#define CNNVP_TRAIN_TAPS 3u
+/* Results of one command, at most: bounds memory. */
+#define CNNVP_TRAIN_MAX_RESULTS (UINT64_C(1) << 24)
+/* Values that one operand spans, at most. */
+#define CNNVP_TRAIN_MAX_SPAN (UINT64_C(1) << 27)
+/* Cycles of one command, at most: keeps times far from the end of 64 bits. */
+#define CNNVP_TRAIN_MAX_CYCLES (UINT64_C(1) << 40)
+
+enum cnnvp_train_kind { CNNVP_TRAIN_FORWARD = 0, CNNVP_TRAIN_ERROR = 1, CNNVP_TRAIN_GRADIENT = 2 };
+
+/* The PE module as configured. */
+struct cnnvp_train_shape {
+    uint32_t arrays; /* images at a time; channels at a time in gradients */
+    uint32_t cols;   /* PE columns of an array: kernels at a time */
+    uint32_t rows;   /* PEs of a column: kernel rows at a time */
+    uint32_t pipeline;
+    uint32_t mantissa_bits;
+    bool fc_all_rows;    /* fully connected: all rows work, not the first alone (Part B 1-7) */
+    bool gradient_adder; /* convolution gradient: error rows side by side, column adder on (Part B 1-19) */
+};
+
+struct cnnvp_train_tile {
+    const char *name; /* mnemonic */
+    enum cnnvp_train_kind kind;
+    bool connected;   /* fully connected layer */
+    bool accumulate;
+    bool to_float;
+    uint32_t tag;
+
+    uint32_t images;
+    uint32_t in_channels;  /* of the first operand: ci, in errors co */
+    uint32_t out_channels; /* forward co, error ci; gradient co, the channels of the second operand */
+    uint32_t in_h, in_w;   /* map of the first operand */
+    uint32_t out_h, out_w; /* map of the result; gradient: of the second operand, the error */
+    uint32_t kx, ky, sx, sy, px, py;
+
+    /* in values */
+    uint64_t in_row_stride, in_channel_stride, in_image_stride;
+    uint64_t w_out_stride;                                         /* weights, from one output channel to the next */
+    uint64_t w_in_stride;                                          /* weights, from one input channel to the next */
+    uint64_t error_row_stride, error_channel_stride, error_image_stride; /* second operand of a gradient */
+    /* in sums */
+    uint64_t out_channel_stride, out_image_stride;
+
+    /* exponents: entries from one image or channel to the next, 0 where they share one */
+    uint32_t in_exp_image_stride, in_exp_channel_stride;
+    uint32_t second_exp_channel_stride; /* from one output channel to the next */
+    uint32_t second_exp_part_stride;    /* weights: to the next input channel; errors: to the next image */
+
+    uint32_t in_addr, second_addr, out_addr, in_exp_addr, second_exp_addr, out_exp_addr; /* bytes in the half */
+    uint32_t in_half, second_half, out_half;
+    uint64_t in_span;     /* values from the first to the last one used, inclusive */
+    uint64_t second_span;
+    uint64_t out_span;
+    uint64_t in_exps;     /* exponents that are read, likewise */
+    uint64_t second_exps;
+    uint64_t out_exps;    /* scales that are written, see cnnvp_train_scales */
+};
+
+/* Pointers are NULL in timing-only. Results are int32_t, int64_t with wide mantissas, float where `to_float`. */
+struct cnnvp_train_data {
+    const void *input;
+    const void *second; /* weights, or the errors of a gradient */
+    void *results;
+    const int8_t *in_exps;
+    const int8_t *second_exps;
+};
+
+struct cnnvp_train_cost {
+    uint64_t compute_cycles;
+    uint64_t fill_cycles;
+    uint64_t writeout_cycles;
+    uint64_t input_words;   /* mantissas read through the input ports */
+    uint64_t weight_words;  /* mantissas read through the weight ports: weights, or errors in gradients */
+    uint64_t output_words;  /* sums that entered the intermediate buffer */
+    uint64_t partial_words; /* sums that were read back to be added to */
+    uint64_t macs;          /* of the layer's arithmetic, padding included, overhang of kernel pieces not */
+};
+
+/* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right. (train_decode.c) */
+CNNVP_MUST_USE int cnnvp_train_decode(const struct cnnvp_train_shape *shape, const struct cnnvp_command *command,
+                                      struct cnnvp_train_tile *tile, const char **reason);
+
+/* Closed forms. (train_cost.c) */
+void cnnvp_train_cost(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
+                      struct cnnvp_train_cost *cost);
+
+/* Working memory of the kernels, grown where a command needs more. All zero at first. (train_compute.c) */
+struct cnnvp_train_scratch {
+    void *memory;
+    size_t size;
+};
+void cnnvp_train_scratch_free(struct cnnvp_train_scratch *scratch);
+
+/*
+ * Computes the results exactly and brings them in. `saturated` grows by the sums that were clipped. CNNVP_OK, or
+ * CNNVP_E_NOMEM with nothing changed. (train_compute.c)
+ */
+CNNVP_MUST_USE int cnnvp_train_compute(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
+                                       const struct cnnvp_train_data *data, struct cnnvp_train_scratch *scratch,
+                                       uint64_t *saturated);
+
+/*
+ * Steps the PE module clock by clock: values move through input ports, weight ports, PEs, column adders and receive
+ * ports. Counts what it does into `cost`; with NULL data it only counts. (train_cycle.c)
+ */
+CNNVP_MUST_USE int cnnvp_train_cycle(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
+                                     const struct cnnvp_train_data *data, struct cnnvp_train_cost *cost,
+                                     uint64_t *saturated);
+
+/* ---- bringing results in, shared by both depths (train_store.c) ---- */
+
+/* The scale of the result of (image, out channel); gradient: of (in channel as `image`, out channel). */
+int32_t cnnvp_train_scale(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
+                          const struct cnnvp_train_data *data, uint32_t image, uint32_t out_channel);
+/* Scales of a command that is not `to_float`: [image or 1][out channel or 1], in gradients [out channel or 1]
+ * [in channel or 1]. They are what cnnvp_bfp_quantise_sums takes. `scales` has tile->out_exps entries. */
+void cnnvp_train_scales(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
+                        const struct cnnvp_train_data *data, int16_t *scales);
+
+/* results[at ..] of one scale. `accumulate`: added to what is there. */
+void cnnvp_train_store(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile, bool accumulate,
+                       int32_t scale, const int64_t *sums, uint64_t at, uint64_t n, void *results,
+                       uint64_t *saturated);
+/* The same for sums that fit into 32 bits, int8_t mantissas only. */
+void cnnvp_train_store32(const struct cnnvp_train_tile *tile, bool accumulate, int32_t scale, const int32_t *sums,
+                         uint64_t at, uint64_t n, void *results, uint64_t *saturated);
+
+/*
+ * A tile whose terms have different exponents is taken apart into parts that have one each, in order: forward and
+ * error by input channel, gradient by image. Number of parts, 1 for most; part i with its data and whether it is
+ * added to what is there.
+ */
+uint32_t cnnvp_train_parts(const struct cnnvp_train_tile *tile);
+void cnnvp_train_part(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
+                      const struct cnnvp_train_data *data, uint32_t i, struct cnnvp_train_tile *part,
+                      struct cnnvp_train_data *part_data);
+
+static inline bool cnnvp_train_is_wide(const struct cnnvp_train_shape *shape)
+{
+    return shape->mantissa_bits > 8u;
+}
+
+/* Position in the first operand's map that tap k needs for position o: -1 outside, or between the values of an error
+ * map. */
+static inline int64_t cnnvp_train_source(const struct cnnvp_train_tile *tile, uint32_t o, uint32_t k, uint32_t stride,
+                                         uint32_t pad, uint32_t size)
+{
+    int64_t at;
+    if (tile->kind != CNNVP_TRAIN_ERROR) {
+        at = (int64_t)o * stride + k - pad;
+    } else {
+        at = (int64_t)o + pad - k;
+        at = at % stride == 0 ? at / stride : -1;
+    }
+    return at >= 0 && at < size ? at : -1;
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The vector unit beside a PE array.
+ *
+ * Modelled: S003's data calculation element (c3, c4, c5): in each lane a multiplier or MAC, an adder, a subtractor, a
+ * divider and a comparator (Part B 3-1), each with its own register, accumulation by the status field (3-3), output
+ * selection (vout); the ALU stage that S002 lacks (2-2): division for average pooling, piecewise-linear activation;
+ * S000's mean-update, variance-update and normalise-and-reconstruct units (A4) and its activation unit (A3).
+ * Not modelled: the single stages of the pipeline.
+ *
+ * Instructions and their cost are defined in vector.h. A tile is one access on the link to a buffer for each operand.
+ */
+#include "vector_internal.h"
+
+#include <string.h>
+
+#include "buffer/buffer.h"
+
+enum {
+    PARAM_FIRST = -1
+#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) , PARAM_##name
+#include "vector.def"
+};
+
+enum {
+    PORT_FIRST = -1
+#define CNNVP_UNIT_PORT(name, kind, flags, window, help) , PORT_##name
+#include "vector.def"
+};
+
+enum {
+    STAT_FIRST = -1
+#define CNNVP_STAT(name, unit, layer, energy, help) , STAT_##name
+#include "vector.def"
+};
+
+struct vector {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    struct vector_shape shape;
+    uint64_t clock_mhz;
+    int timing_only;
+    cnnvp_time busy_until;
+    cnnvp_time track_end;
+    struct vector_registers registers;
+};
+
+/* ---- helpers ---- */
+
+static int refuse(struct vector *vector, const struct cnnvp_command *command, int status, const char *why)
+{
+    vector->ops->count(vector->host, STAT_rejected, command->tag, 1);
+    vector->ops->log(vector->host, CNNVP_LOG_WARNING, "instruction %llu, opcode 0x%02x refused: %s",
+                     (unsigned long long)command->sequence, command->opcode, why);
+    return status;
+}
+
+static cnnvp_time after(const struct vector *vector, cnnvp_time time, uint64_t cycles)
+{
+    return cnnvp_edge_time(vector->clock_mhz, cnnvp_edge_at_or_after(vector->clock_mhz, time) + cycles);
+}
+
+static struct cnnvp_access link_access(const struct cnnvp_command *command, const struct vector_operand *operand,
+                                       enum cnnvp_op op)
+{
+    return (struct cnnvp_access){
+        .op = op,
+        .tag = command->tag,
+        .flow = command->sequence,
+        .address = cnnvp_buffer_address(operand->half, (uint32_t)operand->low),
+        .size = (uint64_t)(operand->high - operand->low),
+        .words = operand->words,
+    };
+}
+
+/* Borrows an operand's range. *delay: the longest so far. */
+static int borrow(struct vector *vector, const struct cnnvp_command *command, struct vector_operand *operand,
+                  enum cnnvp_op op, uint64_t feature_words, uint64_t cycles, cnnvp_time *delay)
+{
+    if (!operand->used)
+        return CNNVP_OK;
+    struct cnnvp_access access = link_access(command, operand, op);
+    const cnnvp_time now = vector->ops->now(vector->host);
+    access.cycles = cycles;
+    access.delay = after(vector, now, cycles) - now;
+    access.mode = op == CNNVP_BORROW_READ ? cnnvp_buffer_read_mode(CNNVP_READ_SEQUENTIAL)
+                                          : cnnvp_buffer_write_mode(feature_words);
+    const int status = vector->ops->access(vector->host, PORT_input + operand->buffer, &access);
+    if (status != CNNVP_OK)
+        return status;
+    if (access.delay > *delay)
+        *delay = access.delay;
+    if (vector->timing_only)
+        return CNNVP_OK;
+    if (access.data == NULL)
+        return CNNVP_E_STATE;
+    operand->data = (uint8_t *)access.data + (operand->base - operand->low);
+    return CNNVP_OK;
+}
+
+/* Looks at a table without counting: its length is data, and counts do not depend on data. */
+static int check_table(struct vector *vector, const struct cnnvp_command *command, const struct vector_operand *table)
+{
+    struct cnnvp_access access = link_access(command, table, CNNVP_BORROW_READ);
+    uint64_t bytes = 0;
+    access.flags = CNNVP_DEBUG;
+    int status = vector->ops->access(vector->host, PORT_input + table->buffer, &access);
+    if (status != CNNVP_OK || access.data == NULL)
+        return refuse(vector, command, status == CNNVP_OK ? CNNVP_E_STATE : status, "the table leaves the half");
+    const char *error = vector_check_table(access.data, &bytes);
+    if (error != NULL)
+        return refuse(vector, command, CNNVP_E_INVAL, error);
+    access.size = bytes;
+    status = vector->ops->access(vector->host, PORT_input + table->buffer, &access);
+    return status == CNNVP_OK ? status : refuse(vector, command, status, "the table leaves the half");
+}
+
+/* Feature values among the results: vectors of one word a channel are parameters. */
+static uint64_t feature_words(const struct vector_job *job)
+{
+    return job->opcode == VECTOR_OP_vmean || job->opcode == VECTOR_OP_vvar ? 0 : job->count * job->repeat;
+}
+
+static void count_job(struct vector *vector, const struct cnnvp_command *command, const struct vector_job *job,
+                      const struct vector_cost *cost, uint64_t busy)
+{
+    static const uint32_t operations[VECTOR_OPERATORS] = {STAT_mac_operations, STAT_add_operations, STAT_sub_operations,
+                                                          STAT_div_operations, STAT_cmp_operations};
+    const struct cnnvp_host_ops *ops = vector->ops;
+    ops->count(vector->host, STAT_commands, command->tag, 1);
+    ops->count(vector->host, STAT_busy_cycles, command->tag, busy);
+    ops->count(vector->host, STAT_beats, command->tag, cost->beats);
+    ops->count(vector->host, STAT_elements, command->tag, job->count * job->repeat);
+    if (busy > cost->cycles)
+        ops->count(vector->host, STAT_port_cycles, command->tag, busy - cost->cycles);
+    for (uint32_t o = 0; o < VECTOR_OPERATORS; ++o)
+        if (cost->operations[o] != 0)
+            ops->count(vector->host, operations[o], command->tag, cost->operations[o]);
+}
+
+/* Name of an instruction, for the trace. */
+static const char *name_of(uint32_t opcode)
+{
+    switch (opcode) {
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
+    case code:                                                                                                         \
+        return #mnemonic;
+#include "instruction/opcodes.def"
+    default:
+        return "";
+    }
+}
+
+/* ---- callbacks ---- */
+
+static int execute(struct vector *vector, const struct cnnvp_command *command, cnnvp_time *delay)
+{
+    struct vector_job job;
+    struct vector_cost cost;
+    const char *error = vector_decode(command, vector->shape.lanes, &job);
+    if (error != NULL)
+        return refuse(vector, command, CNNVP_E_INVAL, error);
+    vector_cost(&job, &vector->shape, &cost);
+    if (job.opcode == VECTOR_OP_vact && !vector->timing_only) {
+        const int status = check_table(vector, command, &job.b);
+        if (status != CNNVP_OK)
+            return status;
+    }
+    const uint64_t streaming = cost.cycles - vector->shape.pipeline;
+    cnnvp_time longest = 0;
+    int status = borrow(vector, command, &job.a, CNNVP_BORROW_READ, 0, streaming, &longest);
+    if (status == CNNVP_OK)
+        status = borrow(vector, command, &job.b, CNNVP_BORROW_READ, 0, streaming, &longest);
+    if (status == CNNVP_OK)
+        status = borrow(vector, command, &job.c, CNNVP_BORROW_READ, 0, streaming, &longest);
+    if (status == CNNVP_OK)
+        status = borrow(vector, command, &job.out, CNNVP_BORROW_WRITE, feature_words(&job), streaming, &longest);
+    if (status != CNNVP_OK)
+        return refuse(vector, command, status, "an operand does not lie in its buffer's half");
+
+    const cnnvp_time now = vector->ops->now(vector->host);
+    const uint64_t edge = cnnvp_edge_at_or_after(vector->clock_mhz, now);
+    /* what the slowest port adds, in whole cycles */
+    const uint64_t streamed = cnnvp_edge_at_or_after(vector->clock_mhz, now + longest) - edge;
+    const uint64_t busy = cost.cycles + (streamed > streaming ? streamed - streaming : 0);
+    const cnnvp_time begin = after(vector, vector->busy_until > now ? vector->busy_until : now, 0);
+    const cnnvp_time end = after(vector, begin, busy);
+    vector->busy_until = end;
+    *delay += end - now;
+    count_job(vector, command, &job, &cost, busy);
+    /* a command from before a reset may still be drawn */
+    const cnnvp_time drawn_from = begin > vector->track_end ? begin : vector->track_end;
+    vector->track_end = end > drawn_from ? end : drawn_from;
+    vector->ops->span(vector->host, 0, name_of(job.opcode), command->tag, command->sequence, drawn_from,
+                      vector->track_end);
+    if (!vector->timing_only) {
+        const uint64_t clipped = vector_execute(&job, vector->shape.lanes, &vector->registers);
+        if (clipped != 0)
+            vector->ops->count(vector->host, STAT_saturations, command->tag, clipped);
+    }
+    return CNNVP_OK;
+}
+
+static int vector_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    const struct cnnvp_command *command = access->data;
+    (void)port;
+    if (access->op != CNNVP_COMMAND || command == NULL || access->size < sizeof *command)
+        return CNNVP_E_ACCESS;
+    if (access->flags & CNNVP_DEBUG)
+        return CNNVP_OK;
+    return execute(self, command, &access->delay);
+}
+
+static int vector_init(void *self, const struct cnnvp_init *init)
+{
+    struct vector *vector = self;
+    vector->host = init->host;
+    vector->ops = init->ops;
+    vector->shape = (struct vector_shape){
+        .lanes = init->ops->param(init->host, PARAM_lanes),
+        .units = init->ops->param(init->host, PARAM_units),
+        .pipeline = init->ops->param(init->host, PARAM_pipeline),
+        .div_cycles = init->ops->param(init->host, PARAM_div_cycles),
+    };
+    vector->timing_only = init->ops->timing_only(init->host);
+    return CNNVP_OK;
+}
+
+static void vector_reset(void *self)
+{
+    struct vector *vector = self;
+    vector->clock_mhz = vector->ops->clock_mhz(vector->host);
+    vector->busy_until = 0;
+    memset(&vector->registers, 0, sizeof vector->registers);
+}
+
+/* ---- tables ---- */
+
+static const struct cnnvp_param params[] = {
+#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
+    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
+#include "vector.def"
+};
+
+static const struct cnnvp_port ports[] = {
+#define CNNVP_UNIT_PORT(name, kind, flags, window, help) {#name, CNNVP_PORT_##kind, flags, window, 0, help},
+#include "vector.def"
+};
+
+static const struct cnnvp_stat stats[] = {
+#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
+#include "vector.def"
+};
+
+static const char *const tracks[] = {"vector"};
+
+const struct cnnvp_unit cnnvp_unit_vector = {
+    .struct_size = sizeof(struct cnnvp_unit),
+    .abi_major = CNNVP_ABI_MAJOR,
+    .abi_minor = CNNVP_ABI_MINOR,
+    .kind = "vector",
+    .version = "1.0",
+    .summary = "lanes of MAC, add, subtract, divide and compare; activation tables, normalisation, softmax",
+    .instance_size = sizeof(struct vector),
+    .params = params,
+    .param_count = sizeof params / sizeof params[0],
+    .ports = ports,
+    .port_count = sizeof ports / sizeof ports[0],
+    .stats = stats,
+    .stat_count = sizeof stats / sizeof stats[0],
+    .tracks = tracks,
+    .track_count = sizeof tracks / sizeof tracks[0],
+    .init = vector_init,
+    .reset = vector_reset,
+    .access = vector_access,
+};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The vector unit (kind `vector`): S003's calculation element. This is the definition of its instructions; their
+ * encoding is in instruction/opcodes.def, their registers in instruction/descriptors.def.
+ *
+ * Operands. Element (o, i), 0 <= o < repeat, 0 <= i < count, has number e = o * count + i. a, b are 16-bit words,
+ * sign-extended to 64 bits; with source 3, a is a 64-bit slot (a_addr a multiple of 8, strides in slots) and b the
+ * signed immediate. count * repeat is at most 2^28. Elements are worked on in order of e, each completely before the
+ * next: results may lie where operands do, and a later element then sees what an earlier one wrote.
+ *
+ * Lanes and registers. Each lane has a 64-bit register for each of the operators mac, add, sub, div, cmp. Without
+ * `accumulate` the elements fill the lanes without gaps: element e is in lane e mod lanes, and its result replaces the
+ * lane's register. With `accumulate` each repetition begins at lane 0: element (o, i) is in lane i mod lanes, and its
+ * result is combined with the lane's register; so count <= lanes outputs each sum over `repeat` elements. Registers are
+ * 0 at reset.
+ *
+ * Write-out. R the value written: word = saturate16(round(R * 2^-shift)), cnnvp_round_fx16 with
+ * cnnvp_round_random(seed, e). s below is the bias shift: x << s, for negative s floor(x / 2^-s). Sums and products are
+ * modulo 2^64. shift is -48 .. 63, s is -63 .. 63.
+ *
+ *   vmac   r = a * b;         accumulate: mac += r.          store writes mac
+ *   vadd   r = a + (b << s);  accumulate: add += r.          store writes add
+ *   vsub   r = a - (b << s);  accumulate: sub += r.          store writes sub
+ *   vdiv   r = the integer nearest (by the rounding mode) to a * 2^-shift / b, rounded once; b = 0: 32767 for a >= 0,
+ *          else -32768. accumulate: div += r. store writes saturate16(div), not shifted again. Stochastic: the
+ *          magnitude is rounded up where the first 32 fraction bits exceed the low 32 random bits. s is not used.
+ *   vcmp   r = max{a, b << s}, or min; accumulate: cmp = max (min) of r and cmp.  store writes cmp
+ *   vout   writes the registers of lanes 0 .. count - 1 of one operator, as they are in place of R; repeat is not used,
+ *          count at most lanes. Every operator is shifted by this instruction's format.
+ *   vact   table T at b_addr: T[0] = x0, T[1] = x_shift (0 .. 62), T[2] = n (1 or more), T[3] = intercept_shift (0 ..
+ *          47), then n pairs slope, intercept. k = floor((a - x0) / 2^x_shift), at least 0 and at most n - 1;
+ *          R = slope[k] * a + (intercept[k] << intercept_shift). Always writes. The line of the first and of the last
+ *          segment goes on to infinity. b is the input (0) or weight (1) buffer. sw/tables makes such tables.
+ *   vnorm  R = a * b + (c << s), b = B[o * b_repeat], c = C[o * c_repeat] from the same buffer (0 .. 2), b_stride not
+ *          used; R is left in mac; store writes it.
+ *   vmean  for each o: word = saturate16(round(sum of a / count * 2^-shift)), rounded once as in vdiv, random number o.
+ *          A negative shift gives the mean -shift more fraction bits than the data have.
+ *   vvar   for each o: mean m at B[o * b_repeat], with s more fraction bits than a (0 <= s <= 15); b is a buffer (0 ..
+ *          2). S = sum of ((a << s) - m)^2, saturating at 2^62; V = S / count + immediate (epsilon, unsigned, below
+ *          2^31, in the same unit); word = round(2^(s - shift) / sqrt(V)), at most 32767 (also for V = 0). Rounded down
+ *          with rounding truncate, else to nearest, exactly. a * word then has standard deviation 2^-shift.
+ *          With F fraction bits in a, the word is 1 / sigma with -shift - F fraction bits.
+ *   vsoftmax for each o: d = (max of a) - a with s fraction bits (0 <= s <= 24), E = 2^(-d / ln 2) by a table of 64
+ *          segments with linear interpolation, 30 fraction bits; word = min(32767, round(E * 2^15 / sum of E)), half
+ *          up. shift and rounding are not used.
+ *
+ * Batch normalisation of data (S000 A4) without looking at a value: vmean, vvar over the channels as repetitions; scale
+ * = gamma * word and offset = beta - mean * scale by vmac and vsub on the vectors of one word a channel; vnorm.
+ *
+ * Time, in accelerator cycles, with row = ceil(count / lanes), levels = ceil(log2(lanes)), D = div_cycles, and turns =
+ * ceil(repeat / units), since whole repetitions are shared out to the units (S000 A4, Part B 0-11: input_para units of
+ * fc_para lanes; the registers are the first unit's):
+ *   vmac vadd vsub vcmp vact vout         beats = ceil(count * repeat / lanes), with accumulate repeat * row; vout row
+ *   vdiv                                  the same beats, 1 + D cycles each
+ *   vnorm                                 turns * row; with one unit ceil(count * repeat / lanes), without gaps
+ *   vmean                                 turns * (row + levels + 1 + D)
+ *   vvar                                  turns * (row + levels + 2 * (1 + D))
+ *   vsoftmax                              turns * (3 * row + 2 * levels + row * D)
+ * and `pipeline` cycles after it, and what the port of the busiest buffer adds (buffer.h).
+ */
+#ifndef CNNVP_VECTOR_H
+#define CNNVP_VECTOR_H
+
+#include "cnnvp_command.h"
+
+extern const struct cnnvp_unit cnnvp_unit_vector;
+
+#endif

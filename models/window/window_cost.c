@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Closed forms of what a command costs on the window engine: S000 A1, A2, A5 with Part B 0-1 to 0-9.
+ *
+ * A pass is one sweep of h and w over all positions with one 3x3 kernel piece in place, for one step of the input depth
+ * (input_para channels) and one of the kernel depth (output_para): one position a cycle, whatever the stride, since
+ * positions are results. Passes of
+ *   conv       ceil(Cin / input_para) * ceil(Cout / output_para) * ceil(Kx / 3) * ceil(Ky / 3)
+ *   depthwise  ceil(C / min(input_para, output_para)) * ceil(Kx / 3) * ceil(Ky / 3): channel c meets channel c only, so
+ *              of the pairs of a pass the diagonal works, one lane of each adder tree
+ *   pool       ceil(C / input_para) * ceil(Kx / 3) * ceil(Ky / 3)
+ * and compute cycles = passes * Ho * Wo. Fully connected: inputs * ceil(outputs / fc_para).
+ *
+ * Kernel pieces (A1 L10): one tap of every channel pair a cycle, 9 cycles before each pass of a convolution, cause
+ * fill; 9 words for each pair of channels that is there, zeros beyond the kernel included (0-4).
+ *
+ * Input words (A1 L14, 0-9): each bank delivers up to three words of its row in a cycle. A row of positions begins
+ * with a whole window, 9 words for each channel; every further position takes its new columns, 3 * min(Sx, 3), the
+ * others move on in the shift registers. Rows are not kept: the next row of positions reads its three rows again.
+ * Columns and rows of a piece beyond the kernel are read like the others, since a later position needs them or the
+ * bank delivers them anyway. Dilated kernels do not go through shift registers: 9 words a position. A fully connected
+ * input is read once and broadcast (A5 L5).
+ *
+ * Bias (A1 L14, 0-8): one more input channel whose data read as 1, so one more pass for each step of the kernel depth,
+ * Ho * Wo cycles after one cycle to load its only tap; fully connected one more input. contract.md has no bias in
+ * compute_cycles: these are of the cause bias.
+ *
+ * Partial sums (A1 L16): the output buffer holds them, four words each, at acc_addr; every pass but the last writes
+ * them there, every pass but the first finds them there (the buffer counts that). The last one rounds on its way, so
+ * write-out has no cycles of its own.
+ */
+#include "window_tile.h"
+
+static uint64_t ceil_div(uint64_t n, uint64_t d)
+{
+    return (n + d - 1u) / d;
+}
+
+static uint32_t minimum(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+uint32_t cnnvp_window_diagonal(const struct cnnvp_window_shape *shape)
+{
+    return minimum(shape->input_para, shape->output_para);
+}
+
+bool cnnvp_window_shifts(const struct cnnvp_fx16_tile *tile)
+{
+    return (tile->dx == 1u || tile->kx == 1u) && (tile->dy == 1u || tile->ky == 1u);
+}
+
+/* Words that one channel reads in one pass. */
+static uint64_t pass_words(const struct cnnvp_fx16_tile *tile)
+{
+    const uint64_t fresh = CNNVP_WINDOW_SIDE * minimum(tile->sx, CNNVP_WINDOW_SIDE);
+    if (!cnnvp_window_shifts(tile))
+        return (uint64_t)CNNVP_WINDOW_TAPS * tile->out_h * tile->out_w;
+    return (uint64_t)tile->out_h * (CNNVP_WINDOW_TAPS + (tile->out_w - 1u) * fresh);
+}
+
+/* All results take part in `passes` passes. */
+static void output_cost(const struct cnnvp_fx16_tile *tile, uint64_t passes, struct cnnvp_window_cost *cost)
+{
+    const uint64_t results = tile->planes * tile->plane_words;
+    cost->passes = passes;
+    cost->output_words =
+        results * (CNNVP_WINDOW_SLOT_WORDS * (passes - 1u) + (tile->partial ? CNNVP_WINDOW_SLOT_WORDS : 1u));
+}
+
+static void window_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
+                        struct cnnvp_window_cost *cost)
+{
+    const uint64_t positions = tile->plane_words;
+    const uint64_t pieces = ceil_div(tile->kx, CNNVP_WINDOW_SIDE) * ceil_div(tile->ky, CNNVP_WINDOW_SIDE);
+    const bool multiplies = tile->operation.product == CNNVP_FX16_PRODUCT_KA;
+    uint64_t in_steps = 1;                            /* passes that add up in one result, but for pieces */
+    uint64_t out_steps;                               /* groups of results */
+    uint64_t pairs = tile->out_channels;              /* channel pairs */
+    uint64_t channel_sweeps = tile->in_channels;      /* channels, as often as they are read */
+    if (!multiplies) {
+        out_steps = ceil_div(tile->out_channels, shape->input_para);
+    } else if (tile->per_channel) {
+        out_steps = ceil_div(tile->out_channels, cnnvp_window_diagonal(shape));
+    } else {
+        in_steps = ceil_div(tile->in_channels, shape->input_para);
+        out_steps = ceil_div(tile->out_channels, shape->output_para);
+        pairs *= tile->in_channels;
+        channel_sweeps *= out_steps;
+    }
+    const uint64_t passes = in_steps * out_steps * pieces;
+    cost->compute_cycles = passes * positions;
+    cost->input_words = channel_sweeps * pieces * pass_words(tile);
+    cost->reused_words = channel_sweeps * pieces * positions * CNNVP_WINDOW_TAPS - cost->input_words;
+    if (multiplies) {
+        cost->kernel_loads = passes;
+        cost->load_cycles = passes * CNNVP_WINDOW_TAPS;
+        cost->weight_words = pairs * pieces * CNNVP_WINDOW_TAPS;
+        cost->macs = pairs * tile->kx * tile->ky * positions;
+    }
+    if (tile->bias) {
+        cost->bias_loads = out_steps;
+        cost->bias_cycles = out_steps * (positions + 1u);
+        cost->bias_words = tile->out_channels;
+    }
+    output_cost(tile, in_steps * pieces + tile->bias, cost);
+}
+
+static void matmul_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
+                        struct cnnvp_window_cost *cost)
+{
+    const uint64_t steps = ceil_div(tile->outputs, shape->fc_para);
+    cost->compute_cycles = tile->inputs * steps;
+    cost->input_words = tile->inputs;
+    cost->weight_words = (uint64_t)tile->inputs * tile->outputs;
+    cost->macs = cost->weight_words;
+    cost->bias_cycles = tile->bias ? steps : 0;
+    cost->bias_loads = cost->bias_cycles;
+    cost->bias_words = tile->bias ? tile->outputs : 0;
+    output_cost(tile, (uint64_t)tile->inputs + tile->bias, cost);
+}
+
+void cnnvp_window_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
+                       struct cnnvp_window_cost *cost)
+{
+    *cost = (struct cnnvp_window_cost){0};
+    if (tile->kind == CNNVP_FX16_MATMUL)
+        matmul_cost(shape, tile, cost);
+    else
+        window_cost(shape, tile, cost);
+    cost->weight_words += cost->bias_words;
+    cost->pipeline_cycles = shape->pipeline - 1u;
+}
