@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The platform part of cnnvp.h. No exception leaves these functions. */
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+
+#include "cnnvp.h"
+#include "config.h"
+#include "elf.h"
+#include "platform.h"
+#include "recorder.h"
+
+struct cnnvp_platform {
+    cnnvp_config *config = nullptr;
+    cnnvp_recorder *recorder = nullptr;
+    std::unique_ptr<cnnvp::platform> platform;
+    uint64_t max_time = 0;
+    uint64_t end_ps = 0;
+    double wall_seconds = 0;
+    bool has_run = false;
+
+    ~cnnvp_platform()
+    {
+        platform.reset();
+        cnnvp_recorder_free(recorder);
+        cnnvp_config_free(config);
+    }
+};
+
+namespace {
+
+/* Calls the function; an exception, which only a broken unit or a lack of memory can cause, becomes FAILED. */
+template <typename Function> cnnvp_result shielded(cnnvp_error *error, Function &&function)
+{
+    try {
+        return function();
+    } catch (const std::exception &problem) {
+        if (error)
+            std::snprintf(error->text, sizeof error->text, "%s", problem.what());
+        return CNNVP_FAILED;
+    }
+}
+
+cnnvp_result fail(cnnvp_error *error, const char *text)
+{
+    std::snprintf(error->text, sizeof error->text, "%s", text);
+    return CNNVP_FAILED;
+}
+
+cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &options, cnnvp_platform &made,
+                   cnnvp_error *error)
+{
+    cnnvp::run_control::options control;
+
+    made.config = cnnvp_config_copy(config);
+    const cnnvp_resolved *resolved = made.config ? cnnvp_config_resolved(made.config) : nullptr;
+    if (!made.config)
+        return fail(error, "there is not enough memory");
+    if (!resolved)
+        return fail(error, "the configuration has not been resolved");
+    const cnnvp_result result =
+        cnnvp_recorder_new(resolved, options.trace, options.timing_only, &made.recorder, error);
+    if (result != CNNVP_DONE)
+        return result;
+    control.recorder = made.recorder;
+    control.timing_only = options.timing_only != 0;
+    control.verbosity = options.verbosity;
+    control.console = options.console;
+    control.console_context = options.console_context;
+    made.max_time = options.max_time_ps;
+    return cnnvp::platform::build(*resolved, control, &made.platform, error);
+}
+
+} // namespace
+
+extern "C" {
+
+const char *cnnvp_systemc_version(void)
+{
+    static const std::string text = std::to_string(sc_core::sc_version_major) + "." +
+                                    std::to_string(sc_core::sc_version_minor) + "." +
+                                    std::to_string(sc_core::sc_version_patch);
+    return text.c_str();
+}
+
+cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const cnnvp_platform_options *options,
+                                cnnvp_platform **platform, cnnvp_error *error)
+{
+    cnnvp_platform_options defaults{};
+    cnnvp_error unwanted;
+
+    if (!error)
+        error = &unwanted;
+    *platform = nullptr;
+    if (options && options->struct_size != sizeof *options)
+        return fail(error, "struct cnnvp_platform_options has another size: program and library do not match");
+    return shielded(error, [&] {
+        auto made = std::make_unique<cnnvp_platform>();
+        const cnnvp_result result = build(config, options ? *options : defaults, *made, error);
+        if (result == CNNVP_DONE)
+            *platform = made.release();
+        return result;
+    });
+}
+
+cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *error)
+{
+    cnnvp_error unwanted;
+
+    if (!platform->has_run)
+        return CNNVP_DONE;
+    return cnnvp_recorder_finish(platform->recorder, platform->end_ps, error ? error : &unwanted);
+}
+
+void cnnvp_platform_free(cnnvp_platform *platform)
+{
+    cnnvp_error error;
+
+    if (!platform)
+        return;
+    if (cnnvp_platform_close_trace(platform, &error) != CNNVP_DONE)
+        std::fprintf(stderr, "cnnvp: %s\n", error.text);
+    delete platform;
+}
+
+cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file, int argc, char *const *args,
+                                     cnnvp_error *error)
+{
+    cnnvp_error unwanted;
+    cnnvp_elf *elf;
+
+    if (!error)
+        error = &unwanted;
+    const cnnvp_result result = cnnvp_elf_read(file, &elf, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const std::unique_ptr<cnnvp_elf, void (*)(cnnvp_elf *)> owner(elf, cnnvp_elf_free);
+    return shielded(error, [&] { return platform->platform->memory().load(*elf, file, argc, args, error); });
+}
+
+cnnvp_result cnnvp_platform_read(cnnvp_platform *platform, uint64_t address, void *data, size_t size)
+{
+    return shielded(nullptr, [&] {
+        return platform->platform->memory().read(address, data, size) ? CNNVP_DONE : CNNVP_BAD_INPUT;
+    });
+}
+
+cnnvp_result cnnvp_platform_write(cnnvp_platform *platform, uint64_t address, const void *data, size_t size)
+{
+    return shielded(nullptr, [&] {
+        return platform->platform->memory().write(address, data, size) ? CNNVP_DONE : CNNVP_BAD_INPUT;
+    });
+}
+
+cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size_t size, void **data)
+{
+    return shielded(nullptr, [&] {
+        return platform->platform->memory().map(address, size, data) ? CNNVP_DONE : CNNVP_BAD_INPUT;
+    });
+}
+
+cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *result)
+{
+    *result = cnnvp_run_result{};
+    return shielded(nullptr, [&] {
+        const auto begin = std::chrono::steady_clock::now();
+        platform->has_run = true;
+        platform->platform->run(platform->max_time, result);
+        platform->end_ps = result->time_ps;
+        platform->wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        return result->end == CNNVP_END_EXIT && result->exit_code == 0 ? CNNVP_DONE : CNNVP_FAILED;
+    });
+}
+
+void cnnvp_platform_interrupt(void)
+{
+    cnnvp::run_control::interrupt();
+}
+
+cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const cnnvp_work_info *work)
+{
+    return cnnvp_recorder_describe(platform->recorder, work);
+}
+
+cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)
+{
+    *json = nullptr;
+    return shielded(nullptr, [&] {
+        platform->platform->flush();
+        return cnnvp_recorder_json(platform->recorder, platform->end_ps, platform->wall_seconds,
+                                   cnnvp_systemc_version(), json);
+    });
+}
+
+} /* extern "C" */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The built-in units. The list of kinds is made by CMake from the units' own headers (platform/CMakeLists.txt).
+ */
+#include "cnnvp.h"
+
+#define CNNVP_BUILTIN(kind) extern const struct cnnvp_unit cnnvp_unit_##kind;
+#include "builtin_kinds.def"
+#undef CNNVP_BUILTIN
+
+const struct cnnvp_unit *cnnvp_unit_at(size_t index)
+{
+    static const struct cnnvp_unit *const units[] = {
+#define CNNVP_BUILTIN(kind) &cnnvp_unit_##kind,
+#include "builtin_kinds.def"
+#undef CNNVP_BUILTIN
+        NULL,
+    };
+    const size_t count = sizeof units / sizeof units[0] - 1;
+
+    return index < count ? units[index] : NULL;
+}

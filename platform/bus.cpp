@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bus, see bus.h. */
+#include "bus.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <utility>
+
+namespace cnnvp {
+
+namespace {
+
+constexpr unsigned max_warnings = 20; /* lines for each initiator */
+
+uint64_t last_byte(const tlm::tlm_generic_payload &payload, uint64_t size)
+{
+    return payload.get_address() + (size ? size - 1 : 0);
+}
+
+} // namespace
+
+bus::bus(const sc_core::sc_module_name &name, run_control &control, uint32_t instance, std::vector<window> windows,
+         std::vector<std::string> initiators)
+    : sc_core::sc_module(name), control_(control), initiators_(std::move(initiators)), warnings_(initiators_.size())
+{
+    for (size_t i = 0; i < windows.size(); i++)
+        routes_.push_back({windows[i], i, 0, nullptr});
+    std::sort(routes_.begin(), routes_.end(),
+              [](const route &a, const route &b) { return a.place.base < b.place.base; });
+    for (size_t i = 0; i < routes_.size(); i++) {
+        route &route = routes_[i];
+        route.socket = std::make_unique<initiator_socket>(("to_" + route.place.name).c_str());
+        route.socket->register_nb_transport_bw(this, &bus::nb_transport_bw, static_cast<int>(i));
+        if (control_.recorder())
+            route.link = cnnvp_recorder_link(control_.recorder(), instance, route.place.instance);
+    }
+    for (size_t i = 0; i < initiators_.size(); i++) {
+        auto socket = std::make_unique<target_socket>(("from_" + initiators_[i] + "_" + std::to_string(i)).c_str());
+        const int id = static_cast<int>(i);
+        socket->register_b_transport(this, &bus::b_transport, id);
+        socket->register_transport_dbg(this, &bus::transport_dbg, id);
+        socket->register_get_direct_mem_ptr(this, &bus::get_direct_mem_ptr, id);
+        socket->register_nb_transport_fw(this, &bus::nb_transport_fw, id);
+        targets_.push_back(std::move(socket));
+    }
+}
+
+bus::initiator_socket &bus::initiator(size_t window)
+{
+    for (route &route : routes_)
+        if (route.given == window)
+            return *route.socket;
+    return *routes_.at(window).socket;
+}
+
+/* -- decoding -- */
+
+bus::route *bus::find(uint64_t first, uint64_t last)
+{
+    if (last < first)
+        return nullptr;
+    if (latest_ < routes_.size()) {
+        route &route = routes_[latest_];
+        if (first - route.place.base < route.place.size && last - route.place.base < route.place.size)
+            return &route;
+    }
+    const auto behind = std::upper_bound(routes_.begin(), routes_.end(), first,
+                                         [](uint64_t at, const route &route) { return at < route.place.base; });
+    if (behind == routes_.begin())
+        return nullptr;
+    route &route = *(behind - 1);
+    if (first - route.place.base >= route.place.size || last - route.place.base >= route.place.size)
+        return nullptr;
+    latest_ = static_cast<size_t>(&route - routes_.data());
+    return &route;
+}
+
+void bus::warn(size_t initiator, const tlm::tlm_generic_payload &payload, uint64_t first, uint64_t last)
+{
+    const auto *extension = payload.get_extension<payload_extension>();
+    const bool command = payload.get_command() == tlm::TLM_IGNORE_COMMAND && (!extension || !extension->record);
+    const bool write = extension && extension->record   ? extension->record->request.op == CNNVP_WRITE
+                       : extension && extension->access ? extension->access->op == CNNVP_WRITE
+                                                        : payload.is_write();
+    char text[200];
+
+    if (warnings_[initiator] > max_warnings)
+        return;
+    if (warnings_[initiator]++ == max_warnings)
+        std::snprintf(text, sizeof text, "%s: many address errors; further ones are not shown",
+                      initiators_[initiator].c_str());
+    else
+        std::snprintf(text, sizeof text, "%s: %s of 0x%" PRIx64 "..0x%" PRIx64 ": nothing is there",
+                      initiators_[initiator].c_str(), write ? "write" : command ? "access" : "read", first, last);
+    control_.log(CNNVP_LOG_WARNING, basename(), text);
+}
+
+/* On success the payload's address is relative to the window. */
+bus::route *bus::decode(int socket, tlm::tlm_generic_payload &payload, uint64_t first, uint64_t last)
+{
+    route *route = find(first, last);
+
+    if (route) {
+        payload.set_address(payload.get_address() - route->place.base);
+        return route;
+    }
+    if (auto *extension = payload.get_extension<payload_extension>()) {
+        extension->answered = true;
+        extension->status = CNNVP_E_ADDR;
+    }
+    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
+    warn(static_cast<size_t>(socket), payload, first, last);
+    return nullptr;
+}
+
+void bus::count(const route &route, link_bytes bytes)
+{
+    if (control_.recorder())
+        cnnvp_recorder_transfer(control_.recorder(), route.link, run_control::now(), bytes.read, bytes.write);
+}
+
+/* -- accesses -- */
+
+void bus::b_transport(int socket, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
+{
+    auto *extension = payload.get_extension<payload_extension>();
+    cnnvp_access *access = extension ? extension->access : nullptr;
+    const uint64_t first = payload.get_address();
+    const uint64_t size = access ? access->size : payload.get_data_length();
+    route *route = decode(socket, payload, first, last_byte(payload, size));
+
+    if (!route)
+        return;
+    (*route->socket)->b_transport(payload, delay);
+    payload.set_address(first);
+    if (!payload.is_response_ok() || (access && access->flags & CNNVP_UNTIMED))
+        return;
+    if (access)
+        count(*route, bytes_of(*access));
+    else
+        count(*route, payload.is_read() ? link_bytes{size, 0} : link_bytes{0, size});
+}
+
+unsigned bus::transport_dbg(int, tlm::tlm_generic_payload &payload)
+{
+    auto *extension = payload.get_extension<payload_extension>();
+    cnnvp_access *access = extension ? extension->access : nullptr;
+    const uint64_t first = payload.get_address();
+    route *route = find(first, last_byte(payload, access ? access->size : payload.get_data_length()));
+
+    if (!route) {
+        if (extension) {
+            extension->answered = true;
+            extension->status = CNNVP_E_ADDR;
+        }
+        return 0;
+    }
+    payload.set_address(first - route->place.base);
+    const unsigned done = (*route->socket)->transport_dbg(payload);
+    payload.set_address(first);
+    return done;
+}
+
+bool bus::get_direct_mem_ptr(int, tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi)
+{
+    const uint64_t address = payload.get_address();
+    route *route = find(address, address);
+
+    if (!route)
+        return false;
+    payload.set_address(address - route->place.base);
+    const bool granted = (*route->socket)->get_direct_mem_ptr(payload, dmi);
+    payload.set_address(address);
+    if (!granted)
+        return false;
+    dmi.set_end_address(std::min<uint64_t>(dmi.get_end_address(), route->place.size - 1) + route->place.base);
+    dmi.set_start_address(dmi.get_start_address() + route->place.base);
+    return true;
+}
+
+/* -- requests -- */
+
+tlm::tlm_sync_enum bus::nb_transport_fw(int socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                        sc_core::sc_time &delay)
+{
+    if (phase == tlm::BEGIN_REQ)
+        return forward_begin(static_cast<size_t>(socket), payload, phase, delay);
+    return tlm::TLM_COMPLETED; /* END_RESP: it was answered TLM_COMPLETED to the target already */
+}
+
+tlm::tlm_sync_enum bus::forward_begin(size_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                      sc_core::sc_time &delay)
+{
+    auto *extension = payload.get_extension<payload_extension>();
+    request_record *record = extension ? extension->record : nullptr;
+    uint64_t first = payload.get_address();
+    uint64_t last = last_byte(payload, payload.get_data_length());
+
+    if (record) {
+        cnnvp_request moved = record->request;
+        moved.address = first;
+        if (!span_of(moved, &first, &last))
+            first = 1, last = 0; /* matches no window */
+    }
+    route *route = decode(static_cast<int>(socket), payload, first, last);
+    if (!route)
+        return tlm::TLM_COMPLETED;
+    const auto index = static_cast<size_t>(route - routes_.data());
+    if (record) {
+        extension->bus_window = static_cast<uint32_t>(index);
+        extension->bus_socket = static_cast<uint32_t>(socket);
+    } else {
+        foreign_[&payload] = {index, socket};
+    }
+    const tlm::tlm_sync_enum answer = (*route->socket)->nb_transport_fw(payload, phase, delay);
+    const bool done = answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP);
+    if (done) {
+        count_response(*route, payload);
+        foreign_.erase(&payload);
+    }
+    return answer;
+}
+
+void bus::count_response(const route &route, tlm::tlm_generic_payload &payload)
+{
+    auto *extension = payload.get_extension<payload_extension>();
+
+    if (!payload.is_response_ok())
+        return;
+    if (extension && extension->record)
+        count(route, bytes_of(extension->record->request));
+    else
+        count(route, payload.is_read() ? link_bytes{payload.get_data_length(), 0}
+                                       : link_bytes{0, payload.get_data_length()});
+}
+
+tlm::tlm_sync_enum bus::nb_transport_bw(int index, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                        sc_core::sc_time &delay)
+{
+    auto *extension = payload.get_extension<payload_extension>();
+    size_t socket;
+
+    if (extension && extension->record) {
+        socket = extension->bus_socket;
+    } else {
+        const auto found = foreign_.find(&payload);
+        if (found == foreign_.end())
+            return tlm::TLM_COMPLETED;
+        socket = found->second.second;
+    }
+    if (phase == tlm::BEGIN_RESP) {
+        count_response(routes_[static_cast<size_t>(index)], payload);
+        foreign_.erase(&payload);
+    }
+    return (*targets_[socket])->nb_transport_bw(payload, phase, delay);
+}
+
+} // namespace cnnvp

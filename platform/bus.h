@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The bus: address windows, each leading to one target port. Costs no time of its own. An address in no window, and a
+ * transaction that crosses a window's end, is an address error and one warning that names the initiator.
+ * Carries b_transport, nb_transport, debug transport and direct memory, with addresses made relative to the window; links
+ * from the bus to its targets are counted here.
+ */
+#ifndef CNNVP_PLATFORM_BUS_H
+#define CNNVP_PLATFORM_BUS_H
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <systemc>
+#include <tlm>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include "payload.h"
+#include "run_control.h"
+
+namespace cnnvp {
+
+class bus final : public sc_core::sc_module {
+public:
+    using initiator_socket = tlm_utils::simple_initiator_socket_tagged<bus>;
+    using target_socket = tlm_utils::simple_target_socket_tagged<bus>;
+
+    struct window {
+        std::string name;  /* of the target */
+        uint32_t instance; /* its number */
+        uint64_t base;
+        uint64_t size; /* bytes, 1 or more; windows do not overlap */
+    };
+
+    /* `instance` is the bus's own number, `initiators` the names of those that will be bound to target(0), target(1)... */
+    bus(const sc_core::sc_module_name &name, run_control &control, uint32_t instance, std::vector<window> windows,
+        std::vector<std::string> initiators);
+
+    /* The socket of the index-th of `windows` as they were given. */
+    initiator_socket &initiator(size_t window);
+    target_socket &target(size_t initiator) { return *targets_[initiator]; }
+
+private:
+    struct route {
+        window place;
+        size_t given; /* index in the constructor's list */
+        uint32_t link;
+        std::unique_ptr<initiator_socket> socket;
+    };
+
+    run_control &control_;
+    std::vector<route> routes_; /* by base */
+    std::vector<std::string> initiators_;
+    std::vector<unsigned> warnings_; /* of each initiator */
+    std::vector<std::unique_ptr<target_socket>> targets_;
+    std::map<const tlm::tlm_generic_payload *, std::pair<size_t, size_t>> foreign_; /* requests without our extension */
+    size_t latest_ = 0;
+
+    route *find(uint64_t first, uint64_t last);
+    route *decode(int socket, tlm::tlm_generic_payload &payload, uint64_t first, uint64_t last);
+    void warn(size_t initiator, const tlm::tlm_generic_payload &payload, uint64_t first, uint64_t last);
+    void count(const route &route, link_bytes bytes);
+
+    void b_transport(int socket, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
+    unsigned transport_dbg(int socket, tlm::tlm_generic_payload &payload);
+    bool get_direct_mem_ptr(int socket, tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi);
+    tlm::tlm_sync_enum nb_transport_fw(int socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                       sc_core::sc_time &delay);
+    tlm::tlm_sync_enum forward_begin(size_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                     sc_core::sc_time &delay);
+    tlm::tlm_sync_enum nb_transport_bw(int index, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                       sc_core::sc_time &delay);
+    void count_response(const route &route, tlm::tlm_generic_payload &payload);
+};
+
+} // namespace cnnvp
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The configuration section of cnnvp.h, and config.h. See config_internal.h for how a configuration comes about. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_internal.h"
+#include "registry.h"
+
+cnnvp_result cnnvp_unit_find(const char *model, const struct cnnvp_unit **unit, struct cnnvp_error *error)
+{
+    char reason[1024] = "";
+    cnnvp_result result = cnnvp_registry_find(model, NULL, unit, reason, sizeof reason);
+    if (result == CNNVP_DONE)
+        return result;
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, model);
+    const struct cnnvp_unit *known;
+    for (size_t i = 0; !strchr(model, ':') && (known = cnnvp_unit_at(i)) != NULL; i++)
+        cnnvp_suggest_offer(&suggest, known->kind);
+    (void)cnnvp_config_error(error, NULL, "%s%s", reason,
+                             strchr(model, ':') ? "" : cnnvp_suggest_text(&suggest, "there are"));
+    return result;
+}
+
+struct cnnvp_config {
+    struct cnnvp_draft *draft;
+    char **sets;
+    size_t set_count;
+    struct cnnvp_box *box; /* NULL: not resolved since the last change */
+};
+
+cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config, struct cnnvp_error *error)
+{
+    struct cnnvp_config *made = calloc(1, sizeof *made);
+    *config = NULL;
+    if (!made)
+        return cnnvp_config_no_memory(error);
+    cnnvp_result result = cnnvp_draft_new(file_or_preset, &made->draft, error);
+    if (result != CNNVP_DONE) {
+        free(made);
+        return result;
+    }
+    *config = made;
+    return CNNVP_DONE;
+}
+
+void cnnvp_config_free(cnnvp_config *config)
+{
+    if (!config)
+        return;
+    cnnvp_box_release(config->box);
+    cnnvp_draft_release(config->draft);
+    for (size_t i = 0; i < config->set_count; i++)
+        free(config->sets[i]);
+    free(config->sets);
+    free(config);
+}
+
+static cnnvp_result append_set(cnnvp_config *config, const char *assignment)
+{
+    char **sets = realloc(config->sets, (config->set_count + 1) * sizeof *sets);
+    if (!sets)
+        return CNNVP_FAILED;
+    config->sets = sets;
+    sets[config->set_count] = malloc(strlen(assignment) + 1);
+    if (!sets[config->set_count])
+        return CNNVP_FAILED;
+    memcpy(sets[config->set_count++], assignment, strlen(assignment) + 1);
+    return CNNVP_DONE;
+}
+
+/* Whether the text has the form of an assignment to an instance that is there. */
+static cnnvp_result check_assignment(const cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
+{
+    char place[100];
+    (void)snprintf(place, sizeof place, "--set %s", cnnvp_config_show(assignment).text);
+    const char *equals = strchr(assignment, '=');
+    const char *dot = strchr(assignment, '.');
+    if (!equals || !dot || dot > equals || dot == assignment || dot + 1 == equals)
+        return cnnvp_config_error(error, place, "is not of the form INSTANCE.PARAM=VALUE");
+    if (strlen(assignment) > 2 * CNNVP_CONFIG_TEXT_BYTES || config->set_count == CNNVP_CONFIG_SETS)
+        return cnnvp_config_error(error, place, "is too long, or one of more than %d", CNNVP_CONFIG_SETS);
+    size_t length = (size_t)(dot - assignment);
+    char name[CNNVP_CONFIG_NAME_BYTES + 1] = "";
+    if (length <= CNNVP_CONFIG_NAME_BYTES)
+        memcpy(name, assignment, length);
+    if (*name && cnnvp_draft_find(config->draft, name)) {
+        if (strncmp(dot + 1, "connect=", 8) == 0)
+            return cnnvp_config_error(error, place, "connections are made in the platform file");
+        return CNNVP_DONE;
+    }
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, name);
+    for (const struct cnnvp_draft_unit *unit = config->draft->units; unit; unit = unit->next)
+        cnnvp_suggest_offer(&suggest, unit->name);
+    return cnnvp_config_error(error, place, "the platform has no such instance%s",
+                              cnnvp_suggest_text(&suggest, "there are"));
+}
+
+cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, struct cnnvp_error *error)
+{
+    cnnvp_result result = check_assignment(config, assignment, error);
+    if (result != CNNVP_DONE)
+        return result;
+    if (append_set(config, assignment) != CNNVP_DONE)
+        return cnnvp_config_no_memory(error);
+    cnnvp_box_release(config->box);
+    config->box = NULL;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_config_resolve(cnnvp_config *config, struct cnnvp_error *error)
+{
+    cnnvp_box_release(config->box);
+    config->box = NULL;
+    return cnnvp_box_new(config->draft, config->sets, config->set_count, &config->box, error);
+}
+
+const struct cnnvp_resolved *cnnvp_config_resolved(const cnnvp_config *config)
+{
+    return config->box ? &config->box->resolved : NULL;
+}
+
+cnnvp_config *cnnvp_config_copy(const cnnvp_config *config)
+{
+    struct cnnvp_config *copy = calloc(1, sizeof *copy);
+    if (!copy)
+        return NULL;
+    copy->draft = config->draft;
+    copy->draft->references++;
+    copy->box = config->box;
+    if (copy->box)
+        copy->box->references++;
+    for (size_t i = 0; i < config->set_count; i++) {
+        if (append_set(copy, config->sets[i]) != CNNVP_DONE) {
+            cnnvp_config_free(copy);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint64_t *value, const char **text)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    const char *dot = strchr(name, '.');
+    for (size_t i = 0; resolved && dot && i < resolved->instance_count; i++) {
+        const struct cnnvp_instance *instance = &resolved->instances[i];
+        if (strlen(instance->name) != (size_t)(dot - name) || strncmp(instance->name, name, (size_t)(dot - name)) != 0)
+            continue;
+        uint32_t index = cnnvp_unit_param(instance->unit, dot + 1);
+        const struct cnnvp_binding *irq = NULL;
+        if (strcmp(dot + 1, "irq") == 0) {
+            uint32_t line = cnnvp_box_irq(resolved, instance, &irq);
+            if (value)
+                *value = line;
+            if (text)
+                *text = "";
+            return irq ? CNNVP_DONE : CNNVP_BAD_INPUT;
+        }
+        if (index == UINT32_MAX)
+            return CNNVP_BAD_INPUT;
+        if (value)
+            *value = instance->values[index];
+        if (text)
+            *text = instance->texts[index];
+        return CNNVP_DONE;
+    }
+    return CNNVP_BAD_INPUT;
+}
+
+cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instance, uint64_t *base, uint64_t *size)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    const struct cnnvp_instance *found = resolved ? cnnvp_box_find(resolved, instance) : NULL;
+    if (!found || !found->on_bus)
+        return CNNVP_BAD_INPUT;
+    *base = found->base;
+    *size = found->size;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_config_text(const cnnvp_config *config, char **yaml, char **memory_map)
+{
+    return config->box ? cnnvp_box_text(config->box, yaml, memory_map) : CNNVP_BAD_INPUT;
+}
+
+void cnnvp_config_place_error(const struct cnnvp_instance *instance, uint32_t index, const char *message,
+                              struct cnnvp_error *error)
+{
+    if (instance->unit && index < instance->unit->param_count) {
+        const char *place = instance->places[index].text;
+        (void)cnnvp_config_error(error, *place ? place : instance->place.text, "%s.%s: %s", instance->name,
+                                 instance->unit->params[index].name, message);
+    } else {
+        (void)cnnvp_config_error(error, instance->place.text, "%s: %s", instance->name, message);
+    }
+}

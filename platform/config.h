@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A resolved platform configuration: instances, their checked parameter values, and what is connected to what.
+ * Made by config.c from a YAML file with libfyaml; read by the elaboration in platform.cpp. Plain C data.
+ */
+#ifndef CNNVP_PLATFORM_CONFIG_H
+#define CNNVP_PLATFORM_CONFIG_H
+
+#include "cnnvp.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where a value was written: "FILE:LINE:COLUMN", "--set", or "" for a default. */
+struct cnnvp_place {
+    const char *text;
+};
+
+/* Number of an instance that is not there. */
+#define CNNVP_NO_INSTANCE UINT32_MAX
+
+/* Where an outgoing port leads. */
+struct cnnvp_binding {
+    uint32_t port;          /* index in the unit's port table: INITIATOR, MEM_INITIATOR or IRQ_OUT */
+    uint32_t target;        /* instance number */
+    uint32_t target_port;   /* index in the target's port table; unused if the target is the bus */
+    uint32_t target_line;   /* IRQ_IN ports: line */
+};
+
+struct cnnvp_instance {
+    const char *name;
+    const struct cnnvp_unit *unit; /* NULL for the bus, which the platform itself provides */
+    const char *model;             /* as written: a kind, or library:kind */
+    uint64_t *values;              /* one for each parameter of the unit */
+    const char **texts;            /* the same as text */
+    struct cnnvp_place *places;    /* where each was set */
+    struct cnnvp_place place;      /* of the instance */
+    uint32_t number;
+    uint32_t clock;                /* instance whose clock_mhz counts (itself, if it has that parameter), or
+                                      CNNVP_NO_INSTANCE: the default of 1000 MHz */
+    int on_bus;                    /* 1: `base`, `size` are its window on the bus */
+    uint64_t base;
+    uint64_t size;
+    uint32_t bus_port;             /* its target port that the bus reaches */
+    struct cnnvp_binding *bindings;
+    size_t binding_count;
+};
+
+struct cnnvp_resolved {
+    const char *platform_name;
+    struct cnnvp_instance *instances;
+    size_t instance_count;
+};
+
+/* The instances of a configuration that has been resolved, NULL otherwise. Lives as long as the configuration does and
+ * until its next resolve. */
+const struct cnnvp_resolved *cnnvp_config_resolved(const cnnvp_config *config);
+
+/* An independent copy of a resolved configuration (shares the libraries that were loaded). NULL: out of memory. */
+cnnvp_config *cnnvp_config_copy(const cnnvp_config *config);
+
+/* Fills `error` with the place of parameter `index` (UINT32_MAX: of the instance) and a message. */
+void cnnvp_config_place_error(const struct cnnvp_instance *instance, uint32_t index, const char *message,
+                              struct cnnvp_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory that is freed all at once, and the texts of messages. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_internal.h"
+
+enum { CHUNK_BYTES = 16 * 1024, ALIGNMENT = 16 };
+
+struct cnnvp_arena_chunk {
+    struct cnnvp_arena_chunk *next;
+    size_t used;
+    size_t size;
+    _Alignas(ALIGNMENT) unsigned char data[];
+};
+
+void *cnnvp_arena_alloc(struct cnnvp_arena *arena, size_t size)
+{
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    struct cnnvp_arena_chunk *chunk = arena->chunk;
+    if (!chunk || chunk->size - chunk->used < size) {
+        size_t bytes = size > CHUNK_BYTES ? size : CHUNK_BYTES;
+        chunk = calloc(1, sizeof *chunk + bytes);
+        if (!chunk)
+            return NULL;
+        chunk->size = bytes;
+        chunk->next = arena->chunk;
+        arena->chunk = chunk;
+    }
+    void *memory = chunk->data + chunk->used;
+    chunk->used += size;
+    return memory;
+}
+
+void *cnnvp_arena_array(struct cnnvp_arena *arena, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size)
+        return NULL;
+    return cnnvp_arena_alloc(arena, count * size);
+}
+
+char *cnnvp_arena_copy(struct cnnvp_arena *arena, const char *text, size_t size)
+{
+    char *copy = cnnvp_arena_alloc(arena, size + 1);
+    if (copy && size)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+char *cnnvp_arena_printf(struct cnnvp_arena *arena, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : cnnvp_arena_alloc(arena, (size_t)length + 1);
+    if (!text)
+        return NULL;
+    va_start(args, format);
+    (void)vsnprintf(text, (size_t)length + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+void cnnvp_arena_free(struct cnnvp_arena *arena)
+{
+    while (arena->chunk) {
+        struct cnnvp_arena_chunk *next = arena->chunk->next;
+        free(arena->chunk);
+        arena->chunk = next;
+    }
+}
+
+cnnvp_result cnnvp_config_error(struct cnnvp_error *error, const char *place, const char *format, ...)
+{
+    int used = 0;
+    if (place && *place)
+        used = snprintf(error->text, sizeof error->text, "%s: ", place);
+    if (used >= 0 && (size_t)used < sizeof error->text) {
+        va_list args;
+        va_start(args, format);
+        (void)vsnprintf(error->text + used, sizeof error->text - (size_t)used, format, args);
+        va_end(args);
+    }
+    return CNNVP_BAD_INPUT;
+}
+
+cnnvp_result cnnvp_config_no_memory(struct cnnvp_error *error)
+{
+    (void)snprintf(error->text, sizeof error->text, "out of memory");
+    return CNNVP_FAILED;
+}
+
+struct cnnvp_shown cnnvp_config_show(const char *text)
+{
+    /* Bytes that are no characters are cut anywhere; an escape, the dots, the quote and a zero still fit. */
+    enum { CUT = sizeof((struct cnnvp_shown *)0)->text - 9 };
+    struct cnnvp_shown shown;
+    size_t out = 0;
+    shown.text[out++] = '"';
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        /* Cut only where a character begins, and leave room for the closing dots and quote. */
+        if ((out >= 60 && (*at & 0xc0u) != 0x80u) || out >= CUT) {
+            memcpy(shown.text + out, "...", 3);
+            out += 3;
+            break;
+        }
+        if (*at < 0x20 || *at == 0x7f) {
+            static const char hex[] = "0123456789abcdef";
+            const char escape[4] = {'\\', 'x', hex[*at >> 4], hex[*at & 15]};
+            memcpy(shown.text + out, escape, sizeof escape);
+            out += sizeof escape;
+        } else {
+            shown.text[out++] = (char)*at;
+        }
+    }
+    shown.text[out++] = '"';
+    shown.text[out] = '\0';
+    return shown;
+}
+
+/* Changes (insert, delete, replace, swap of neighbours) that turn one name into the other; names longer than the
+ * table are taken as far away. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    enum { LONGEST = 63 };
+    size_t rows[3][LONGEST + 1];
+    size_t a_length = strlen(a), b_length = strlen(b);
+    if (a_length > LONGEST || b_length > LONGEST)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= b_length; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *row = rows[i % 3];
+        const size_t *above = rows[(i - 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            if (above[j] + 1 < best)
+                best = above[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && rows[(i - 2) % 3][j - 2] + 1 < best)
+                best = rows[(i - 2) % 3][j - 2] + 1;
+            row[j] = best;
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+void cnnvp_suggest_begin(struct cnnvp_suggest *suggest, const char *wanted)
+{
+    memset(suggest, 0, sizeof *suggest);
+    suggest->wanted = wanted;
+    suggest->best_distance = SIZE_MAX;
+}
+
+void cnnvp_suggest_offer(struct cnnvp_suggest *suggest, const char *name)
+{
+    size_t distance = edit_distance(suggest->wanted, name);
+    if (distance < suggest->best_distance) {
+        suggest->best_distance = distance;
+        suggest->best = name;
+    }
+    size_t left = sizeof suggest->list - suggest->list_length;
+    int length = snprintf(NULL, 0, "%s%s", suggest->list_length ? ", " : "", name);
+    if (suggest->list_full || length < 0 || (size_t)length + sizeof ", ..." > left) {
+        if (!suggest->list_full)
+            memcpy(suggest->list + suggest->list_length, ", ...", sizeof ", ...");
+        suggest->list_full = 1;
+        return;
+    }
+    (void)snprintf(suggest->list + suggest->list_length, left, "%s%s", suggest->list_length ? ", " : "", name);
+    suggest->list_length += (size_t)length;
+}
+
+const char *cnnvp_suggest_text(struct cnnvp_suggest *suggest, const char *list_word)
+{
+    size_t length = strlen(suggest->wanted);
+    if (suggest->best && suggest->best_distance <= (length < 6 ? 2 : length / 3) &&
+        suggest->best_distance < strlen(suggest->best))
+        (void)snprintf(suggest->text, sizeof suggest->text, "; did you mean \"%s\"?", suggest->best);
+    else if (suggest->list_length)
+        (void)snprintf(suggest->text, sizeof suggest->text, "; %s %s", list_word, suggest->list);
+    return suggest->text;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From files to a draft: `base` is followed to its end, then each file overrides what came before it, key by key (ports
+ * below `connect` one by one). An instance that is null is taken away; so is a reserved key or a port that is null.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config_internal.h"
+
+static const char *const reserved_keys[] = {"model", "at", "irq", "connect", "clock"};
+
+/* One file being read, and the one that names it as its base. */
+struct file_frame {
+    const struct file_frame *outer;
+    const char *file;
+    dev_t device;
+    ino_t inode;
+    unsigned depth;
+};
+
+int cnnvp_config_reserved(const char *key)
+{
+    for (size_t i = 0; i < sizeof reserved_keys / sizeof *reserved_keys; i++)
+        if (strcmp(key, reserved_keys[i]) == 0)
+            return 1;
+    return 0;
+}
+
+char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return cnnvp_arena_copy(arena, ".", 1);
+    return cnnvp_arena_copy(arena, path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+const struct cnnvp_draft_unit *cnnvp_draft_find(const struct cnnvp_draft *draft, const char *name)
+{
+    for (const struct cnnvp_draft_unit *unit = draft->units; unit; unit = unit->next)
+        if (strcmp(unit->name, name) == 0)
+            return unit;
+    return NULL;
+}
+
+const struct cnnvp_setting *cnnvp_draft_setting(const struct cnnvp_draft_unit *unit, const char *key, int connect)
+{
+    for (const struct cnnvp_setting *setting = unit->settings; setting; setting = setting->next)
+        if (setting->connect == connect && strcmp(setting->key, key) == 0)
+            return setting;
+    return NULL;
+}
+
+/* ---- presets ---- */
+
+/* The folders that may hold presets, in order; NULL behind the last or if memory ran out. */
+static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
+{
+    const char *named = getenv("CNNVP_PRESETS");
+    if (named && !*named)
+        named = NULL;
+    if (index == 0 && named)
+        return cnnvp_arena_copy(arena, named, strlen(named));
+    if (index == (named ? 1u : 0u)) {
+        char path[PATH_MAX];
+        ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+        path[length > 0 ? length : 0] = '\0';
+        char *slash = strrchr(path, '/');
+        if (slash)
+            *slash = '\0';
+        slash = strrchr(path, '/');
+        if (slash)
+            *slash = '\0';
+        return cnnvp_arena_printf(arena, "%s/share/cnnvp/presets", path);
+    }
+#ifdef CNNVP_PRESET_FOLDER
+    if (index == (named ? 2u : 1u))
+        return cnnvp_arena_copy(arena, CNNVP_PRESET_FOLDER, strlen(CNNVP_PRESET_FOLDER));
+#endif
+    return NULL;
+}
+
+/* A preset is called by a bare word. */
+static int is_preset_name(const char *name)
+{
+    return *name && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(name);
+}
+
+static char *find_preset(struct cnnvp_arena *arena, const char *name)
+{
+    char *folder;
+    for (unsigned i = 0; is_preset_name(name) && (folder = preset_folder(arena, i)) != NULL; i++) {
+        char *path = cnnvp_arena_printf(arena, "%s/%s.yaml", folder, name);
+        if (path && access(path, F_OK) == 0)
+            return path;
+    }
+    return NULL;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void list_presets(struct cnnvp_arena *arena, struct cnnvp_suggest *suggest)
+{
+    enum { MOST = 64 };
+    char *names[MOST];
+    size_t count = 0;
+    char *folder;
+    for (unsigned i = 0; (folder = preset_folder(arena, i)) != NULL; i++) {
+        DIR *stream = opendir(folder);
+        const struct dirent *entry;
+        while (stream && count < MOST && (entry = readdir(stream)) != NULL) {
+            size_t length = strlen(entry->d_name);
+            if (length <= 5 || strcmp(entry->d_name + length - 5, ".yaml") != 0)
+                continue;
+            names[count] = cnnvp_arena_copy(arena, entry->d_name, length - 5);
+            count += names[count] != NULL;
+        }
+        if (stream)
+            (void)closedir(stream);
+    }
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
+            cnnvp_suggest_offer(suggest, names[i]);
+}
+
+/* The file that a name stands for. `folder` is where a relative path begins, `place` where the name is written; both NULL
+ * for the command line. */
+static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const char *folder, const char *place,
+                              char **file, struct cnnvp_error *error)
+{
+    if (!*name)
+        return cnnvp_config_error(error, place, "the name of a preset or of a platform file is due, not \"\"");
+    *file = find_preset(arena, name);
+    if (*file)
+        return CNNVP_DONE;
+    if (folder && name[0] != '/' && strcmp(folder, ".") != 0)
+        *file = cnnvp_arena_printf(arena, "%s/%s", folder, name);
+    else
+        *file = cnnvp_arena_copy(arena, name, strlen(name));
+    if (!*file)
+        return cnnvp_config_no_memory(error);
+    if (**file && access(*file, R_OK) == 0)
+        return CNNVP_DONE;
+    if (!is_preset_name(name))
+        return cnnvp_config_error(error, place ? place : name, "%s%scannot be read: %s", place ? *file : "",
+                                  place ? " " : "", strerror(errno));
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, "");
+    list_presets(arena, &suggest);
+    return cnnvp_config_error(error, place, "there is no preset %s here%s", cnnvp_config_show(name).text,
+                              suggest.list_length ? cnnvp_suggest_text(&suggest, "there are") : " and no other either");
+}
+
+/* ---- one instance ---- */
+
+static cnnvp_result put_setting(struct cnnvp_draft *draft, struct cnnvp_draft_unit *unit,
+                                const struct cnnvp_setting *given, struct cnnvp_error *error)
+{
+    struct cnnvp_setting **at = &unit->settings;
+    while (*at && !((*at)->connect == given->connect && strcmp((*at)->key, given->key) == 0))
+        at = &(*at)->next;
+    if (*at) {
+        struct cnnvp_setting *next = (*at)->next;
+        **at = *given;
+        (*at)->next = next;
+        return CNNVP_DONE;
+    }
+    if (++unit->setting_count > 2 * CNNVP_CONFIG_ENTRIES)
+        return cnnvp_config_error(error, given->place, "%s has more than %d settings", unit->name,
+                                  2 * CNNVP_CONFIG_ENTRIES);
+    *at = cnnvp_arena_alloc(&draft->arena, sizeof **at);
+    if (!*at)
+        return cnnvp_config_no_memory(error);
+    **at = *given;
+    (*at)->next = NULL;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_setting(struct cnnvp_draft *draft, struct cnnvp_draft_unit *unit,
+                                 const struct cnnvp_yaml_node *node, const struct cnnvp_setting *common,
+                                 struct cnnvp_error *error)
+{
+    int null = cnnvp_yaml_is_null(node);
+    int removable = common->connect || (cnnvp_config_reserved(node->key) && strcmp(node->key, "model") != 0);
+    if (node->kind != CNNVP_YAML_SCALAR || (null && !removable))
+        return cnnvp_config_error(error, node->place, "%s%s.%s: %s where a single value is due", unit->name,
+                                  common->connect ? ".connect" : "", cnnvp_config_show(node->key).text,
+                                  cnnvp_yaml_kind_name(node));
+    struct cnnvp_setting setting = *common;
+    setting.key = node->key;
+    setting.text = null ? NULL : node->text;
+    setting.place = node->place;
+    setting.key_place = node->key_place;
+    setting.quoted = node->quoted;
+    return put_setting(draft, unit, &setting, error);
+}
+
+static cnnvp_result read_connect(struct cnnvp_draft *draft, struct cnnvp_draft_unit *unit,
+                                 const struct cnnvp_yaml_node *map, const struct cnnvp_setting *common,
+                                 struct cnnvp_error *error)
+{
+    if (map->kind != CNNVP_YAML_MAP)
+        return cnnvp_config_error(error, map->place,
+                                  "%s.connect: %s where a map of ports is due, such as {mem: dram}", unit->name,
+                                  cnnvp_yaml_kind_name(map));
+    struct cnnvp_setting inner = *common;
+    inner.connect = 1;
+    cnnvp_result result = CNNVP_DONE;
+    for (const struct cnnvp_yaml_node *port = map->children; port && result == CNNVP_DONE; port = port->next)
+        result = read_setting(draft, unit, port, &inner, error);
+    return result;
+}
+
+static int is_instance_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 0 && length <= CNNVP_CONFIG_NAME_BYTES && !(name[0] >= '0' && name[0] <= '9') &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == length;
+}
+
+static cnnvp_result remove_unit(struct cnnvp_draft *draft, const struct cnnvp_yaml_node *node,
+                                struct cnnvp_error *error)
+{
+    struct cnnvp_draft_unit **at = &draft->units;
+    while (*at && strcmp((*at)->name, node->key) != 0)
+        at = &(*at)->next;
+    if (!*at)
+        return cnnvp_config_error(error, node->place, "%s: the base has no instance of this name that null could take away",
+                                  cnnvp_config_show(node->key).text);
+    *at = (*at)->next;
+    draft->unit_count--;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result find_or_add(struct cnnvp_draft *draft, const struct cnnvp_yaml_node *node,
+                                struct cnnvp_draft_unit **unit, struct cnnvp_error *error)
+{
+    if (!is_instance_name(node->key))
+        return cnnvp_config_error(error, node->key_place,
+                                  "%s is not a name for an instance: letters, digits and _, up to %d, no digit first",
+                                  cnnvp_config_show(node->key).text, CNNVP_CONFIG_NAME_BYTES);
+    struct cnnvp_draft_unit **at = &draft->units;
+    while (*at && strcmp((*at)->name, node->key) != 0)
+        at = &(*at)->next;
+    if (!*at) {
+        if (++draft->unit_count > CNNVP_CONFIG_ENTRIES)
+            return cnnvp_config_error(error, node->key_place, "more than %d instances", CNNVP_CONFIG_ENTRIES);
+        *at = cnnvp_arena_alloc(&draft->arena, sizeof **at);
+        if (!*at)
+            return cnnvp_config_no_memory(error);
+        (*at)->name = node->key;
+        (*at)->place = node->key_place;
+    }
+    *unit = *at;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_unit(struct cnnvp_draft *draft, const struct cnnvp_yaml_node *node,
+                              const struct cnnvp_setting *common, struct cnnvp_error *error)
+{
+    if (cnnvp_yaml_is_null(node))
+        return remove_unit(draft, node, error);
+    if (node->kind != CNNVP_YAML_MAP)
+        return cnnvp_config_error(error, node->place, "%s: %s where a map is due, such as {model: uart, at: 0x10000000}",
+                                  cnnvp_config_show(node->key).text, cnnvp_yaml_kind_name(node));
+    struct cnnvp_draft_unit *unit = NULL;
+    cnnvp_result result = find_or_add(draft, node, &unit, error);
+    for (const struct cnnvp_yaml_node *child = node->children; child && result == CNNVP_DONE; child = child->next) {
+        int drop = strcmp(child->key, "connect") == 0;
+        if (drop && cnnvp_yaml_is_null(child))
+            result = cnnvp_config_error(error, child->place, "%s.connect: null takes away one port at a time, "
+                                                             "such as connect: {mem: null}", unit->name);
+        else if (drop)
+            result = read_connect(draft, unit, child, common, error);
+        else
+            result = read_setting(draft, unit, child, common, error);
+    }
+    return result;
+}
+
+/* ---- one file ---- */
+
+static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *map, const char *key)
+{
+    for (const struct cnnvp_yaml_node *child = map->children; child; child = child->next)
+        if (strcmp(child->key, key) == 0)
+            return child;
+    return NULL;
+}
+
+static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_error *error)
+{
+    static const char *const keys[] = {"platform", "base", "units"};
+    for (const struct cnnvp_yaml_node *child = root->children; child; child = child->next) {
+        struct cnnvp_suggest suggest;
+        cnnvp_suggest_begin(&suggest, child->key);
+        int known = 0;
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+            cnnvp_suggest_offer(&suggest, keys[i]);
+            known |= strcmp(keys[i], child->key) == 0;
+        }
+        if (!known)
+            return cnnvp_config_error(error, child->key_place, "unknown key %s%s", cnnvp_config_show(child->key).text,
+                                      cnnvp_suggest_text(&suggest, "a platform file has"));
+        if (strcmp(child->key, "units") == 0 && child->kind != CNNVP_YAML_MAP)
+            return cnnvp_config_error(error, child->place, "units: %s where a map of instances is due",
+                                      cnnvp_yaml_kind_name(child));
+        if (strcmp(child->key, "units") != 0 &&
+            (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child) || !*child->text))
+            return cnnvp_config_error(error, child->place, "%s: %s where a name is due", child->key,
+                                      child->kind == CNNVP_YAML_SCALAR ? "nothing" : cnnvp_yaml_kind_name(child));
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_layer(struct cnnvp_draft *draft, const char *file, const char *place,
+                               const struct file_frame *outer, unsigned *layer, struct cnnvp_error *error);
+
+static cnnvp_result read_base(struct cnnvp_draft *draft, const struct cnnvp_yaml_node *base, const char *folder,
+                              const struct file_frame *frame, unsigned *layer, struct cnnvp_error *error)
+{
+    char *file = NULL;
+    if (!frame->outer)
+        draft->base = base->text;
+    cnnvp_result result = find_file(&draft->arena, base->text, folder, base->place, &file, error);
+    if (result == CNNVP_DONE)
+        result = read_layer(draft, file, base->place, frame, layer, error);
+    ++*layer;
+    return result;
+}
+
+/* Base first, then the file itself. `layer` grows by one for each base. */
+static cnnvp_result read_layer(struct cnnvp_draft *draft, const char *file, const char *place,
+                               const struct file_frame *outer, unsigned *layer, struct cnnvp_error *error)
+{
+    struct stat status;
+    struct file_frame frame = {.outer = outer, .file = file, .depth = outer ? outer->depth + 1 : 0};
+    if (stat(file, &status) != 0)
+        return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
+    frame.device = status.st_dev;
+    frame.inode = status.st_ino;
+    for (const struct file_frame *at = outer; at; at = at->outer)
+        if (at->device == frame.device && at->inode == frame.inode)
+            return cnnvp_config_error(error, place, "base: %s is its own base, directly or through others", file);
+    if (frame.depth > CNNVP_CONFIG_BASES)
+        return cnnvp_config_error(error, place, "base: a chain of more than %d files", CNNVP_CONFIG_BASES);
+
+    struct cnnvp_yaml_node *root = NULL;
+    struct cnnvp_setting common = {.folder = cnnvp_config_folder(&draft->arena, file)};
+    if (!common.folder)
+        return cnnvp_config_no_memory(error);
+    cnnvp_result result = cnnvp_yaml_read(&draft->arena, file, &root, error);
+    if (result == CNNVP_DONE)
+        result = check_keys(root, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_yaml_node *base = child_of(root, "base");
+    const struct cnnvp_yaml_node *name = child_of(root, "platform");
+    const struct cnnvp_yaml_node *units = child_of(root, "units");
+    if (base)
+        result = read_base(draft, base, common.folder, &frame, layer, error);
+    common.layer = *layer;
+    if (name)
+        draft->name = name->text;
+    for (const struct cnnvp_yaml_node *unit = units ? units->children : NULL; unit && result == CNNVP_DONE;
+         unit = unit->next)
+        result = read_unit(draft, unit, &common, error);
+    return result;
+}
+
+cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct cnnvp_draft **draft, struct cnnvp_error *error)
+{
+    struct cnnvp_draft *made = calloc(1, sizeof *made);
+    if (!made)
+        return cnnvp_config_no_memory(error);
+    made->references = 1;
+    char *file = NULL;
+    unsigned layer = 0;
+    cnnvp_result result = find_file(&made->arena, file_or_preset, NULL, NULL, &file, error);
+    if (result == CNNVP_DONE) {
+        made->file = file;
+        made->name = "";
+        result = read_layer(made, file, NULL, NULL, &layer, error);
+    }
+    if (result == CNNVP_DONE && made->unit_count == 0)
+        result = cnnvp_config_error(error, file, "has no units; a platform file has `base:` or `units:`");
+    if (result != CNNVP_DONE) {
+        cnnvp_draft_release(made);
+        return result;
+    }
+    *draft = made;
+    return CNNVP_DONE;
+}
+
+void cnnvp_draft_release(struct cnnvp_draft *draft)
+{
+    if (!draft || --draft->references)
+        return;
+    cnnvp_arena_free(&draft->arena);
+    free(draft);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a draft and the assignments of --set to instances with checked parameters.
+ * A later file (or --set) that changes the model of an instance keeps what the new model knows too; parameters and ports
+ * of earlier layers that it lacks are left behind with the old model. What stands in the same layer must fit.
+ */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_internal.h"
+#include "registry.h"
+
+uint32_t cnnvp_unit_param(const struct cnnvp_unit *unit, const char *name)
+{
+    for (uint32_t i = 0; unit && i < unit->param_count; i++)
+        if (strcmp(unit->params[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+const struct cnnvp_instance *cnnvp_box_find(const struct cnnvp_resolved *resolved, const char *name)
+{
+    for (size_t i = 0; i < resolved->instance_count; i++)
+        if (strcmp(resolved->instances[i].name, name) == 0)
+            return &resolved->instances[i];
+    return NULL;
+}
+
+/* ---- settings of an instance, with those of --set ---- */
+
+static cnnvp_result overlay(struct cnnvp_box *box, struct cnnvp_draft_unit *copy, const char *assignment,
+                            struct cnnvp_error *error)
+{
+    size_t name_length = strlen(copy->name);
+    const char *equals = strchr(assignment, '=');
+    if (!equals || strncmp(assignment, copy->name, name_length) != 0 || assignment[name_length] != '.')
+        return CNNVP_DONE;
+    const char *key = assignment + name_length + 1;
+    const char *name = cnnvp_arena_copy(&box->arena, key, (size_t)(equals - key));
+    if (!name)
+        return cnnvp_config_no_memory(error);
+    struct cnnvp_setting **at = &copy->settings;
+    while (*at && ((*at)->connect || strcmp((*at)->key, name) != 0))
+        at = &(*at)->next;
+    if (!*at)
+        *at = cnnvp_arena_alloc(&box->arena, sizeof **at);
+    if (!*at)
+        return cnnvp_config_no_memory(error);
+    struct cnnvp_setting *setting = *at;
+    setting->key = name;
+    setting->text = cnnvp_arena_copy(&box->arena, equals + 1, strlen(equals + 1));
+    setting->place = cnnvp_arena_printf(&box->arena, "--set %s", assignment);
+    setting->key_place = setting->place;
+    setting->folder = NULL;
+    setting->layer = CNNVP_CONFIG_SET_LAYER;
+    setting->quoted = 0;
+    return setting->text && setting->place ? CNNVP_DONE : cnnvp_config_no_memory(error);
+}
+
+static cnnvp_result copy_settings(struct cnnvp_box *box, const struct cnnvp_draft_unit *unit, char *const *sets,
+                                  size_t set_count, const struct cnnvp_draft_unit **result, struct cnnvp_error *error)
+{
+    struct cnnvp_draft_unit *copy = cnnvp_arena_alloc(&box->arena, sizeof *copy);
+    if (!copy)
+        return cnnvp_config_no_memory(error);
+    *copy = *unit;
+    copy->name = cnnvp_arena_copy(&box->arena, unit->name, strlen(unit->name));
+    copy->place = cnnvp_arena_copy(&box->arena, unit->place, strlen(unit->place));
+    copy->settings = NULL;
+    struct cnnvp_setting **end = &copy->settings;
+    for (const struct cnnvp_setting *setting = unit->settings; setting; setting = setting->next) {
+        *end = cnnvp_arena_alloc(&box->arena, sizeof **end);
+        if (!*end || !copy->name || !copy->place)
+            return cnnvp_config_no_memory(error);
+        **end = *setting;
+        (*end)->next = NULL;
+        end = &(*end)->next;
+    }
+    for (size_t i = 0; i < set_count; i++) {
+        cnnvp_result status = overlay(box, copy, sets[i], error);
+        if (status != CNNVP_DONE)
+            return status;
+    }
+    *result = copy;
+    return CNNVP_DONE;
+}
+
+/* ---- models ---- */
+
+/* Near names: for an instance without a model an instance that has one, for a kind a built-in kind. */
+static cnnvp_result no_model(const struct cnnvp_box *box, const struct cnnvp_draft_unit *unit,
+                             struct cnnvp_error *error)
+{
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, unit->name);
+    for (size_t i = 0; i < box->resolved.instance_count; i++)
+        if (cnnvp_draft_setting(box->drafts[i], "model", 0))
+            cnnvp_suggest_offer(&suggest, box->drafts[i]->name);
+    return cnnvp_config_error(error, unit->place, "%s: has no `model:`, and no base has an instance of this name%s",
+                              unit->name, cnnvp_suggest_text(&suggest, "there are"));
+}
+
+/* `model:` as it reads from any folder. */
+static const char *portable_model(struct cnnvp_box *box, const struct cnnvp_setting *model)
+{
+    const char *colon = strrchr(model->text, ':');
+    if (colon && model->text[0] != '/') {
+        char absolute[PATH_MAX];
+        char *path = cnnvp_arena_printf(&box->arena, "%s/%.*s", model->folder ? model->folder : ".",
+                                        (int)(colon - model->text), model->text);
+        if (path && realpath(path, absolute))
+            return cnnvp_arena_printf(&box->arena, "%s%s", absolute, colon);
+    }
+    return cnnvp_arena_copy(&box->arena, model->text, strlen(model->text));
+}
+
+static cnnvp_result find_model(struct cnnvp_box *box, size_t index, struct cnnvp_error *error)
+{
+    struct cnnvp_instance *instance = &box->resolved.instances[index];
+    const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[index], "model", 0);
+    if (!model)
+        return no_model(box, box->drafts[index], error);
+    instance->model = cnnvp_arena_copy(&box->arena, model->text, strlen(model->text));
+    box->models[index] = portable_model(box, model);
+    if (!instance->model || !box->models[index])
+        return cnnvp_config_no_memory(error);
+    if (strcmp(model->text, "bus") == 0)
+        return CNNVP_DONE;
+    char reason[1024] = "";
+    if (cnnvp_registry_find(model->text, model->folder, &instance->unit, reason, sizeof reason) == CNNVP_DONE)
+        return CNNVP_DONE;
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, model->text);
+    cnnvp_suggest_offer(&suggest, "bus");
+    const struct cnnvp_unit *unit;
+    for (size_t i = 0; !strchr(model->text, ':') && (unit = cnnvp_unit_at(i)) != NULL; i++)
+        cnnvp_suggest_offer(&suggest, unit->kind);
+    return cnnvp_config_error(error, model->place, "%s.model: %s%s", instance->name, reason,
+                              strchr(model->text, ':') ? "" : cnnvp_suggest_text(&suggest, "there are"));
+}
+
+/* ---- parameters ---- */
+
+static cnnvp_result unknown_key(const struct cnnvp_instance *instance, const struct cnnvp_setting *setting,
+                                struct cnnvp_error *error)
+{
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, setting->key);
+    for (size_t i = 0; instance->unit && i < instance->unit->param_count; i++)
+        cnnvp_suggest_offer(&suggest, instance->unit->params[i].name);
+    static const char *const keys[] = {"model", "at", "irq", "connect", "clock"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        cnnvp_suggest_offer(&suggest, keys[i]);
+    return cnnvp_config_error(error, setting->key_place, "%s: model %s has no parameter %s%s", instance->name,
+                              instance->model, cnnvp_config_show(setting->key).text,
+                              cnnvp_suggest_text(&suggest, "it has"));
+}
+
+static cnnvp_result set_param(struct cnnvp_box *box, struct cnnvp_instance *instance, uint32_t index,
+                              const struct cnnvp_setting *setting, struct cnnvp_error *error)
+{
+    const struct cnnvp_param *param = &instance->unit->params[index];
+    char reason[600];
+    const char *text = setting ? setting->text : param->default_value ? param->default_value : "";
+    if (cnnvp_value_parse(param, text, setting ? setting->quoted : 0, &instance->values[index], reason,
+                          sizeof reason) != 0)
+        return cnnvp_config_error(error, setting ? setting->place : box->drafts[instance->number]->place,
+                                  "%s.%s: %s%s", instance->name, param->name, setting ? "" : "the model's default ",
+                                  reason);
+    instance->texts[index] = cnnvp_value_text(&box->arena, param, instance->values[index], text);
+    instance->places[index].text = setting ? cnnvp_arena_copy(&box->arena, setting->place, strlen(setting->place)) : "";
+    if (!instance->texts[index] || !instance->places[index].text)
+        return cnnvp_config_no_memory(error);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result set_params(struct cnnvp_box *box, struct cnnvp_instance *instance, struct cnnvp_error *error)
+{
+    const struct cnnvp_draft_unit *draft = box->drafts[instance->number];
+    const struct cnnvp_setting *model = cnnvp_draft_setting(draft, "model", 0);
+    size_t count = instance->unit ? instance->unit->param_count : 0;
+    instance->values = cnnvp_arena_array(&box->arena, count, sizeof *instance->values);
+    instance->texts = cnnvp_arena_array(&box->arena, count, sizeof *instance->texts);
+    instance->places = cnnvp_arena_array(&box->arena, count, sizeof *instance->places);
+    if (!instance->values || !instance->texts || !instance->places)
+        return cnnvp_config_no_memory(error);
+    cnnvp_result result = CNNVP_DONE;
+    for (const struct cnnvp_setting *setting = draft->settings; setting; setting = setting->next) {
+        int known = cnnvp_config_reserved(setting->key) || cnnvp_unit_param(instance->unit, setting->key) != UINT32_MAX;
+        if (!setting->connect && !known && setting->layer >= model->layer)
+            return unknown_key(instance, setting, error);
+    }
+    for (uint32_t i = 0; i < count && result == CNNVP_DONE; i++)
+        result = set_param(box, instance, i, cnnvp_draft_setting(draft, instance->unit->params[i].name, 0), error);
+    return result;
+}
+
+/* ---- all of it ---- */
+
+static cnnvp_result make_instances(struct cnnvp_box *box, const struct cnnvp_draft *draft, char *const *sets,
+                                   size_t set_count, struct cnnvp_error *error)
+{
+    struct cnnvp_resolved *resolved = &box->resolved;
+    resolved->platform_name = cnnvp_arena_copy(&box->arena, draft->name, strlen(draft->name));
+    resolved->instances = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *resolved->instances);
+    box->models = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *box->models);
+    box->drafts = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *box->drafts);
+    if (!resolved->platform_name || !resolved->instances || !box->models || !box->drafts)
+        return cnnvp_config_no_memory(error);
+    cnnvp_result result = CNNVP_DONE;
+    for (const struct cnnvp_draft_unit *unit = draft->units; unit && result == CNNVP_DONE; unit = unit->next) {
+        size_t index = resolved->instance_count;
+        result = copy_settings(box, unit, sets, set_count, &box->drafts[index], error);
+        if (result != CNNVP_DONE)
+            break;
+        struct cnnvp_instance *instance = &resolved->instances[index];
+        instance->name = box->drafts[index]->name;
+        instance->place.text = box->drafts[index]->place;
+        instance->number = (uint32_t)index;
+        resolved->instance_count++;
+    }
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+        result = find_model(box, i, error);
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+        result = set_params(box, &resolved->instances[i], error);
+    return result;
+}
+
+cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, size_t set_count,
+                           struct cnnvp_box **box, struct cnnvp_error *error)
+{
+    struct cnnvp_box *made = calloc(1, sizeof *made);
+    if (!made)
+        return cnnvp_config_no_memory(error);
+    made->references = 1;
+    cnnvp_result result = make_instances(made, draft, sets, set_count, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_box_wire(made, error);
+    made->drafts = NULL; /* its settings point into the draft */
+    if (result != CNNVP_DONE) {
+        cnnvp_box_release(made);
+        return result;
+    }
+    *box = made;
+    return CNNVP_DONE;
+}
+
+void cnnvp_box_release(struct cnnvp_box *box)
+{
+    if (!box || --box->references)
+        return;
+    cnnvp_arena_free(&box->arena);
+    free(box);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A resolved platform as YAML, every parameter and connection written out, so that it means the same when it is read
+ * back from any folder; and the memory map.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_internal.h"
+
+/* A text in double quotes (YAML 1.2, 5.7). */
+static void print_quoted(FILE *stream, const char *text)
+{
+    (void)fputc('"', stream);
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+        if (*at == '"' || *at == '\\')
+            (void)fprintf(stream, "\\%c", *at);
+        else if (*at < 0x20 || *at == 0x7f)
+            (void)fprintf(stream, "\\x%02x", *at);
+        else
+            (void)fputc(*at, stream);
+    }
+    (void)fputc('"', stream);
+}
+
+uint32_t cnnvp_box_irq(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
+                       const struct cnnvp_binding **binding)
+{
+    for (uint32_t port = 0; instance->unit && port < instance->unit->port_count; port++) {
+        if (instance->unit->ports[port].kind != CNNVP_PORT_IRQ_OUT)
+            continue;
+        for (size_t i = 0; i < instance->binding_count; i++) {
+            const struct cnnvp_unit *target = resolved->instances[instance->bindings[i].target].unit;
+            if (instance->bindings[i].port == port && target && strcmp(target->kind, "plic") == 0) {
+                *binding = &instance->bindings[i];
+                return (*binding)->target_line;
+            }
+        }
+        return 0;
+    }
+    return 0;
+}
+
+static void print_connections(FILE *stream, const struct cnnvp_resolved *resolved,
+                              const struct cnnvp_instance *instance, const struct cnnvp_binding *irq)
+{
+    const char *before = "    connect:\n";
+    for (size_t i = 0; i < instance->binding_count; i++) {
+        const struct cnnvp_binding *binding = &instance->bindings[i];
+        const struct cnnvp_instance *target = &resolved->instances[binding->target];
+        if (binding == irq)
+            continue;
+        (void)fprintf(stream, "%s      %s: %s", before, instance->unit->ports[binding->port].name, target->name);
+        before = "";
+        if (target->unit)
+            (void)fprintf(stream, ".%s", target->unit->ports[binding->target_port].name);
+        if (target->unit && target->unit->ports[binding->target_port].kind == CNNVP_PORT_IRQ_IN)
+            (void)fprintf(stream, ".%" PRIu32, binding->target_line);
+        (void)fputc('\n', stream);
+    }
+}
+
+static void print_instance(FILE *stream, const struct cnnvp_box *box, size_t index)
+{
+    const struct cnnvp_resolved *resolved = &box->resolved;
+    const struct cnnvp_instance *instance = &resolved->instances[index];
+    const struct cnnvp_binding *irq = NULL;
+    (void)fprintf(stream, "  %s:\n    model: ", instance->name);
+    if (strchr(box->models[index], ':'))
+        print_quoted(stream, box->models[index]);
+    else
+        (void)fputs(box->models[index], stream);
+    (void)fputc('\n', stream);
+    if (instance->on_bus)
+        (void)fprintf(stream, "    at: 0x%08" PRIx64 "\n", instance->base);
+    uint32_t line = cnnvp_box_irq(resolved, instance, &irq);
+    if (line)
+        (void)fprintf(stream, "    irq: %" PRIu32 "\n", line);
+    else
+        irq = NULL;
+    if (instance->clock != CNNVP_NO_INSTANCE && instance->clock != instance->number)
+        (void)fprintf(stream, "    clock: %s\n", resolved->instances[instance->clock].name);
+    for (size_t i = 0; instance->unit && i < instance->unit->param_count; i++) {
+        const struct cnnvp_param *param = &instance->unit->params[i];
+        (void)fprintf(stream, "    %s: ", param->name);
+        if (param->type == CNNVP_PARAM_TEXT)
+            print_quoted(stream, instance->texts[i]);
+        else
+            (void)fputs(instance->texts[i], stream);
+        (void)fputc('\n', stream);
+    }
+    print_connections(stream, resolved, instance, irq);
+}
+
+static void print_yaml(FILE *stream, const struct cnnvp_box *box)
+{
+    if (*box->resolved.platform_name) {
+        (void)fputs("platform: ", stream);
+        print_quoted(stream, box->resolved.platform_name);
+        (void)fputc('\n', stream);
+    }
+    (void)fputs("units:\n", stream);
+    for (size_t i = 0; i < box->resolved.instance_count; i++)
+        print_instance(stream, box, i);
+}
+
+/* Lowest window whose base is at or above `from`; NULL: none. Windows do not overlap. */
+static const struct cnnvp_instance *next_window(const struct cnnvp_resolved *resolved, uint64_t from)
+{
+    const struct cnnvp_instance *next = NULL;
+    for (size_t i = 0; i < resolved->instance_count; i++) {
+        const struct cnnvp_instance *instance = &resolved->instances[i];
+        if (instance->on_bus && instance->base >= from && (!next || instance->base < next->base))
+            next = instance;
+    }
+    return next;
+}
+
+static void print_map(FILE *stream, const struct cnnvp_resolved *resolved)
+{
+    (void)fprintf(stream, "%-10s  %-10s  %10s  %-4s  %-20s  %s\n", "first", "last", "bytes", "irq", "instance", "model");
+    const struct cnnvp_instance *at = next_window(resolved, 0);
+    for (; at; at = next_window(resolved, at->base + at->size)) {
+        const struct cnnvp_binding *binding = NULL;
+        char irq[12] = "-";
+        uint32_t line = cnnvp_box_irq(resolved, at, &binding);
+        if (line)
+            (void)snprintf(irq, sizeof irq, "%" PRIu32, line);
+        (void)fprintf(stream, "0x%08" PRIx64 "  0x%08" PRIx64 "  %10" PRIu64 "  %-4s  %-20s  %s\n", at->base,
+                      at->base + at->size - 1, at->size, irq, at->name, at->model);
+    }
+}
+
+cnnvp_result cnnvp_box_text(const struct cnnvp_box *box, char **yaml, char **memory_map)
+{
+    char *texts[2] = {NULL, NULL};
+    int complete = 1;
+    for (int i = 0; i < 2; i++) {
+        size_t size = 0;
+        FILE *stream = open_memstream(&texts[i], &size);
+        if (!stream) {
+            complete = 0;
+            continue;
+        }
+        if (i == 0)
+            print_yaml(stream, box);
+        else
+            print_map(stream, &box->resolved);
+        complete &= !ferror(stream);
+        complete &= fclose(stream) == 0;
+    }
+    if (!complete) {
+        free(texts[0]);
+        free(texts[1]);
+        return CNNVP_FAILED;
+    }
+    *yaml = texts[0];
+    *memory_map = texts[1];
+    return CNNVP_DONE;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Values of parameters: from text, checked against the unit's table, and back.
+ * Whole numbers are decimal or 0x hexadecimal; a leading zero is refused (YAML 1.1 reads octal, YAML 1.2 decimal).
+ * Sizes take KiB, MiB, GiB, directly or after one space. Switches (off|on) also take what YAML 1.1 calls a boolean.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "config_internal.h"
+
+struct suffix {
+    const char *name;
+    unsigned shift;
+};
+
+static const struct suffix suffixes[] = {{"GiB", 30}, {"MiB", 20}, {"KiB", 10}};
+
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return 16;
+}
+
+/* Reads the digits at `*text` and moves behind them; 1 if the number does not fit in 64 bits. */
+static int read_digits(const char **text, unsigned base, uint64_t *value)
+{
+    int overflow = 0;
+    for (*value = 0; (unsigned)digit_value(**text) < base; (*text)++) {
+        unsigned digit = (unsigned)digit_value(**text);
+        overflow |= *value > (UINT64_MAX - digit) / base;
+        *value = *value * base + digit;
+    }
+    return overflow;
+}
+
+static const char *format_size(char *buffer, size_t size, uint64_t value)
+{
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        uint64_t unit = UINT64_C(1) << suffixes[i].shift;
+        if (value && value % unit == 0) {
+            (void)snprintf(buffer, size, "%" PRIu64 "%s", value >> suffixes[i].shift, suffixes[i].name);
+            return buffer;
+        }
+    }
+    (void)snprintf(buffer, size, "%" PRIu64, value);
+    return buffer;
+}
+
+enum number_form { NUMBER_PLAIN, NUMBER_SIZE, NUMBER_ADDRESS };
+
+static const char *format_number(char *buffer, size_t size, enum number_form form, uint64_t value)
+{
+    if (form == NUMBER_SIZE)
+        return format_size(buffer, size, value);
+    (void)snprintf(buffer, size, form == NUMBER_ADDRESS ? "0x%" PRIx64 : "%" PRIu64, value);
+    return buffer;
+}
+
+/* Why a text that is not a whole number is none. `rest` is what follows the digits. */
+static int refuse_number(const char *text, const char *rest, enum number_form form, char *reason, size_t size)
+{
+    struct cnnvp_shown shown = cnnvp_config_show(text);
+    const char *due = form == NUMBER_SIZE ? "a size in bytes, such as 65536 or 64KiB, is due" : "a whole number is due";
+    if (rest == text)
+        (void)snprintf(reason, size, "%s where %s", shown.text, due);
+    else if (*rest == '.' || ((*rest == 'e' || *rest == 'E') && rest[1]))
+        (void)snprintf(reason, size, "%s is not a whole number; %s", shown.text, due);
+    else if (form == NUMBER_SIZE)
+        (void)snprintf(reason, size, "%s has an unknown suffix; KiB, MiB and GiB are known", shown.text);
+    else
+        (void)snprintf(reason, size, "%s has a suffix; a plain whole number is due", shown.text);
+    return -1;
+}
+
+static int refuse_range(const char *text, enum number_form form, uint64_t min, uint64_t max, char *reason, size_t size)
+{
+    char low[32], high[32];
+    (void)snprintf(reason, size, "%s is out of range: %s to %s", cnnvp_config_show(text).text,
+                   format_number(low, sizeof low, form, min), format_number(high, sizeof high, form, max));
+    return -1;
+}
+
+static int parse_number(const char *text, int quoted, enum number_form form, uint64_t min, uint64_t max,
+                        uint64_t *value, char *reason, size_t size)
+{
+    const char *at = text;
+    if (quoted) {
+        (void)snprintf(reason, size, "%s is a text in quotes; a number is written without", cnnvp_config_show(text).text);
+        return -1;
+    }
+    if (*at == '-' && digit_value(at[1]) < 10)
+        return refuse_range(text, form, min, max, reason, size);
+    int hexadecimal = at[0] == '0' && (at[1] == 'x' || at[1] == 'X') && digit_value(at[2]) < 16;
+    if (hexadecimal)
+        at += 2;
+    else if (at[0] == '0' && digit_value(at[1]) < 10) {
+        (void)snprintf(reason, size, "%s begins with 0, which some read as octal; write it without, or 0x for hexadecimal",
+                       cnnvp_config_show(text).text);
+        return -1;
+    }
+    const char *digits = at;
+    uint64_t number = 0;
+    int overflow = read_digits(&at, hexadecimal ? 16 : 10, &number);
+    if (at == digits)
+        return refuse_number(text, text, form, reason, size);
+    if (*at && form == NUMBER_SIZE) {
+        const char *word = at + (*at == ' ');
+        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+            if (strcmp(word, suffixes[i].name) != 0)
+                continue;
+            overflow |= number > UINT64_MAX >> suffixes[i].shift;
+            number <<= suffixes[i].shift;
+            at = word + strlen(word);
+            break;
+        }
+    }
+    if (*at)
+        return refuse_number(text, at, form, reason, size);
+    if (overflow || number < min || number > max)
+        return refuse_range(text, form, min, max, reason, size);
+    *value = number;
+    return 0;
+}
+
+int cnnvp_value_number(const char *text, int quoted, uint64_t min, uint64_t max, int hexadecimal, uint64_t *value,
+                       char *reason, size_t reason_size)
+{
+    return parse_number(text, quoted, hexadecimal ? NUMBER_ADDRESS : NUMBER_PLAIN, min, max, value, reason, reason_size);
+}
+
+const char *cnnvp_value_choice(const char *choices, uint64_t index, size_t *length)
+{
+    const char *at = choices;
+    while (at && index--) {
+        at = strchr(at, '|');
+        at = at ? at + 1 : NULL;
+    }
+    if (!at)
+        return NULL;
+    *length = strcspn(at, "|");
+    return at;
+}
+
+/* For a switch, the word that a YAML boolean stands for. */
+static const char *switch_word(const char *text)
+{
+    static const char *const words[][2] = {{"true", "on"}, {"yes", "on"}, {"on", "on"}, {"false", "off"}, {"no", "off"},
+                                           {"off", "off"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasecmp(text, words[i][0]) == 0)
+            return words[i][1];
+    return text;
+}
+
+static int parse_choice(const struct cnnvp_param *param, const char *text, uint64_t *value, char *reason, size_t size)
+{
+    const char *choices = param->choices ? param->choices : "";
+    const char *word = text;
+    if (strcmp(choices, "off|on") == 0 || strcmp(choices, "on|off") == 0)
+        word = switch_word(text);
+    size_t length = 0;
+    const char *choice;
+    for (uint64_t i = 0; (choice = cnnvp_value_choice(choices, i, &length)) != NULL; i++) {
+        if (strlen(word) == length && memcmp(word, choice, length) == 0) {
+            *value = i;
+            return 0;
+        }
+    }
+    (void)snprintf(reason, size, "%s is not one of %s", cnnvp_config_show(text).text, choices);
+    return -1;
+}
+
+int cnnvp_value_parse(const struct cnnvp_param *param, const char *text, int quoted, uint64_t *value, char *reason,
+                      size_t reason_size)
+{
+    *value = 0;
+    switch (param->type) {
+    case CNNVP_PARAM_UINT:
+        return parse_number(text, quoted, NUMBER_PLAIN, param->min, param->max, value, reason, reason_size);
+    case CNNVP_PARAM_SIZE:
+        return parse_number(text, quoted, NUMBER_SIZE, param->min, param->max, value, reason, reason_size);
+    case CNNVP_PARAM_ADDR:
+        return parse_number(text, quoted, NUMBER_ADDRESS, param->min, param->max, value, reason, reason_size);
+    case CNNVP_PARAM_ENUM:
+        return parse_choice(param, text, value, reason, reason_size);
+    case CNNVP_PARAM_TEXT:
+        if (strlen(text) <= CNNVP_CONFIG_TEXT_BYTES)
+            return 0;
+        (void)snprintf(reason, reason_size, "is longer than %d bytes", CNNVP_CONFIG_TEXT_BYTES);
+        return -1;
+    }
+    (void)snprintf(reason, reason_size, "the unit's table gives it the unknown type %d", (int)param->type);
+    return -1;
+}
+
+const char *cnnvp_value_text(struct cnnvp_arena *arena, const struct cnnvp_param *param, uint64_t value,
+                             const char *written)
+{
+    char buffer[32];
+    size_t length = 0;
+    const char *choice;
+    switch (param->type) {
+    case CNNVP_PARAM_ENUM:
+        choice = cnnvp_value_choice(param->choices, value, &length);
+        return choice ? cnnvp_arena_copy(arena, choice, length) : NULL;
+    case CNNVP_PARAM_TEXT:
+        return cnnvp_arena_copy(arena, written, strlen(written));
+    case CNNVP_PARAM_SIZE:
+        format_number(buffer, sizeof buffer, NUMBER_SIZE, value);
+        break;
+    case CNNVP_PARAM_ADDR:
+        format_number(buffer, sizeof buffer, NUMBER_ADDRESS, value);
+        break;
+    case CNNVP_PARAM_UINT:
+        format_number(buffer, sizeof buffer, NUMBER_PLAIN, value);
+        break;
+    }
+    return cnnvp_arena_copy(arena, buffer, strlen(buffer));
+}

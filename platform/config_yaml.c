@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A YAML file as a tree with the position of every key and value.
+ * The YAML that a platform file needs: one document, maps, lists and scalars. Anchors, aliases, merge keys and tags are
+ * refused with their place: `base:` is the way to share settings. libfyaml does the scanning; its events are taken
+ * rather than its documents, because an event has the position of a map as well and depth can be bounded as it comes.
+ */
+#include <errno.h>
+#include <libfyaml.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_internal.h"
+
+struct reader {
+    struct cnnvp_arena *arena;
+    struct fy_diag *diag;
+    struct fy_parser *parser;
+    const char *file;
+    struct cnnvp_error *error;
+    size_t documents;
+    struct cnnvp_yaml_node *root;
+    size_t depth;
+    struct cnnvp_yaml_node *open[CNNVP_CONFIG_DEPTH];
+    const char *key[CNNVP_CONFIG_DEPTH]; /* of an open map: the key whose value comes next; NULL: a key comes next */
+    const char *key_place[CNNVP_CONFIG_DEPTH];
+};
+
+int cnnvp_yaml_is_null(const struct cnnvp_yaml_node *node)
+{
+    if (node->kind != CNNVP_YAML_SCALAR || node->quoted)
+        return 0;
+    static const char *const words[] = {"", "~", "null", "Null", "NULL"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(node->text, words[i]) == 0)
+            return 1;
+    return 0;
+}
+
+const char *cnnvp_yaml_kind_name(const struct cnnvp_yaml_node *node)
+{
+    if (cnnvp_yaml_is_null(node))
+        return "nothing";
+    return node->kind == CNNVP_YAML_SCALAR ? "a single value" : node->kind == CNNVP_YAML_MAP ? "a map" : "a list";
+}
+
+static char *place_at(struct reader *reader, int line, int column)
+{
+    return cnnvp_arena_printf(reader->arena, "%s:%d:%d", reader->file, line, column);
+}
+
+static char *place_of(struct reader *reader, struct fy_event *event)
+{
+    const struct fy_mark *mark = fy_event_start_mark(event);
+    enum fy_node_style style = event->type == FYET_SCALAR ? fy_event_get_node_style(event) : FYNS_ANY;
+    /* libfyaml's mark of a quoted scalar is behind the quote. */
+    int quote = style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED;
+    return mark ? place_at(reader, mark->line + 1, mark->column + 1 - quote) : place_at(reader, 1, 1);
+}
+
+/* Whole file, at most CNNVP_CONFIG_FILE_BYTES. */
+static cnnvp_result read_file(const char *file, char **text, size_t *size, struct cnnvp_error *error)
+{
+    FILE *stream = fopen(file, "rb");
+    if (!stream)
+        return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
+    cnnvp_result result = CNNVP_DONE;
+    char *buffer = malloc(CNNVP_CONFIG_FILE_BYTES + 1);
+    size_t length = buffer ? fread(buffer, 1, CNNVP_CONFIG_FILE_BYTES + 1, stream) : 0;
+    if (!buffer)
+        result = cnnvp_config_no_memory(error);
+    else if (ferror(stream))
+        result = cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
+    else if (length > CNNVP_CONFIG_FILE_BYTES)
+        result = cnnvp_config_error(error, file, "is larger than 1 MiB, the limit of a platform file");
+    (void)fclose(stream);
+    if (result != CNNVP_DONE) {
+        free(buffer);
+        return result;
+    }
+    *text = buffer;
+    *size = length;
+    return CNNVP_DONE;
+}
+
+/* Bytes of the UTF-8 character at `at` (Unicode 15, table 3-7), 0 if it is not one. */
+static size_t utf8_length(const unsigned char *at, size_t left)
+{
+    if (at[0] < 0x80)
+        return 1;
+    size_t length = at[0] >= 0xc2 && at[0] <= 0xdf ? 2 : (at[0] & 0xf0) == 0xe0 ? 3 : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4 : 0;
+    if (length == 0 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    int bad = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
+              (at[0] == 0xf4 && at[1] > 0x8f);
+    return bad ? 0 : length;
+}
+
+static cnnvp_result check_characters(struct reader *reader, const char *text, size_t size)
+{
+    int line = 1, column = 1;
+    for (size_t i = 0; i < size;) {
+        const unsigned char *at = (const unsigned char *)text + i;
+        size_t length = utf8_length(at, size - i);
+        if (length == 0)
+            return cnnvp_config_error(reader->error, place_at(reader, line, column), "byte 0x%02x is not UTF-8", at[0]);
+        if ((at[0] < 0x20 && at[0] != '\n' && at[0] != '\r' && at[0] != '\t') || at[0] == 0x7f)
+            return cnnvp_config_error(reader->error, place_at(reader, line, column),
+                                      "control character 0x%02x in a text file", at[0]);
+        line += at[0] == '\n';
+        column = at[0] == '\n' ? 1 : column + 1;
+        i += length;
+    }
+    return CNNVP_DONE;
+}
+
+/* Linear in the entries of one map, which are bounded. */
+static cnnvp_result take_key(struct reader *reader, const char *text, const char *place)
+{
+    struct cnnvp_yaml_node *map = reader->open[reader->depth - 1];
+    if (strcmp(text, "<<") == 0)
+        return cnnvp_config_error(reader->error, place, "merge keys (<<) are not used in platform files; "
+                                                        "`base:` starts from another file");
+    for (const struct cnnvp_yaml_node *child = map->children; child; child = child->next)
+        if (strcmp(child->key, text) == 0)
+            return cnnvp_config_error(reader->error, place, "key %s is there twice; first at %s",
+                                      cnnvp_config_show(text).text, child->key_place);
+    reader->key[reader->depth - 1] = text;
+    reader->key_place[reader->depth - 1] = place;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result add_node(struct reader *reader, struct cnnvp_yaml_node *node)
+{
+    if (reader->depth == 0) {
+        reader->root = node;
+        return CNNVP_DONE;
+    }
+    struct cnnvp_yaml_node *parent = reader->open[reader->depth - 1];
+    if (++parent->child_count > CNNVP_CONFIG_ENTRIES)
+        return cnnvp_config_error(reader->error, node->place, "more than %d entries", CNNVP_CONFIG_ENTRIES);
+    node->key = reader->key[reader->depth - 1];
+    node->key_place = reader->key_place[reader->depth - 1];
+    reader->key[reader->depth - 1] = NULL;
+    if (parent->last)
+        parent->last->next = node;
+    else
+        parent->children = node;
+    parent->last = node;
+    return CNNVP_DONE;
+}
+
+static int key_is_due(const struct reader *reader)
+{
+    return reader->depth && reader->open[reader->depth - 1]->kind == CNNVP_YAML_MAP && !reader->key[reader->depth - 1];
+}
+
+static cnnvp_result take_scalar(struct reader *reader, struct fy_event *event, const char *place)
+{
+    size_t length = 0;
+    struct fy_token *token = event->scalar.value;
+    const char *value = token ? fy_token_get_text(token, &length) : NULL;
+    char *text = cnnvp_arena_copy(reader->arena, value ? value : "", value ? length : 0);
+    if (!text || !place)
+        return cnnvp_config_no_memory(reader->error);
+    if (strlen(text) != (value ? length : 0))
+        return cnnvp_config_error(reader->error, place, "a zero byte in a text");
+    if (key_is_due(reader))
+        return take_key(reader, text, place);
+    struct cnnvp_yaml_node *node = cnnvp_arena_alloc(reader->arena, sizeof *node);
+    if (!node)
+        return cnnvp_config_no_memory(reader->error);
+    node->kind = CNNVP_YAML_SCALAR;
+    node->text = text;
+    /* A value that is not there has no position of its own. */
+    node->place = token || !reader->depth || !reader->key[reader->depth - 1] ? place
+                                                                             : reader->key_place[reader->depth - 1];
+    node->quoted = token && fy_event_get_node_style(event) != FYNS_PLAIN;
+    return add_node(reader, node);
+}
+
+static cnnvp_result take_start(struct reader *reader, enum cnnvp_yaml_kind kind, const char *place)
+{
+    if (key_is_due(reader))
+        return cnnvp_config_error(reader->error, place, "a key must be a single word");
+    if (reader->depth == CNNVP_CONFIG_DEPTH)
+        return cnnvp_config_error(reader->error, place, "nested more than %d deep", CNNVP_CONFIG_DEPTH);
+    struct cnnvp_yaml_node *node = cnnvp_arena_alloc(reader->arena, sizeof *node);
+    if (!node || !place)
+        return cnnvp_config_no_memory(reader->error);
+    node->kind = kind;
+    node->text = "";
+    node->place = place;
+    cnnvp_result result = add_node(reader, node);
+    if (result != CNNVP_DONE)
+        return result;
+    reader->key[reader->depth] = NULL;
+    reader->open[reader->depth++] = node;
+    return CNNVP_DONE;
+}
+
+static int has_decoration(struct fy_event *event)
+{
+    switch (event->type) {
+    case FYET_SCALAR:
+        return event->scalar.anchor || event->scalar.tag;
+    case FYET_MAPPING_START:
+        return event->mapping_start.anchor || event->mapping_start.tag;
+    case FYET_SEQUENCE_START:
+        return event->sequence_start.anchor || event->sequence_start.tag;
+    default:
+        return event->type == FYET_ALIAS;
+    }
+}
+
+static cnnvp_result take_event(struct reader *reader, struct fy_event *event)
+{
+    const char *place = place_of(reader, event);
+    if (has_decoration(event))
+        return cnnvp_config_error(reader->error, place, "anchors, aliases and tags (& * !) are not used in platform "
+                                                        "files; `base:` starts from another file, and a text that begins "
+                                                        "with such a character goes in quotes");
+    switch (event->type) {
+    case FYET_DOCUMENT_START:
+        if (++reader->documents > 1)
+            return cnnvp_config_error(reader->error, place, "a second document (---); a platform file has one");
+        return CNNVP_DONE;
+    case FYET_SCALAR:
+        return take_scalar(reader, event, place);
+    case FYET_MAPPING_START:
+        return take_start(reader, CNNVP_YAML_MAP, place);
+    case FYET_SEQUENCE_START:
+        return take_start(reader, CNNVP_YAML_LIST, place);
+    case FYET_MAPPING_END:
+    case FYET_SEQUENCE_END:
+        reader->depth--;
+        return CNNVP_DONE;
+    default:
+        return CNNVP_DONE;
+    }
+}
+
+/* The first error that libfyaml collected. */
+static cnnvp_result parser_error(struct reader *reader)
+{
+    void *iterator = NULL;
+    const struct fy_diag_error *found = fy_diag_errors_iterate(reader->diag, &iterator);
+    if (!found)
+        return cnnvp_config_error(reader->error, reader->file, "is not YAML");
+    const char *message = found->msg ? found->msg : "not YAML";
+    if (found->line > 0)
+        return cnnvp_config_error(reader->error, place_at(reader, found->line, found->column), "%s", message);
+    return cnnvp_config_error(reader->error, reader->file, "%s", message);
+}
+
+/* libfyaml prints its errors unless told where they go; they are collected and become ours. */
+static void discard(struct fy_diag *diag, void *user, const char *text, size_t length)
+{
+    (void)diag;
+    (void)user;
+    (void)text;
+    (void)length;
+}
+
+static cnnvp_result open_parser(struct reader *reader, const char *text, size_t size)
+{
+    struct fy_diag_cfg diag_options;
+    fy_diag_cfg_default(&diag_options);
+    diag_options.fp = NULL;
+    diag_options.output_fn = discard;
+    reader->diag = fy_diag_create(&diag_options);
+    if (!reader->diag)
+        return cnnvp_config_no_memory(reader->error);
+    fy_diag_set_collect_errors(reader->diag, true);
+    const struct fy_parse_cfg options = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG, .diag = reader->diag};
+    reader->parser = fy_parser_create(&options);
+    if (!reader->parser || fy_parser_set_string(reader->parser, text, size) != 0)
+        return cnnvp_config_no_memory(reader->error);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_events(struct reader *reader)
+{
+    cnnvp_result result = CNNVP_DONE;
+    int ended = 0;
+    while (result == CNNVP_DONE && !ended) {
+        struct fy_event *event = fy_parser_parse(reader->parser);
+        if (!event)
+            return fy_parser_get_stream_error(reader->parser) ? parser_error(reader) : CNNVP_DONE;
+        ended = event->type == FYET_STREAM_END;
+        result = take_event(reader, event);
+        fy_parser_event_free(reader->parser, event);
+    }
+    return result;
+}
+
+cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, struct cnnvp_yaml_node **root,
+                             struct cnnvp_error *error)
+{
+    struct reader reader = {.arena = arena, .file = file, .error = error};
+    char *text = NULL;
+    size_t size = 0;
+    cnnvp_result result = read_file(file, &text, &size, error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = check_characters(&reader, text, size);
+    if (result == CNNVP_DONE)
+        result = open_parser(&reader, text, size);
+    if (result == CNNVP_DONE && size)
+        result = read_events(&reader);
+    if (reader.parser)
+        fy_parser_destroy(reader.parser);
+    if (reader.diag)
+        fy_diag_destroy(reader.diag);
+    free(text);
+    if (result != CNNVP_DONE)
+        return result;
+    if (!reader.root || cnnvp_yaml_is_null(reader.root))
+        return cnnvp_config_error(error, file, "is empty; a platform file has `base:` or `units:`");
+    if (reader.root->kind != CNNVP_YAML_MAP)
+        return cnnvp_config_error(error, reader.root->place, "%s where a map is due, with the keys platform, base, units",
+                                  cnnvp_yaml_kind_name(reader.root));
+    *root = reader.root;
+    return CNNVP_DONE;
+}

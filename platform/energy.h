@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of energy.def: picojoules of one count. Replaceable, entry by entry. */
+#ifndef CNNVP_PLATFORM_ENERGY_H
+#define CNNVP_PLATFORM_ENERGY_H
+
+#include "config.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum cnnvp_energy_entry {
+#define CNNVP_ENERGY(name, picojoules, scale, help) CNNVP_ENERGY_##name,
+#include "energy.def"
+#undef CNNVP_ENERGY
+    CNNVP_ENERGY_ENTRIES
+};
+
+struct cnnvp_energy_table {
+    double picojoules[CNNVP_ENERGY_ENTRIES];
+};
+
+void cnnvp_energy_default(struct cnnvp_energy_table *table);
+
+/* Index of an entry, CNNVP_ENERGY_ENTRIES if there is none of that name. */
+enum cnnvp_energy_entry cnnvp_energy_find(const char *name);
+const char *cnnvp_energy_name(enum cnnvp_energy_entry entry);
+
+/* Names of all entries, for messages. */
+const char *cnnvp_energy_names(void);
+
+/* Replaces one entry. BAD_INPUT: no such entry, or not a finite number of 0 or more. */
+CNNVP_MUST_USE cnnvp_result cnnvp_energy_set(struct cnnvp_energy_table *table, const char *name, double picojoules,
+                                             struct cnnvp_error *error);
+
+/* Picojoules of one count for an instance, scaled by its size where the entry says so. */
+double cnnvp_energy_of(const struct cnnvp_energy_table *table, enum cnnvp_energy_entry entry,
+                       const struct cnnvp_instance *instance);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of functions that a C unit calls. Each is a thin step from C to unit_host; those that can reach code that
+ * throws go through unit_host::guarded (see "Exceptions" in unit_host.h), the others cannot throw.
+ */
+#include "host_ops.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "unit_enter.h"
+#include "unit_host.h"
+
+namespace cnnvp {
+
+namespace {
+
+constexpr size_t max_line = 512; /* characters of a log line */
+
+unit_host &of(cnnvp_host *host) { return *static_cast<unit_host *>(host); }
+
+} // namespace
+
+struct host_ops {
+    static uint64_t param(cnnvp_host *host, uint32_t index)
+    {
+        const unit_host &unit = of(host);
+        return index < unit.unit_.param_count ? unit.instance_.values[index] : 0;
+    }
+
+    static const char *param_text(cnnvp_host *host, uint32_t index)
+    {
+        const unit_host &unit = of(host);
+        return index < unit.unit_.param_count ? unit.instance_.texts[index] : "";
+    }
+
+    static int config_error(cnnvp_host *host, uint32_t index, const char *format, ...)
+    {
+        char text[max_line];
+        va_list args;
+        va_start(args, format);
+        std::vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        of(host).config_error(index, text);
+        return CNNVP_E_INVAL;
+    }
+
+    static int timing_only(cnnvp_host *host) { return of(host).control_.settings().timing_only; }
+
+    static cnnvp_time now(cnnvp_host *) { return run_control::now(); }
+
+    static uint64_t clock_mhz(cnnvp_host *host) { return of(host).clock_mhz_; }
+
+    static cnnvp_time next_activity(cnnvp_host *)
+    {
+        const sc_core::sc_time now = sc_core::sc_time_stamp();
+        const sc_core::sc_time ahead = sc_core::sc_time_to_pending_activity();
+        return ahead >= sc_core::sc_max_time() - now ? CNNVP_TIME_NEVER : to_ps(now + ahead);
+    }
+
+    static int notify(cnnvp_host *host, uint32_t event, cnnvp_time at)
+    {
+        unit_host &unit = of(host);
+        return unit.guarded([&] { return unit.notify(event, at); });
+    }
+
+    static int cancel(cnnvp_host *host, uint32_t event)
+    {
+        unit_host &unit = of(host);
+        return unit.guarded([&] { return unit.cancel(event); });
+    }
+
+    static int access(cnnvp_host *host, uint32_t port, cnnvp_access *access)
+    {
+        unit_host &unit = of(host);
+        return unit.guarded([&] { return unit.send(port, *access); });
+    }
+
+    static int request(cnnvp_host *host, uint32_t port, cnnvp_request *request)
+    {
+        unit_host &unit = of(host);
+        return unit.guarded([&] { return unit.send_request(port, *request); });
+    }
+
+    static int complete(cnnvp_host *host, cnnvp_request *request)
+    {
+        unit_host &unit = of(host);
+        return unit.guarded([&] { return unit.complete(request); });
+    }
+
+    static int dmi(cnnvp_host *host, uint32_t port, uint64_t address, cnnvp_dmi *dmi)
+    {
+        unit_host &unit = of(host);
+        return unit.guarded([&] { return unit.query_dmi(port, address, *dmi); });
+    }
+
+    static int irq(cnnvp_host *host, uint32_t port, int level)
+    {
+        unit_host &unit = of(host);
+        return unit.guarded([&] {
+            if (unit.current_->kind == unit_host::call::init || unit.current_->kind == unit_host::call::fini)
+                return int(CNNVP_E_STATE);
+            if (port >= unit.unit_.port_count || unit.unit_.ports[port].kind != CNNVP_PORT_IRQ_OUT)
+                return int(CNNVP_E_INVAL);
+            unit.drive(port, level != 0);
+            return int(CNNVP_OK);
+        });
+    }
+
+    static int wait(cnnvp_host *host, cnnvp_time duration) { return of(host).wait_for(duration); }
+    static int wait_wake(cnnvp_host *host) { return of(host).wait_wake(); }
+    static int settle(cnnvp_host *host) { return of(host).settle(); }
+    static void wake(cnnvp_host *host) { of(host).wake(); }
+
+    static void count(cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n)
+    {
+        unit_host &unit = of(host);
+        if (unit.control_.recorder() && stat < unit.unit_.stat_count)
+            cnnvp_recorder_count(unit.control_.recorder(), unit.instance_.number, stat, tag, n);
+    }
+
+    static void span(cnnvp_host *host, uint32_t track, const char *name, uint32_t tag, uint64_t flow, cnnvp_time begin,
+                     cnnvp_time end)
+    {
+        unit_host &unit = of(host);
+        if (unit.control_.recorder() && track < unit.unit_.track_count)
+            cnnvp_recorder_span(unit.control_.recorder(), unit.instance_.number, track, name, tag, flow, begin, end);
+    }
+
+    static void counter(cnnvp_host *host, uint32_t counter, cnnvp_time at, uint64_t value)
+    {
+        unit_host &unit = of(host);
+        if (unit.control_.recorder() && counter < unit.unit_.counter_count)
+            cnnvp_recorder_counter(unit.control_.recorder(), unit.instance_.number, counter, at, value);
+    }
+
+    static void log(cnnvp_host *host, enum cnnvp_log_level level, const char *format, ...)
+    {
+        unit_host &unit = of(host);
+        char text[max_line];
+        va_list args;
+        if (!unit.control_.shows(level))
+            return;
+        va_start(args, format);
+        std::vsnprintf(text, sizeof text, format, args);
+        va_end(args);
+        unit.log(level, text);
+    }
+
+    static void finish(cnnvp_host *host, int code, const char *reason)
+    {
+        unit_host &unit = of(host);
+        unit.control_.finish(unit.instance_.name, code, reason);
+    }
+
+    static void console_write(cnnvp_host *host, const void *data, size_t size)
+    {
+        of(host).control_.console_write(data, size);
+    }
+
+    static size_t console_read(cnnvp_host *host, void *data, size_t size)
+    {
+        return of(host).control_.console_read(data, size);
+    }
+};
+
+const cnnvp_host_ops *host_ops_table()
+{
+    static const cnnvp_host_ops table = {
+        sizeof(cnnvp_host_ops), CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR,
+        host_ops::param, host_ops::param_text, host_ops::config_error, host_ops::timing_only,
+        host_ops::now, host_ops::clock_mhz, host_ops::next_activity, host_ops::notify, host_ops::cancel,
+        host_ops::access, host_ops::request, host_ops::complete, host_ops::dmi, host_ops::irq,
+        host_ops::wait, host_ops::wait_wake, host_ops::settle,
+        host_ops::wake,
+        host_ops::count, host_ops::span, host_ops::counter, host_ops::log,
+        host_ops::finish, host_ops::console_write, host_ops::console_read,
+    };
+    return &table;
+}
+
+} // namespace cnnvp

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loading programs and reading memory from outside, see loader.h. */
+#include "loader.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+
+#include "cpu/program.h"
+
+namespace cnnvp {
+
+namespace {
+constexpr size_t piece = size_t(1) << 20; /* bytes of one debug transaction: TLM's length has 32 bits */
+}
+
+loader::loader(const sc_core::sc_module_name &name, run_control &control)
+    : sc_core::sc_module(name), memory("memory"), core("core"), control_(control)
+{
+}
+
+bool loader::map(uint64_t address, size_t size, void **data)
+{
+    tlm::tlm_generic_payload payload;
+    tlm::tlm_dmi dmi;
+
+    *data = nullptr;
+    if (memory.size() == 0 || size == 0 || address + (size - 1) < address)
+        return false;
+    payload.set_command(tlm::TLM_WRITE_COMMAND);
+    payload.set_address(address);
+    if (!memory->get_direct_mem_ptr(payload, dmi) || !dmi.is_read_write_allowed())
+        return false;
+    if (address < dmi.get_start_address() || address + (size - 1) > dmi.get_end_address())
+        return false;
+    *data = dmi.get_dmi_ptr() + (address - dmi.get_start_address());
+    return true;
+}
+
+bool loader::debug(uint32_t op, uint64_t address, unsigned char *data, size_t size)
+{
+    payload_extension *extension;
+    tlm::tlm_generic_payload *payload = control_.pool().acquire(&extension);
+    cnnvp_access access{};
+
+    access.op = op;
+    access.flags = CNNVP_DEBUG | CNNVP_UNTIMED;
+    access.initiator = CNNVP_NO_INSTANCE;
+    access.address = address;
+    access.data = data;
+    access.size = size;
+    describe(*payload, access);
+    extension->access = &access;
+    const bool all = memory->transport_dbg(*payload) == size;
+    const bool good = extension->answered ? extension->status >= CNNVP_OK : all;
+    payload->release();
+    return good;
+}
+
+bool loader::transfer(uint32_t op, uint64_t address, unsigned char *data, size_t size)
+{
+    void *direct;
+
+    if (memory.size() == 0)
+        return false;
+    if (map(address, size, &direct)) {
+        std::memcpy(op == CNNVP_READ ? data : direct, op == CNNVP_READ ? direct : data, size);
+        return true;
+    }
+    for (size_t done = 0; done < size; done += piece)
+        if (!debug(op, address + done, data + done, std::min(piece, size - done)))
+            return false;
+    return true;
+}
+
+bool loader::read(uint64_t address, void *data, size_t size)
+{
+    return transfer(CNNVP_READ, address, static_cast<unsigned char *>(data), size);
+}
+
+bool loader::write(uint64_t address, const void *data, size_t size)
+{
+    /* A write leaves the data as they are; TLM's data pointer is not const. */
+    return transfer(CNNVP_WRITE, address, static_cast<unsigned char *>(const_cast<void *>(data)), size);
+}
+
+bool loader::clear(uint64_t address, size_t size)
+{
+    static const unsigned char zeros[4096] = {};
+
+    for (size_t done = 0; done < size; done += sizeof zeros)
+        if (!write(address + done, zeros, std::min(sizeof zeros, size - done)))
+            return false;
+    return true;
+}
+
+int loader::start(uint32_t entry, uint32_t tohost)
+{
+    payload_extension *extension;
+    tlm::tlm_generic_payload *payload = control_.pool().acquire(&extension);
+    cnnvp_cpu_program program{};
+    cnnvp_access access{};
+    sc_core::sc_time none;
+
+    program.entry = entry;
+    program.tohost = tohost;
+    program.argc = static_cast<uint32_t>(words_.size());
+    program.argv = argv_.data();
+    access.op = CNNVP_COMMAND;
+    access.flags = CNNVP_UNTIMED;
+    access.initiator = CNNVP_NO_INSTANCE;
+    access.data = &program;
+    access.size = sizeof program;
+    describe(*payload, access);
+    extension->access = &access;
+    core->b_transport(*payload, none);
+    const int status = extension->answered ? extension->status : int(CNNVP_E_NOSUP);
+    payload->release();
+    return status;
+}
+
+cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error)
+{
+    uint32_t tohost = 0;
+
+    for (size_t i = 0; i < cnnvp_elf_segment_count(&elf); i++) {
+        const cnnvp_elf_segment segment = cnnvp_elf_segment_at(&elf, i);
+        if (write(segment.address, segment.data, segment.file_size) &&
+            clear(uint64_t(segment.address) + segment.file_size, segment.memory_size - segment.file_size))
+            continue;
+        std::snprintf(error->text, sizeof error->text,
+                      "%s: it needs memory at 0x%08" PRIx32 "..0x%08" PRIx64 ", which this platform does not have", name,
+                      segment.address, uint64_t(segment.address) + segment.memory_size - 1);
+        return CNNVP_BAD_INPUT;
+    }
+    (void)cnnvp_elf_symbol(&elf, "tohost", &tohost);
+    words_.assign(1, name);
+    for (int i = 0; args && i < argc; i++)
+        words_.emplace_back(args[i]);
+    argv_.clear();
+    for (std::string &word : words_)
+        argv_.push_back(word.data());
+    argv_.push_back(nullptr);
+    if (core.size() == 0) {
+        std::snprintf(error->text, sizeof error->text, "%s: this platform has no core to run it", name);
+        return CNNVP_BAD_INPUT;
+    }
+    const int status = start(cnnvp_elf_entry(&elf), tohost);
+    if (status < CNNVP_OK) {
+        std::snprintf(error->text, sizeof error->text, "%s: the core refused it (status %d)", name, status);
+        return CNNVP_BAD_INPUT;
+    }
+    return CNNVP_DONE;
+}
+
+} // namespace cnnvp

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way from the C API into the platform's memory and core: an initiator on the bus that only uses debug transport and
+ * direct memory, and one at the core's control port. */
+#ifndef CNNVP_PLATFORM_LOADER_H
+#define CNNVP_PLATFORM_LOADER_H
+
+#include <string>
+#include <vector>
+
+#include <systemc>
+#include <tlm>
+#include <tlm_utils/simple_initiator_socket.h>
+
+#include "cnnvp.h"
+#include "elf.h"
+#include "run_control.h"
+
+namespace cnnvp {
+
+class loader final : public sc_core::sc_module {
+public:
+    loader(const sc_core::sc_module_name &name, run_control &control);
+
+    tlm_utils::simple_initiator_socket_optional<loader> memory;
+    tlm_utils::simple_initiator_socket_optional<loader> core;
+
+    /* False where there is no memory. */
+    bool read(uint64_t address, void *data, size_t size);
+    bool write(uint64_t address, const void *data, size_t size);
+    bool map(uint64_t address, size_t size, void **data);
+    /* Writes the segments and tells the core where to start. */
+    cnnvp_result load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error);
+
+private:
+    run_control &control_;
+    std::vector<std::string> words_; /* command line of the program */
+    std::vector<char *> argv_;
+
+    bool transfer(uint32_t op, uint64_t address, unsigned char *data, size_t size);
+    bool debug(uint32_t op, uint64_t address, unsigned char *data, size_t size);
+    bool clear(uint64_t address, size_t size);
+    int start(uint32_t entry, uint32_t tohost);
+};
+
+} // namespace cnnvp
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cnnvp_memory_replay: a trace of bursts through the model of the off-chip memory alone, without a platform around it. The trace is
+ * read as it is needed, so its length does not matter.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "config.h"
+#include "dram/dram.h"
+#include "dram/dram_bandwidth.h"
+#include "dram/dram_replay.h"
+#include "recorder.h"
+
+enum {
+#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
+#include "dram/dram.def"
+};
+enum { COUNTER_BANDWIDTH };
+
+/* ---- the trace ---- */
+
+struct reader {
+    FILE *stream;
+    const char *file;
+    uint64_t line;
+    uint64_t column; /* of the next character */
+    size_t place, filled;
+    char buffer[65536];
+};
+
+/* The next character, EOF at the end. */
+static int peek(struct reader *reader)
+{
+    if (reader->place == reader->filled) {
+        reader->place = 0;
+        reader->filled = fread(reader->buffer, 1, sizeof reader->buffer, reader->stream);
+        if (!reader->filled)
+            return EOF;
+    }
+    return (unsigned char)reader->buffer[reader->place];
+}
+
+static void skip(struct reader *reader)
+{
+    ++reader->place;
+    ++reader->column;
+}
+
+static int at_blank(struct reader *reader)
+{
+    const int next = peek(reader);
+    return next == ' ' || next == '\t' || next == '\r';
+}
+
+static void skip_blanks(struct reader *reader)
+{
+    while (at_blank(reader))
+        skip(reader);
+}
+
+static int at_end_of_line(struct reader *reader)
+{
+    const int next = peek(reader);
+    return next == '\n' || next == EOF;
+}
+
+CNNVP_PRINTF(3, 4) static int wrong(const struct reader *reader, struct cnnvp_error *error, const char *format, ...)
+{
+    char message[512];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    (void)snprintf(error->text, sizeof error->text, "%s:%" PRIu64 ":%" PRIu64 ": %s", reader->file, reader->line,
+                   reader->column, message);
+    return -1;
+}
+
+/* What stands there, for a message. */
+static const char *shown(int character, char text[16])
+{
+    if (character == EOF || character == '\n')
+        (void)snprintf(text, 16, "the line's end");
+    else if (isprint(character))
+        (void)snprintf(text, 16, "\"%c\"", character);
+    else
+        (void)snprintf(text, 16, "byte 0x%02x", (unsigned)character);
+    return text;
+}
+
+static int digit_of(int character, unsigned base)
+{
+    int digit = -1;
+    if (character >= '0' && character <= '9')
+        digit = character - '0';
+    else if (character >= 'a' && character <= 'f')
+        digit = character - 'a' + 10;
+    else if (character >= 'A' && character <= 'F')
+        digit = character - 'A' + 10;
+    return digit < (int)base ? digit : -1;
+}
+
+static int read_address(struct reader *reader, uint64_t *address, struct cnnvp_error *error)
+{
+    char text[16];
+    unsigned base = 10;
+    int digits = 0;
+    uint64_t value = 0;
+    const uint64_t column = reader->column;
+    if (peek(reader) == '0') {
+        skip(reader);
+        digits = 1;
+        if (peek(reader) == 'x' || peek(reader) == 'X') {
+            skip(reader);
+            base = 16;
+            digits = 0;
+        }
+    }
+    for (int digit; (digit = digit_of(peek(reader), base)) >= 0; skip(reader), digits = 1) {
+        if (value > (UINT64_MAX - (uint64_t)digit) / base) {
+            reader->column = column;
+            return wrong(reader, error, "the address does not fit into 64 bits");
+        }
+        value = value * base + (uint64_t)digit;
+    }
+    if (!digits)
+        return wrong(reader, error, "an address is due, decimal or 0x..., not %s", shown(peek(reader), text));
+    *address = value;
+    return 1;
+}
+
+/* 1: a burst; 0: the end; -1: `error` says what is wrong. Empty lines and what follows a # count for nothing. */
+static int read_burst(struct reader *reader, uint32_t *write, uint64_t *address, struct cnnvp_error *error)
+{
+    char text[16];
+    for (;;) {
+        skip_blanks(reader);
+        if (peek(reader) == '#')
+            while (!at_end_of_line(reader))
+                skip(reader);
+        if (peek(reader) == EOF)
+            return 0;
+        if (peek(reader) != '\n')
+            break;
+        skip(reader);
+        ++reader->line;
+        reader->column = 1;
+    }
+    const int kind = peek(reader);
+    if (kind != 'R' && kind != 'W' && kind != 'r' && kind != 'w')
+        return wrong(reader, error, "R or W is due, not %s", shown(kind, text));
+    *write = kind == 'W' || kind == 'w';
+    skip(reader);
+    if (!at_blank(reader))
+        return wrong(reader, error, "a blank is due, not %s", shown(peek(reader), text));
+    skip_blanks(reader);
+    if (read_address(reader, address, error) < 0)
+        return -1;
+    skip_blanks(reader);
+    if (!at_end_of_line(reader) && peek(reader) != '#')
+        return wrong(reader, error, "nothing may follow the address but a # comment, not %s",
+                     shown(peek(reader), text));
+    return 1;
+}
+
+/* ---- the memory ---- */
+
+struct run {
+    cnnvp_recorder *recorder;
+    uint32_t instance;
+    uint64_t tck_ps;
+    struct dram_bandwidth bandwidth;
+};
+
+static void show_bandwidth(void *context, cnnvp_time at, uint64_t value)
+{
+    struct run *run = context;
+    cnnvp_recorder_counter(run->recorder, run->instance, COUNTER_BANDWIDTH, at, value);
+}
+
+static void note_command(void *context, uint32_t channel, const struct dram_issued *issued)
+{
+    struct run *run = context;
+    (void)channel;
+    if (cnnvp_dram_is_column(issued->command))
+        cnnvp_dram_bandwidth_burst(&run->bandwidth, issued->done * run->tck_ps);
+}
+
+static const struct cnnvp_instance *find_memory(const struct cnnvp_resolved *platform, struct cnnvp_error *error)
+{
+    for (size_t i = 0; platform && i < platform->instance_count; ++i) {
+        const struct cnnvp_instance *instance = &platform->instances[i];
+        if (strcmp(instance->name, "dram") != 0)
+            continue;
+        if (instance->unit == &cnnvp_unit_dram)
+            return instance;
+        cnnvp_config_place_error(instance, UINT32_MAX, "the memory to replay on must be of model dram", error);
+        return NULL;
+    }
+    (void)snprintf(error->text, sizeof error->text, "the platform has no instance dram to replay on");
+    return NULL;
+}
+
+static void record(const struct run *run, const struct dram_replay_result *from)
+{
+    const struct dram_counts *counts = &from->counts;
+    const struct {
+        uint32_t stat;
+        uint64_t n;
+    } values[] = {
+        {STAT_read_bytes, from->reads * DRAM_BURST_BYTES},
+        {STAT_write_bytes, from->writes * DRAM_BURST_BYTES},
+        {STAT_bursts, from->reads + from->writes},
+        {STAT_reads, from->reads},
+        {STAT_read_latency_ps, from->read_clocks * run->tck_ps},
+        {STAT_write_latency_ps, from->write_clocks * run->tck_ps},
+        {STAT_row_hits, counts->hits},
+        {STAT_row_misses, counts->misses},
+        {STAT_row_conflicts, counts->conflicts},
+        {STAT_forwarded, counts->forwarded},
+        {STAT_activates, counts->commands[DRAM_ACT]},
+        {STAT_precharges, counts->precharges},
+        {STAT_refreshes, counts->commands[DRAM_REF]},
+        {STAT_turnarounds, counts->turnarounds},
+        {STAT_read_queue_clocks, counts->queue_clocks[0]},
+        {STAT_write_queue_clocks, counts->queue_clocks[1]},
+    };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i)
+        if (values[i].n)
+            cnnvp_recorder_count(run->recorder, run->instance, values[i].stat, 0, values[i].n);
+}
+
+static void fill_result(const struct run *run, const struct dram_replay_result *from,
+                        struct cnnvp_memory_result *result)
+{
+    const struct dram_counts *counts = &from->counts;
+    *result = (struct cnnvp_memory_result){
+        .reads = from->reads,
+        .writes = from->writes,
+        .clocks = from->clocks,
+        .time_ps = from->clocks * run->tck_ps,
+        .row_hits = counts->hits,
+        .row_misses = counts->misses,
+        .row_conflicts = counts->conflicts,
+        .forwarded = counts->forwarded,
+        .refreshes = counts->commands[DRAM_REF],
+        .turnarounds = counts->turnarounds,
+    };
+    if (from->clocks)
+        result->bytes_per_s = (double)(from->reads + from->writes) * DRAM_BURST_BYTES * 1e12 / (double)result->time_ps;
+    if (from->reads)
+        result->mean_read_latency_ps = (double)from->read_clocks * (double)run->tck_ps / (double)from->reads;
+}
+
+static cnnvp_result replay_trace(struct reader *reader, struct dram_replay *replay, struct cnnvp_error *error)
+{
+    uint32_t write = 0;
+    uint64_t address = 0, bursts = 0;
+    int status;
+    while ((status = read_burst(reader, &write, &address, error)) > 0) {
+        cnnvp_dram_replay_burst(replay, write, address);
+        ++bursts;
+    }
+    if (ferror(reader->stream)) {
+        (void)snprintf(error->text, sizeof error->text, "%s: cannot be read: %s", reader->file, strerror(errno));
+        return CNNVP_BAD_INPUT;
+    }
+    if (status == 0 && !bursts) {
+        (void)snprintf(error->text, sizeof error->text, "%s: has no bursts: a line R ADDRESS or W ADDRESS for each",
+                       reader->file);
+        return CNNVP_BAD_INPUT;
+    }
+    return status < 0 ? CNNVP_BAD_INPUT : CNNVP_DONE;
+}
+
+static cnnvp_result replay_file(struct reader *reader, struct run *run, const struct cnnvp_instance *memory,
+                                const struct cnnvp_memory_options *options, struct cnnvp_memory_result *result,
+                                struct cnnvp_error *error)
+{
+    struct dram_options dram;
+    struct dram_timing timing;
+    char message[256];
+    uint32_t at_fault;
+    cnnvp_dram_options_read(memory->values, &dram);
+    if (cnnvp_dram_timing_init(&dram, &timing, message, sizeof message, &at_fault) != CNNVP_OK) {
+        cnnvp_config_place_error(memory, at_fault, message, error);
+        return CNNVP_BAD_INPUT;
+    }
+    run->tck_ps = timing.tck_ps;
+    struct dram_replay *replay = cnnvp_dram_replay_new(&dram, &timing, options->outstanding, note_command, run);
+    if (!replay) {
+        (void)snprintf(error->text, sizeof error->text, "out of memory");
+        return CNNVP_FAILED;
+    }
+    cnnvp_result status = replay_trace(reader, replay, error);
+    if (status == CNNVP_DONE) {
+        struct dram_replay_result from;
+        cnnvp_dram_replay_end(replay, &from);
+        cnnvp_dram_bandwidth_show(&run->bandwidth);
+        record(run, &from);
+        fill_result(run, &from, result);
+    }
+    cnnvp_dram_replay_free(replay);
+    return status;
+}
+
+static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_resolved *platform, struct run *run,
+                                    const struct cnnvp_memory_options *options, struct cnnvp_memory_result *result,
+                                    char **json, struct cnnvp_error *error)
+{
+    const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "memory"};
+    struct timespec begin, end;
+    (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+    cnnvp_result status = replay_file(reader, run, &platform->instances[run->instance], options, result, error);
+    (void)clock_gettime(CLOCK_MONOTONIC, &end);
+    const double seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+    if (status == CNNVP_DONE)
+        status = cnnvp_recorder_finish(run->recorder, result->time_ps, error);
+    if (status != CNNVP_DONE)
+        return status;
+    if (json && (cnnvp_recorder_describe(run->recorder, &work) != CNNVP_DONE
+                 || cnnvp_recorder_json(run->recorder, result->time_ps, seconds, cnnvp_systemc_version(), json) != CNNVP_DONE)) {
+        (void)snprintf(error->text, sizeof error->text, "out of memory");
+        return CNNVP_FAILED;
+    }
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
+                                 const struct cnnvp_memory_options *options, struct cnnvp_memory_result *result,
+                                 char **json, struct cnnvp_error *error)
+{
+    const struct cnnvp_resolved *platform = cnnvp_config_resolved(config);
+    if (json)
+        *json = NULL;
+    const struct cnnvp_instance *memory = find_memory(platform, error);
+    if (!memory)
+        return CNNVP_BAD_INPUT;
+    if (!options->outstanding) {
+        (void)snprintf(error->text, sizeof error->text, "at least one read must be allowed to be outstanding");
+        return CNNVP_BAD_INPUT;
+    }
+    struct reader *reader = calloc(1, sizeof *reader);
+    if (!reader) {
+        (void)snprintf(error->text, sizeof error->text, "out of memory");
+        return CNNVP_FAILED;
+    }
+    *reader = (struct reader){.stream = fopen(file, "r"), .file = file, .line = 1, .column = 1};
+    if (!reader->stream) {
+        (void)snprintf(error->text, sizeof error->text, "%s: cannot be read: %s", file, strerror(errno));
+        free(reader);
+        return CNNVP_BAD_INPUT;
+    }
+    struct run run = {.instance = (uint32_t)(memory - platform->instances), .bandwidth = {.show = show_bandwidth}};
+    run.bandwidth.context = &run;
+    cnnvp_result status = cnnvp_recorder_new(platform, options->trace, 1, &run.recorder, error);
+    if (status == CNNVP_DONE)
+        status = replay_recorded(reader, platform, &run, options, result, json, error);
+    cnnvp_recorder_free(run.recorder);
+    (void)fclose(reader->stream);
+    free(reader);
+    return status;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Complete output files: buffered writing to FILE.tmp, rename at the end, no trace of it after an error. Devices, pipes and links
+ * are written in place: renaming would put a plain file there. */
+#include "output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_BYTES (256u * 1024u)
+#define MODE 0666 /* less the umask, as fopen */
+
+struct cnnvp_output {
+    int descriptor;
+    int error; /* errno of the first failure, 0 */
+    char *name;
+    char *temporary; /* NULL: written in place */
+    size_t used;
+    unsigned char buffer[BUFFER_BYTES];
+};
+
+static cnnvp_result refuse(struct cnnvp_error *error, cnnvp_result result, const char *file, const char *reason)
+{
+    snprintf(error->text, sizeof error->text, "%.1000s: %s", file, reason);
+    return result;
+}
+
+/* 1 for something that is there and neither a plain file nor a folder. */
+static int is_special(const char *file)
+{
+    struct stat status, target;
+
+    return lstat(file, &status) == 0 && !S_ISREG(status.st_mode) && stat(file, &target) == 0 && !S_ISDIR(target.st_mode);
+}
+
+cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)
+{
+    const char *slash = strrchr(file, '/');
+    struct stat status;
+    char *folder;
+    int closed;
+
+    if (is_special(file) && access(file, W_OK) == 0)
+        return CNNVP_DONE;
+    if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
+        return refuse(error, CNNVP_BAD_INPUT, file, "is a folder, not a file to write");
+    folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    if (!folder)
+        return refuse(error, CNNVP_FAILED, file, strerror(ENOMEM));
+    closed = access(folder, W_OK | X_OK) != 0 ? errno : 0;
+    if (!closed && stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
+        closed = ENOTDIR;
+    if (closed)
+        snprintf(error->text, sizeof error->text, "%.1000s: cannot write into folder %.900s: %s", file, folder,
+                 strerror(closed));
+    free(folder);
+    return closed ? CNNVP_BAD_INPUT : CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_output_new(const char *file, cnnvp_output **output, struct cnnvp_error *error)
+{
+    static const char suffix[] = ".tmp";
+    cnnvp_output *made = calloc(1, sizeof *made);
+    size_t length = strlen(file);
+
+    *output = NULL;
+    if (!made)
+        return refuse(error, CNNVP_FAILED, file, strerror(ENOMEM));
+    made->descriptor = -1;
+    made->name = strdup(file);
+    if (is_special(file)) {
+        if (made->name)
+            made->descriptor = open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    } else if (made->name && (made->temporary = malloc(length + sizeof suffix)) != NULL) {
+        memcpy(made->temporary, file, length);
+        memcpy(made->temporary + length, suffix, sizeof suffix);
+        made->descriptor = open(made->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, MODE);
+    } else {
+        errno = ENOMEM;
+    }
+    if (made->descriptor < 0) {
+        cnnvp_result result = refuse(error, CNNVP_FAILED, file, strerror(errno));
+
+        free(made->temporary);
+        free(made->name);
+        free(made);
+        return result;
+    }
+    *output = made;
+    return CNNVP_DONE;
+}
+
+static void flush(cnnvp_output *output)
+{
+    size_t done = 0;
+
+    while (!output->error && done < output->used) {
+        ssize_t written = write(output->descriptor, output->buffer + done, output->used - done);
+
+        if (written > 0)
+            done += (size_t)written;
+        else if (written < 0 && errno != EINTR)
+            output->error = errno;
+    }
+    output->used = 0;
+}
+
+void cnnvp_output_write(cnnvp_output *output, const void *data, size_t size)
+{
+    const unsigned char *bytes = data;
+
+    while (size) {
+        size_t part = BUFFER_BYTES - output->used;
+
+        if (part > size)
+            part = size;
+        memcpy(output->buffer + output->used, bytes, part);
+        output->used += part;
+        bytes += part;
+        size -= part;
+        if (output->used == BUFFER_BYTES)
+            flush(output);
+    }
+}
+
+unsigned char *cnnvp_output_room(cnnvp_output *output, size_t size)
+{
+    if (BUFFER_BYTES - output->used < size)
+        flush(output);
+    return output->buffer + output->used;
+}
+
+void cnnvp_output_filled(cnnvp_output *output, size_t size)
+{
+    output->used += size;
+}
+
+static void destroy(cnnvp_output *output)
+{
+    if (output->descriptor >= 0)
+        (void)close(output->descriptor);
+    free(output->temporary);
+    free(output->name);
+    free(output);
+}
+
+cnnvp_result cnnvp_output_finish(cnnvp_output *output, struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+
+    flush(output);
+    /* A full disk may show only now. */
+    if (close(output->descriptor) != 0 && !output->error)
+        output->error = errno;
+    output->descriptor = -1;
+    if (!output->error && output->temporary && rename(output->temporary, output->name) != 0)
+        output->error = errno;
+    if (output->error) {
+        snprintf(error->text, sizeof error->text, "%.1000s: cannot write: %s", output->name, strerror(output->error));
+        if (output->temporary)
+            (void)unlink(output->temporary);
+        result = CNNVP_FAILED;
+    }
+    destroy(output);
+    return result;
+}
+
+void cnnvp_output_discard(cnnvp_output *output)
+{
+    if (!output)
+        return;
+    if (output->temporary)
+        (void)unlink(output->temporary);
+    destroy(output);
+}

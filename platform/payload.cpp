@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Model ABI structures in TLM-2.0 payloads, see payload.h. */
+#include "payload.h"
+
+#include <climits>
+
+namespace cnnvp {
+
+namespace {
+__extension__ typedef __int128 wide; /* sums of a 64-bit address and 64-bit strides */
+}
+
+tlm::tlm_extension_base *payload_extension::clone() const
+{
+    auto *copy = new payload_extension;
+    copy->copy_from(*this);
+    return copy;
+}
+
+void payload_extension::copy_from(const tlm::tlm_extension_base &other)
+{
+    const auto &from = static_cast<const payload_extension &>(other);
+    access = from.access;
+    record = from.record;
+    answered = from.answered;
+    status = from.status;
+    bus_window = from.bus_window;
+    bus_socket = from.bus_socket;
+}
+
+tlm::tlm_generic_payload *payload_pool::acquire(payload_extension **extension)
+{
+    if (idle_.empty()) {
+        all_.push_back(std::make_unique<pooled_payload>(this));
+        idle_.reserve(all_.size());
+        idle_.push_back(all_.back().get());
+    }
+    pooled_payload *payload = idle_.back();
+    idle_.pop_back();
+    payload->acquire();
+    *extension = payload->extension;
+    return payload;
+}
+
+void payload_pool::free(tlm::tlm_generic_payload *payload)
+{
+    auto *own = static_cast<pooled_payload *>(payload);
+    payload_extension &extension = *own->extension;
+    payload->reset(); /* extensions that others have attached for this one journey */
+    extension.access = nullptr;
+    extension.record = nullptr;
+    extension.answered = false;
+    extension.status = CNNVP_OK;
+    idle_.push_back(own);
+}
+
+request_record *payload_pool::acquire_record()
+{
+    if (idle_records_.empty()) {
+        records_.push_back(std::make_unique<request_record>());
+        idle_records_.reserve(records_.size());
+        idle_records_.push_back(records_.back().get());
+    }
+    request_record *record = idle_records_.back();
+    idle_records_.pop_back();
+    return record;
+}
+
+void payload_pool::free_record(request_record *record)
+{
+    *record = request_record{};
+    idle_records_.push_back(record);
+}
+
+void describe(tlm::tlm_generic_payload &payload, const cnnvp_access &access)
+{
+    /* A length above 32 bits and a transaction without data cannot be said in plain members. */
+    const bool plain = access.size > 0 && access.size <= UINT_MAX && access.data != nullptr;
+
+    payload.set_command(plain && access.op == CNNVP_READ    ? tlm::TLM_READ_COMMAND
+                        : plain && access.op == CNNVP_WRITE ? tlm::TLM_WRITE_COMMAND
+                                                            : tlm::TLM_IGNORE_COMMAND);
+    payload.set_address(access.address);
+    payload.set_data_ptr(static_cast<unsigned char *>(access.data));
+    payload.set_data_length(plain ? static_cast<unsigned>(access.size) : 0);
+    payload.set_streaming_width(plain ? static_cast<unsigned>(access.size) : 0);
+    payload.set_byte_enable_ptr(nullptr);
+    payload.set_byte_enable_length(0);
+    payload.set_dmi_allowed(false);
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+}
+
+void describe(tlm::tlm_generic_payload &payload, const cnnvp_request &request)
+{
+    const bool contiguous = request.count == 1 || request.stride == static_cast<int64_t>(request.size);
+    const uint64_t bytes = request.size * request.count;
+    const bool plain = contiguous && bytes <= UINT_MAX && request.data != nullptr;
+
+    payload.set_command(!plain                        ? tlm::TLM_IGNORE_COMMAND
+                        : request.op == CNNVP_READ ? tlm::TLM_READ_COMMAND
+                                                   : tlm::TLM_WRITE_COMMAND);
+    payload.set_address(request.address);
+    payload.set_data_ptr(static_cast<unsigned char *>(request.data));
+    payload.set_data_length(plain ? static_cast<unsigned>(bytes) : 0);
+    payload.set_streaming_width(plain ? static_cast<unsigned>(bytes) : 0);
+    payload.set_byte_enable_ptr(nullptr);
+    payload.set_byte_enable_length(0);
+    payload.set_dmi_allowed(false);
+    payload.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+}
+
+tlm::tlm_response_status to_response(int status)
+{
+    if (status >= CNNVP_OK)
+        return tlm::TLM_OK_RESPONSE;
+    switch (status) {
+    case CNNVP_E_ADDR:
+        return tlm::TLM_ADDRESS_ERROR_RESPONSE;
+    case CNNVP_E_ACCESS:
+    case CNNVP_E_NOSUP:
+        return tlm::TLM_COMMAND_ERROR_RESPONSE;
+    default:
+        return tlm::TLM_GENERIC_ERROR_RESPONSE;
+    }
+}
+
+int to_status(tlm::tlm_response_status response)
+{
+    switch (response) {
+    case tlm::TLM_OK_RESPONSE:
+        return CNNVP_OK;
+    case tlm::TLM_ADDRESS_ERROR_RESPONSE:
+        return CNNVP_E_ADDR;
+    case tlm::TLM_COMMAND_ERROR_RESPONSE:
+    case tlm::TLM_BURST_ERROR_RESPONSE:
+    case tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE:
+        return CNNVP_E_ACCESS;
+    case tlm::TLM_INCOMPLETE_RESPONSE:
+        return CNNVP_E_NOSUP; /* nobody has looked at it */
+    default:
+        return CNNVP_E_MEMORY;
+    }
+}
+
+link_bytes bytes_of(const cnnvp_access &access)
+{
+    const uint64_t words = access.words * (access.word_bytes != 0 ? access.word_bytes : 2u);
+
+    switch (access.op) {
+    case CNNVP_READ:
+    case CNNVP_BORROW_READ:
+        return {access.words != 0 ? words : access.size, 0};
+    case CNNVP_WRITE:
+    case CNNVP_BORROW_WRITE:
+        return {0, access.words != 0 ? words : access.size};
+    default:
+        return {0, words}; /* a command's structure is no traffic, the results that come with it are */
+    }
+}
+
+link_bytes bytes_of(const cnnvp_request &request)
+{
+    const uint64_t bytes = request.size * request.count;
+    return request.op == CNNVP_READ ? link_bytes{bytes, 0} : link_bytes{0, bytes};
+}
+
+bool span_of(const cnnvp_request &request, uint64_t *first, uint64_t *last)
+{
+    const wide begin = request.address;
+    const wide step = static_cast<wide>(request.stride) * static_cast<wide>(request.count - 1);
+    const wide low = step < 0 ? begin + step : begin;
+    const wide high = (step < 0 ? begin : begin + step) + static_cast<wide>(request.size) - 1;
+
+    if (low < 0 || high > static_cast<wide>(UINT64_MAX))
+        return false;
+    *first = static_cast<uint64_t>(low);
+    *last = static_cast<uint64_t>(high);
+    return true;
+}
+
+} // namespace cnnvp

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the structures of the model ABI travel through TLM-2.0: a pooled generic payload whose plain members say the same
+ * as far as TLM has words for it, and an extension that carries the structure itself. Targets that do not know the
+ * extension are served by the plain members. Nothing is allocated in the steady state.
+ */
+#ifndef CNNVP_PLATFORM_PAYLOAD_H
+#define CNNVP_PLATFORM_PAYLOAD_H
+
+#include <memory>
+#include <vector>
+
+#include <systemc>
+#include <tlm>
+
+#include "cnnvp_model.h"
+
+namespace cnnvp {
+
+class unit_host;
+
+/*
+ * A split transaction on its way. The target gets `request`, a copy of the initiator's structure: the initiator may be
+ * reset, and free its own, while the target still works on it.
+ */
+struct request_record {
+    enum class stage { free, offered, held, completing };
+
+    cnnvp_request request{};
+    cnnvp_request *original = nullptr; /* the initiator's; null once the initiator has been reset */
+    unit_host *initiator = nullptr;
+    uint32_t initiator_port = 0;
+    uint32_t initiator_link = 0;
+    unit_host *target = nullptr;       /* holds it in stages offered and held */
+    uint32_t target_socket = 0;
+    stage where = stage::free;
+    tlm::tlm_generic_payload *payload = nullptr;
+    request_record *outgoing_next = nullptr; /* list of the initiator's requests */
+    request_record *outgoing_previous = nullptr;
+};
+
+/* Only one of `access` and `record` is set while the payload travels. */
+struct payload_extension : tlm::tlm_extension<payload_extension> {
+    cnnvp_access *access = nullptr;
+    request_record *record = nullptr;
+    bool answered = false; /* a model has answered: `status` is exact */
+    int status = CNNVP_OK;
+    uint32_t bus_window = 0; /* the bus's note of where it sent a request */
+    uint32_t bus_socket = 0; /* and from where it came */
+
+    tlm::tlm_extension_base *clone() const override;
+    void copy_from(const tlm::tlm_extension_base &other) override;
+};
+
+/* A payload with its extension beside it, so that the pool need not look it up. */
+struct pooled_payload : tlm::tlm_generic_payload {
+    payload_extension *extension = new payload_extension;
+
+    explicit pooled_payload(tlm::tlm_mm_interface *owner) : tlm::tlm_generic_payload(owner) { set_extension(extension); }
+};
+
+/* Payloads and request records of one platform. */
+class payload_pool final : public tlm::tlm_mm_interface {
+public:
+    /* A payload with reference count 1 and an empty extension. */
+    tlm::tlm_generic_payload *acquire(payload_extension **extension);
+    void free(tlm::tlm_generic_payload *payload) override;
+
+    request_record *acquire_record();
+    void free_record(request_record *record);
+
+private:
+    std::vector<std::unique_ptr<pooled_payload>> all_;
+    std::vector<pooled_payload *> idle_;
+    std::vector<std::unique_ptr<request_record>> records_;
+    std::vector<request_record *> idle_records_;
+};
+
+/* Fills the plain members from an access or a request. */
+void describe(tlm::tlm_generic_payload &payload, const cnnvp_access &access);
+void describe(tlm::tlm_generic_payload &payload, const cnnvp_request &request);
+
+tlm::tlm_response_status to_response(int status);
+int to_status(tlm::tlm_response_status response);
+
+/* Bytes that cross a link. */
+struct link_bytes {
+    uint64_t read;
+    uint64_t write;
+};
+link_bytes bytes_of(const cnnvp_access &access);
+link_bytes bytes_of(const cnnvp_request &request);
+
+/* False when [address, address + size) wraps or the request's segments leave 64 bits; otherwise the range it touches. */
+bool span_of(const cnnvp_request &request, uint64_t *first, uint64_t *last);
+
+} // namespace cnnvp
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building a platform from its resolved configuration, see platform.h. Running it: platform_run.cpp. */
+#include "platform.h"
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+namespace cnnvp {
+
+namespace {
+
+constexpr uint64_t default_clock_mhz = 1000;
+const char *const core_port = "control"; /* see cpu/program.h */
+
+bool platform_is_alive = false;
+const run_control *report_to = nullptr; /* log of the platform that is alive */
+
+/* The kernel's own messages: errors become exceptions, which end the run or the construction; nothing ever aborts. */
+void on_report(const sc_core::sc_report &report, const sc_core::sc_actions &)
+{
+    if (report.get_severity() >= sc_core::SC_ERROR)
+        throw report;
+    if (!report_to)
+        return;
+    const std::string text = std::string(report.get_msg_type()) + ": " + report.get_msg();
+    report_to->log(report.get_severity() == sc_core::SC_WARNING ? CNNVP_LOG_WARNING : CNNVP_LOG_DEBUG, "kernel",
+                   text.c_str());
+}
+
+uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *name)
+{
+    for (uint32_t i = 0; i < unit.port_count; i++)
+        if (unit.ports[i].kind == kind && std::strcmp(unit.ports[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+} // namespace
+
+simulation_context::simulation_context() : outer_(sc_core::sc_curr_simcontext), own_(new sc_core::sc_simcontext)
+{
+    sc_core::sc_curr_simcontext = own_;
+}
+
+simulation_context::~simulation_context()
+{
+    delete own_;
+    sc_core::sc_curr_simcontext = outer_;
+}
+
+/* -- what is to be built -- */
+
+void platform::plan_bus(plan &plan) const
+{
+    for (uint32_t i = 0; i < resolved_.instance_count; i++) {
+        const cnnvp_instance &instance = resolved_.instances[i];
+        if (!instance.on_bus || !instance.unit)
+            continue;
+        plan.windows.push_back({instance.name, instance.number, instance.base, instance.size});
+        plan.window_sockets.emplace_back(i, plan.incoming[i].size());
+        plan.incoming[i].push_back(instance.bus_port);
+    }
+    plan.loader_on_bus = plan.bus_initiators.size();
+    plan.bus_initiators.push_back("loader");
+}
+
+/* The core is the instance named cpu, or else the first one, with a port as cpu/program.h describes. */
+void platform::plan_core(plan &plan) const
+{
+    for (uint32_t i = 0; i < resolved_.instance_count; i++) {
+        const cnnvp_instance &instance = resolved_.instances[i];
+        if (!instance.unit || find_port(*instance.unit, CNNVP_PORT_TARGET, core_port) == UINT32_MAX)
+            continue;
+        if (plan.core == CNNVP_NO_INSTANCE || std::strcmp(instance.name, "cpu") == 0)
+            plan.core = i;
+    }
+    if (plan.core == CNNVP_NO_INSTANCE)
+        return;
+    plan.core_socket = plan.incoming[plan.core].size();
+    plan.incoming[plan.core].push_back(find_port(*resolved_.instances[plan.core].unit, CNNVP_PORT_TARGET, core_port));
+}
+
+platform::plan platform::make_plan() const
+{
+    plan plan;
+
+    plan.incoming.resize(resolved_.instance_count);
+    for (uint32_t i = 0; i < resolved_.instance_count; i++)
+        if (!resolved_.instances[i].unit)
+            plan.bus_instance = i;
+    for (uint32_t i = 0; i < resolved_.instance_count; i++) {
+        const cnnvp_instance &instance = resolved_.instances[i];
+        for (size_t j = 0; instance.unit && j < instance.binding_count; j++) {
+            const cnnvp_binding &binding = instance.bindings[j];
+            size_t socket = 0;
+            if (instance.unit->ports[binding.port].kind == CNNVP_PORT_IRQ_OUT) {
+                /* no socket */
+            } else if (!resolved_.instances[binding.target].unit) {
+                socket = plan.bus_initiators.size();
+                plan.bus_initiators.push_back(instance.name);
+            } else {
+                socket = plan.incoming[binding.target].size();
+                plan.incoming[binding.target].push_back(binding.target_port);
+            }
+            plan.arrivals.push_back({i, &binding, socket});
+        }
+    }
+    if (plan.bus_instance != CNNVP_NO_INSTANCE)
+        plan_bus(plan);
+    plan_core(plan);
+    return plan;
+}
+
+/* -- building -- */
+
+void platform::make_modules(const plan &plan)
+{
+    for (uint32_t i = 0; i < resolved_.instance_count; i++) {
+        const cnnvp_instance &instance = resolved_.instances[i];
+        if (instance.unit)
+            hosts_.push_back(std::make_unique<unit_host>(instance.name, *control_, instance, plan.incoming[i]));
+        else
+            hosts_.push_back(nullptr);
+    }
+    if (plan.bus_instance != CNNVP_NO_INSTANCE)
+        bus_ = std::make_unique<bus>(resolved_.instances[plan.bus_instance].name, *control_, plan.bus_instance, plan.windows,
+                                     plan.bus_initiators);
+}
+
+void platform::connect_binding(const arrival &arrival)
+{
+    const cnnvp_binding &binding = *arrival.binding;
+    const cnnvp_instance &target = resolved_.instances[binding.target];
+    unit_host &from = *hosts_[arrival.from];
+
+    if (from.instance().unit->ports[binding.port].kind == CNNVP_PORT_IRQ_OUT) {
+        from.connect_irq(binding.port, *hosts_[binding.target], binding.target_port, binding.target_line);
+        return;
+    }
+    if (!target.unit) {
+        from.set_link(binding.port, binding.target, 0, 0);
+        from.initiator(binding.port).bind(bus_->target(arrival.socket));
+        return;
+    }
+    /* A byte of memory has one address: what the bus calls it, also on a connection of its own. */
+    const bool is_memory = target.unit->ports[binding.target_port].kind == CNNVP_PORT_MEM_TARGET;
+    const bool moved = is_memory && target.on_bus && target.bus_port == binding.target_port;
+    from.set_link(binding.port, binding.target, moved ? target.base : 0, moved ? target.size : 0);
+    from.initiator(binding.port).bind(hosts_[binding.target]->target(static_cast<uint32_t>(arrival.socket)));
+}
+
+void platform::connect(const plan &plan)
+{
+    for (const arrival &arrival : plan.arrivals)
+        connect_binding(arrival);
+    if (bus_) {
+        for (size_t i = 0; i < plan.windows.size(); i++) {
+            const auto &[instance, socket] = plan.window_sockets[i];
+            bus_->initiator(i).bind(hosts_[instance]->target(static_cast<uint32_t>(socket)));
+        }
+        loader_->memory.bind(bus_->target(plan.loader_on_bus));
+    }
+    if (plan.core != CNNVP_NO_INSTANCE)
+        loader_->core.bind(hosts_[plan.core]->target(static_cast<uint32_t>(plan.core_socket)));
+}
+
+void platform::set_clocks()
+{
+    for (const auto &host : hosts_) {
+        if (!host)
+            continue;
+        uint64_t mhz = default_clock_mhz;
+        const uint32_t source = host->instance().clock;
+        if (source < resolved_.instance_count && resolved_.instances[source].unit) {
+            const cnnvp_instance &clock = resolved_.instances[source];
+            for (size_t i = 0; i < clock.unit->param_count; i++)
+                if (std::strcmp(clock.unit->params[i].name, "clock_mhz") == 0)
+                    mhz = clock.values[i];
+        }
+        host->set_clock(mhz);
+    }
+}
+
+cnnvp_result platform::init(cnnvp_error *error)
+{
+    for (const auto &host : hosts_) {
+        std::string message;
+        uint32_t param = UINT32_MAX;
+        if (!host || host->init(&message, &param) == CNNVP_OK)
+            continue;
+        cnnvp_config_place_error(&host->instance(), param, message.c_str(), error);
+        return CNNVP_BAD_INPUT;
+    }
+    return CNNVP_DONE;
+}
+
+platform::platform(const cnnvp_resolved &resolved, const run_control::options &options) : resolved_(resolved)
+{
+    sc_core::sc_report_handler::set_handler(on_report);
+    control_ = std::make_unique<run_control>("_control", options);
+    report_to = control_.get();
+    loader_ = std::make_unique<loader>("_loader", *control_);
+}
+
+cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::options &options,
+                             std::unique_ptr<platform> *made, cnnvp_error *error)
+{
+    made->reset();
+    if (platform_is_alive) {
+        std::snprintf(error->text, sizeof error->text, "there is a platform already; free it first");
+        return CNNVP_FAILED;
+    }
+    platform_is_alive = true;
+    std::unique_ptr<platform> fresh;
+    try {
+        fresh.reset(new platform(resolved, options));
+        if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS)) {
+            std::snprintf(error->text, sizeof error->text, "the simulation kernel's time resolution is not 1 ps");
+            return CNNVP_FAILED;
+        }
+        const plan plan = fresh->make_plan();
+        fresh->make_modules(plan);
+        fresh->connect(plan);
+        fresh->set_clocks();
+        const cnnvp_result result = fresh->init(error);
+        if (result != CNNVP_DONE)
+            return result;
+        advance(sc_core::SC_ZERO_TIME); /* elaborates; processes stop before their first statement */
+        for (const auto &host : fresh->hosts_)
+            if (host)
+                host->reset();
+    } catch (const std::exception &problem) {
+        std::snprintf(error->text, sizeof error->text, "the platform cannot be built: %s", problem.what());
+        platform_is_alive = fresh != nullptr;
+        return CNNVP_FAILED;
+    }
+    *made = std::move(fresh);
+    return CNNVP_DONE;
+}
+
+platform::~platform()
+{
+    end_processes();
+    for (auto host = hosts_.rbegin(); host != hosts_.rend(); ++host)
+        host->reset();
+    bus_.reset();
+    loader_.reset();
+    report_to = nullptr;
+    control_.reset();
+    platform_is_alive = false;
+}
+
+unit_host *platform::find(const std::string &name)
+{
+    for (const auto &host : hosts_)
+        if (host && name == host->instance().name)
+            return host.get();
+    return nullptr;
+}
+
+} // namespace cnnvp
+
+/* SystemC's library has a main() that calls this one. Nobody uses either here, but the library wants it to be there. */
+__attribute__((visibility("default"))) int sc_main(int, char *[])
+{
+    return 0;
+}

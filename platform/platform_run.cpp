@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running a platform, see platform.h. */
+#include <cstdio>
+#include <exception>
+
+#include "platform.h"
+
+namespace cnnvp {
+
+namespace {
+/* Delta cycles for the rest of the last instant: a guard against units that never let it end. */
+constexpr int last_deltas = 1000;
+} // namespace
+
+std::string platform::who_waits() const
+{
+    std::string text;
+
+    for (const auto &host : hosts_) {
+        const std::string one = host ? host->waiting_for() : std::string();
+        if (!one.empty())
+            text += std::string("; ") + host->instance().name + " " + one;
+    }
+    return text;
+}
+
+void platform::simulate(cnnvp_time max_time)
+{
+    while (!control_->ended()) {
+        const cnnvp_time now = run_control::now();
+        if (max_time != 0 && now >= max_time) {
+            control_->stop(CNNVP_END_MAX_TIME, "the limit of " + std::to_string(max_time) +
+                                                   " ps of simulated time is reached" + who_waits());
+            return;
+        }
+        if (!sc_core::sc_pending_activity()) {
+            control_->stop(CNNVP_END_NO_PROGRESS, "nothing is left that could happen after " + std::to_string(now) +
+                                                      " ps" + who_waits());
+            return;
+        }
+        const sc_core::sc_time left = max_time != 0 ? from_ps(max_time - now)
+                                                    : sc_core::sc_max_time() - sc_core::sc_time_stamp();
+        /* Starvation leaves time at the last event; what lies beyond the limit is no starvation. */
+        const bool beyond = sc_core::sc_time_to_pending_activity() > left;
+        advance(left, beyond ? sc_core::SC_RUN_TO_TIME : sc_core::SC_EXIT_ON_STARVATION);
+    }
+}
+
+/* What finishes a run lets the others complete the present instant. */
+void platform::end_instant()
+{
+    for (int i = 0; i < last_deltas && sc_core::sc_pending_activity_at_current_time(); i++)
+        advance(sc_core::SC_ZERO_TIME);
+}
+
+void platform::run(cnnvp_time max_time, cnnvp_run_result *result)
+{
+    control_->rearm();
+    control_->pulse("platform");
+    try {
+        for (const auto &host : hosts_)
+            if (host)
+                host->start();
+        simulate(max_time);
+        if (control_->end() == CNNVP_END_EXIT)
+            end_instant();
+    } catch (const std::exception &problem) {
+        control_->fatal(problem.what());
+    }
+    std::fflush(stdout);
+    result->end = control_->end();
+    result->exit_code = control_->exit_code();
+    result->time_ps = run_control::now();
+    std::snprintf(result->reason, sizeof result->reason, "%s", control_->reason().c_str());
+}
+
+void platform::reset()
+{
+    control_->run_in_simulation([this] {
+        for (const auto &host : hosts_)
+            if (host)
+                host->abandon_outgoing();
+        for (const auto &host : hosts_)
+            if (host)
+                host->reset();
+    });
+}
+
+void platform::flush()
+{
+    for (const auto &host : hosts_)
+        if (host)
+            host->flush();
+}
+
+/* Lets every process clean up: its C frames return with CNNVP_E_STOPPED. */
+void platform::end_processes()
+{
+    if (sc_core::sc_get_status() != sc_core::SC_PAUSED)
+        return; /* never elaborated */
+    control_->close();
+    try {
+        control_->run_in_simulation([this] {
+            for (const auto &host : hosts_)
+                if (host)
+                    host->kill();
+        });
+    } catch (const std::exception &problem) {
+        std::fprintf(stderr, "cnnvp: error: a process could not be ended: %s\n", problem.what());
+    }
+}
+
+} // namespace cnnvp

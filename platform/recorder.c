@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The recorder: statistics always, a trace where one is wanted. Each call goes to stats.c, then to trace.c. */
+#include "recorder.h"
+
+#include "stats.h"
+#include "trace.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct cnnvp_recorder {
+    struct cnnvp_stats stats;
+    struct cnnvp_trace *trace; /* NULL: no trace */
+};
+
+static const char *layer_name(const void *context, uint32_t tag, char *buffer, size_t size)
+{
+    return cnnvp_stats_layer_name(context, tag, buffer, size);
+}
+
+cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const char *trace_file, int timing_only,
+                                cnnvp_recorder **recorder, struct cnnvp_error *error)
+{
+    cnnvp_recorder *made = calloc(1, sizeof *made);
+    cnnvp_result result;
+
+    *recorder = NULL;
+    if (!made) {
+        snprintf(error->text, sizeof error->text, "out of memory for statistics");
+        return CNNVP_FAILED;
+    }
+    result = cnnvp_stats_init(&made->stats, platform, timing_only, error);
+    if (result != CNNVP_DONE) {
+        free(made);
+        return result;
+    }
+    if (trace_file)
+        result = cnnvp_trace_new(platform, trace_file, &made->trace, error);
+    if (result != CNNVP_DONE) {
+        cnnvp_recorder_free(made);
+        return result;
+    }
+    if (made->trace) {
+        made->trace->layer_name = layer_name;
+        made->trace->layer_context = &made->stats;
+    }
+    *recorder = made;
+    return CNNVP_DONE;
+}
+
+void cnnvp_recorder_free(cnnvp_recorder *recorder)
+{
+    if (!recorder)
+        return;
+    cnnvp_trace_free(recorder->trace);
+    cnnvp_stats_fini(&recorder->stats);
+    free(recorder);
+}
+
+cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, struct cnnvp_error *error)
+{
+    struct cnnvp_trace *trace = recorder->trace;
+    cnnvp_result result;
+
+    if (!trace)
+        return CNNVP_DONE;
+    result = cnnvp_trace_finish(trace, end_ps, error);
+    cnnvp_trace_free(trace);
+    recorder->trace = NULL;
+    return result;
+}
+
+void cnnvp_recorder_count(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t tag, uint64_t n)
+{
+    cnnvp_stats_count(&recorder->stats, instance, stat, tag, n);
+}
+
+void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
+                         uint64_t flow, cnnvp_time begin, cnnvp_time end)
+{
+    cnnvp_stats_span(&recorder->stats, tag, begin, end);
+    if (recorder->trace)
+        cnnvp_trace_span(recorder->trace, instance, track, name, tag, flow, begin, end);
+}
+
+void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_t counter, cnnvp_time at,
+                            uint64_t value)
+{
+    cnnvp_stats_counter(&recorder->stats, instance, counter, value);
+    if (recorder->trace)
+        cnnvp_trace_counter(recorder->trace, instance, counter, at, value);
+}
+
+void cnnvp_recorder_level(cnnvp_recorder *recorder, uint32_t instance, uint32_t port, cnnvp_time at, int level)
+{
+    if (recorder->trace)
+        cnnvp_trace_level(recorder->trace, instance, port, at, level);
+}
+
+uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t to)
+{
+    uint32_t link = cnnvp_stats_link(&recorder->stats, from, to);
+
+    if (recorder->trace && link != UINT32_MAX)
+        cnnvp_trace_link(recorder->trace, link, from, to);
+    return link;
+}
+
+void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, cnnvp_time at, uint64_t read_bytes,
+                             uint64_t write_bytes)
+{
+    cnnvp_stats_transfer(&recorder->stats, link, read_bytes, write_bytes);
+    if (recorder->trace)
+        cnnvp_trace_transfer(recorder->trace, link, at, read_bytes, write_bytes);
+}
+
+uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat)
+{
+    const struct cnnvp_stats *stats = &recorder->stats;
+
+    if (instance >= stats->platform->instance_count || stat >= stats->instances[instance].stat_count)
+        return 0;
+    return stats->instances[instance].stats[stat].total;
+}
+
+cnnvp_result cnnvp_recorder_describe(cnnvp_recorder *recorder, const struct cnnvp_work_info *work)
+{
+    return cnnvp_stats_describe(&recorder->stats, work);
+}
+
+void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial)
+{
+    recorder->stats.partial = partial;
+}
+
+void cnnvp_recorder_set_energy(cnnvp_recorder *recorder, const struct cnnvp_energy_table *table)
+{
+    recorder->stats.energy = *table;
+}
+
+cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds,
+                                 const char *systemc_version, char **json)
+{
+    return cnnvp_stats_json(&recorder->stats, end_ps, wall_seconds, systemc_version, json);
+}

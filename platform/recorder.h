@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Statistics and trace of one run. The model hosts feed it, nothing else knows a file format.
+ * Statistics: stats.c (accumulation) and stats_json.c (the file). Trace: trace.c (compact recording in memory and in a
+ * temporary file), trace_perfetto.c and trace_vcd.c (conversion at the end). Plain C, usable without SystemC.
+ */
+#ifndef CNNVP_PLATFORM_RECORDER_H
+#define CNNVP_PLATFORM_RECORDER_H
+
+#include "config.h"
+#include "energy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cnnvp_recorder cnnvp_recorder;
+
+/* `trace_file` may be NULL. An unknown suffix or a folder that cannot be written is refused now, and so are units whose
+ * statistics name an unknown layer member or energy entry. `platform` must outlive the recorder. */
+CNNVP_MUST_USE cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const char *trace_file,
+                                               int timing_only, cnnvp_recorder **recorder, struct cnnvp_error *error);
+/* Without a successful cnnvp_recorder_finish no trace appears. */
+void cnnvp_recorder_free(cnnvp_recorder *recorder);
+/* Writes the trace file, complete, under its name. */
+CNNVP_MUST_USE cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, struct cnnvp_error *error);
+
+/* Feeding: indexes are those of the instance's unit tables; tags as in cnnvp_model.h. Hot, no allocation in the
+ * steady state. */
+void cnnvp_recorder_count(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t tag, uint64_t n);
+void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
+                         uint64_t flow, cnnvp_time begin, cnnvp_time end);
+void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_t counter, cnnvp_time at,
+                            uint64_t value);
+/* An IRQ_OUT port's level, for waveforms. */
+void cnnvp_recorder_level(cnnvp_recorder *recorder, uint32_t instance, uint32_t port, cnnvp_time at, int level);
+
+/* A link is a connection from an initiator port to a target. Returns its number; two ports of one instance that lead to
+ * the same instance share a link. UINT32_MAX without memory (transfers of it are dropped). The core's own (untimed)
+ * traffic is not fed. */
+uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t to);
+void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, cnnvp_time at, uint64_t read_bytes,
+                             uint64_t write_bytes);
+
+/* Reading back. */
+uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat);
+CNNVP_MUST_USE cnnvp_result cnnvp_recorder_describe(cnnvp_recorder *recorder, const struct cnnvp_work_info *work);
+/* 1: the run did not come to its end; stats.json then has the member "partial": true. */
+void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial);
+/* Replaces the default energy table (energy.def); the table is copied. */
+void cnnvp_recorder_set_energy(cnnvp_recorder *recorder, const struct cnnvp_energy_table *table);
+/* stats.json of contract.md; `end_ps` is total.time_ps; free the text with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds,
+                                                const char *systemc_version, char **json);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Serves a unit's register table (struct cnnvp_register): access rights, masks, write-one-to-clear, reset values.
+ * Registers are 32 bits wide and taken whole: another size or alignment is CNNVP_E_ACCESS. A guest's mistakes (writing a
+ * read-only register, reading a write-only one) are answered with CNNVP_OK and one warning for each register.
+ */
+#ifndef CNNVP_PLATFORM_REGISTERS_H
+#define CNNVP_PLATFORM_REGISTERS_H
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cnnvp_model.h"
+
+namespace cnnvp {
+
+class register_file {
+public:
+    using warn_function = std::function<void(const std::string &)>;
+
+    register_file(const cnnvp_unit &unit, void *self, warn_function warn);
+
+    void reset();
+    /* Whether [address, address + size) touches a register. */
+    bool serves(uint64_t address, uint64_t size) const;
+    /* CNNVP_READ or CNNVP_WRITE of one register, with its side effects. */
+    int access(cnnvp_access &access);
+    /* Reads words without side effects; writes are CNNVP_E_NOSUP. */
+    int debug(cnnvp_access &access) const;
+
+private:
+    struct entry {
+        uint32_t offset;
+        uint32_t index; /* in the unit's table */
+        bool warned;
+    };
+
+    const cnnvp_unit &unit_;
+    unsigned char *self_;
+    warn_function warn_;
+    std::vector<entry> entries_; /* by offset */
+
+    const entry *find(uint64_t offset) const;
+    uint32_t load(const cnnvp_register &reg) const;
+    void store(const cnnvp_register &reg, uint32_t value);
+    int read(entry &entry, uint32_t *value);
+    int write(entry &entry, uint32_t value);
+    void warn_once(entry &entry, const char *mistake);
+};
+
+} // namespace cnnvp
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding and checking units, see registry.h. */
+#include "registry.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    MAX_UNITS_OF_LIBRARY = 256, /* a query function that never ends its list is stopped here */
+    MAX_TABLE = 4096,           /* entries of one table */
+    MAX_EVENTS = 4096
+};
+
+/* 1 GiB: an instance is allocated before the unit can say anything, so a wrong size must not take the machine down. */
+static const size_t max_instance_size = (size_t)1 << 30;
+
+static cnnvp_result refuse(char *message, size_t size, const char *format, ...) CNNVP_PRINTF(3, 4);
+
+static cnnvp_result refuse(char *message, size_t size, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (message && size)
+        (void)vsnprintf(message, size, format, args);
+    va_end(args);
+    return CNNVP_BAD_INPUT;
+}
+
+static int is_name(const char *text)
+{
+    return text && text[0] && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(text);
+}
+
+static cnnvp_result check_params(const struct cnnvp_unit *unit, const char *where, char *message, size_t size)
+{
+    for (size_t i = 0; i < unit->param_count; i++) {
+        const struct cnnvp_param *param = &unit->params[i];
+
+        if (!is_name(param->name) || !param->default_value || !param->help)
+            return refuse(message, size, "%s: parameter %zu has no name, default value or help", where, i);
+        if ((unsigned)param->type > CNNVP_PARAM_ADDR)
+            return refuse(message, size, "%s: parameter %s has an unknown type %u", where, param->name,
+                          (unsigned)param->type);
+        if (param->type == CNNVP_PARAM_ENUM && (!param->choices || !param->choices[0]))
+            return refuse(message, size, "%s: parameter %s has no choices", where, param->name);
+        if (param->type != CNNVP_PARAM_ENUM && param->type != CNNVP_PARAM_TEXT && param->min > param->max)
+            return refuse(message, size, "%s: parameter %s has min above max", where, param->name);
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(param->name, unit->params[j].name))
+                return refuse(message, size, "%s: two parameters are named %s", where, param->name);
+    }
+    return CNNVP_DONE;
+}
+
+static int has_param(const struct cnnvp_unit *unit, const char *name)
+{
+    for (size_t i = 0; i < unit->param_count; i++)
+        if (!strcmp(unit->params[i].name, name))
+            return 1;
+    return 0;
+}
+
+static cnnvp_result check_port(const struct cnnvp_unit *unit, size_t index, const char *where, char *message,
+                               size_t size)
+{
+    const struct cnnvp_port *port = &unit->ports[index];
+    const int is_target = port->kind == CNNVP_PORT_TARGET || port->kind == CNNVP_PORT_MEM_TARGET;
+
+    if (!is_name(port->name) || (unsigned)port->kind > CNNVP_PORT_IRQ_IN)
+        return refuse(message, size, "%s: port %zu has no name or an unknown kind", where, index);
+    if (port->kind == CNNVP_PORT_IRQ_IN && (port->lines < 1 || port->lines > MAX_TABLE))
+        return refuse(message, size, "%s: port %s has %" PRIu32 " lines, 1 to %d are possible", where, port->name,
+                      port->lines, MAX_TABLE);
+    if (is_target && port->window == 0 && !has_param(unit, "size"))
+        return refuse(message, size, "%s: port %s has no window, and there is no parameter size to take it from", where,
+                      port->name);
+    if (port->kind == CNNVP_PORT_MEM_TARGET && !unit->request && !unit->access)
+        return refuse(message, size, "%s: port %s needs the function request or access", where, port->name);
+    if (port->kind == CNNVP_PORT_TARGET && !unit->access &&
+        (unit->register_count == 0 || unit->register_port != index))
+        return refuse(message, size, "%s: port %s has neither registers nor the function access", where, port->name);
+    if (port->kind == CNNVP_PORT_MEM_INITIATOR && !unit->complete)
+        return refuse(message, size, "%s: port %s needs the function complete", where, port->name);
+    for (size_t j = 0; j < index; j++)
+        if (!strcmp(port->name, unit->ports[j].name))
+            return refuse(message, size, "%s: two ports are named %s", where, port->name);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result check_registers(const struct cnnvp_unit *unit, const char *where, char *message, size_t size)
+{
+    if (unit->register_count == 0)
+        return CNNVP_DONE;
+    if (unit->register_port >= unit->port_count || unit->ports[unit->register_port].kind != CNNVP_PORT_TARGET)
+        return refuse(message, size, "%s: register_port %" PRIu32 " is not a target port", where, unit->register_port);
+    for (size_t i = 0; i < unit->register_count; i++) {
+        const struct cnnvp_register *reg = &unit->registers[i];
+        const uint64_t window = unit->ports[unit->register_port].window;
+
+        if (!is_name(reg->name) || (unsigned)reg->access > CNNVP_REG_W1C)
+            return refuse(message, size, "%s: register %zu has no name or an unknown access", where, i);
+        if (reg->offset % 4 || (window && reg->offset + (uint64_t)4 > window))
+            return refuse(message, size, "%s: register %s at 0x%" PRIx32 " is misaligned or outside its port's window",
+                          where, reg->name, reg->offset);
+        if (reg->storage % sizeof(uint32_t) || unit->instance_size < sizeof(uint32_t) ||
+            reg->storage > unit->instance_size - sizeof(uint32_t))
+            return refuse(message, size, "%s: register %s is stored outside the instance", where, reg->name);
+        for (size_t j = 0; j < i; j++)
+            if (reg->offset == unit->registers[j].offset)
+                return refuse(message, size, "%s: registers %s and %s have the same offset", where,
+                              unit->registers[j].name, reg->name);
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result check_observables(const struct cnnvp_unit *unit, const char *where, char *message, size_t size)
+{
+    for (size_t i = 0; i < unit->stat_count; i++)
+        if (!is_name(unit->stats[i].name) || !unit->stats[i].unit || !unit->stats[i].help)
+            return refuse(message, size, "%s: statistic %zu has no name, unit or help", where, i);
+    for (size_t i = 0; i < unit->track_count; i++)
+        if (!unit->tracks[i] || !unit->tracks[i][0])
+            return refuse(message, size, "%s: track %zu has no name", where, i);
+    for (size_t i = 0; i < unit->counter_count; i++)
+        if (!is_name(unit->counters[i].name) || !unit->counters[i].unit)
+            return refuse(message, size, "%s: counter %zu has no name or unit", where, i);
+    return CNNVP_DONE;
+}
+
+static int has_table(const void *table, size_t count)
+{
+    return count <= MAX_TABLE && (count == 0 || table);
+}
+
+cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *where, char *message, size_t message_size)
+{
+    cnnvp_result result;
+
+    /* The first members have stood at the same place since version 1; nothing behind them is touched before they fit. */
+    if (unit->abi_major != CNNVP_ABI_MAJOR)
+        return refuse(message, message_size, "%s: built for model ABI %u.%u, this program has %u.%u", where,
+                      (unsigned)unit->abi_major, (unsigned)unit->abi_minor, CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR);
+    if (unit->struct_size < sizeof(struct cnnvp_unit))
+        return refuse(message, message_size, "%s: its unit table has %" PRIu32 " bytes, model ABI %u.%u has %zu", where,
+                      unit->struct_size, CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR, sizeof(struct cnnvp_unit));
+    if (!is_name(unit->kind) || !unit->version || !unit->summary)
+        return refuse(message, message_size, "%s: its kind, version or summary is missing", where);
+    if (unit->instance_size == 0 || unit->instance_size > max_instance_size)
+        return refuse(message, message_size, "%s: its instance has %zu bytes, 1 to %zu are possible", where,
+                      unit->instance_size, max_instance_size);
+    if (!has_table(unit->params, unit->param_count) || !has_table(unit->ports, unit->port_count) ||
+        !has_table(unit->registers, unit->register_count) || !has_table(unit->fields, unit->field_count) ||
+        !has_table(unit->stats, unit->stat_count) || !has_table(unit->tracks, unit->track_count) ||
+        !has_table(unit->counters, unit->counter_count) || unit->event_count > MAX_EVENTS)
+        return refuse(message, message_size, "%s: a table is missing or has more than %d entries", where, MAX_TABLE);
+    if (unit->event_count && !unit->event)
+        return refuse(message, message_size, "%s: it has events but not the function event", where);
+
+    result = check_params(unit, where, message, message_size);
+    for (size_t i = 0; result == CNNVP_DONE && i < unit->port_count; i++)
+        result = check_port(unit, i, where, message, message_size);
+    if (result == CNNVP_DONE)
+        result = check_registers(unit, where, message, message_size);
+    if (result == CNNVP_DONE)
+        result = check_observables(unit, where, message, message_size);
+    return result;
+}
+
+static cnnvp_result find_builtin(const char *kind, const struct cnnvp_unit **unit, char *message, size_t message_size)
+{
+    for (size_t i = 0; (*unit = cnnvp_unit_at(i)) != NULL; i++)
+        if (!strcmp((*unit)->kind, kind))
+            return cnnvp_registry_check(*unit, kind, message, message_size);
+    return refuse(message, message_size, "there is no unit of kind %s (see `cnnvp models`)", kind);
+}
+
+/* "" when the path is too long. */
+static void library_path(char *path, size_t size, const char *library, size_t length, const char *relative_to)
+{
+    const int has_slash = memchr(library, '/', length) != NULL;
+    int written;
+
+    if (library[0] == '/')
+        written = snprintf(path, size, "%.*s", (int)length, library);
+    else if (relative_to && relative_to[0])
+        written = snprintf(path, size, "%s/%.*s", relative_to, (int)length, library);
+    else
+        written = snprintf(path, size, "./%.*s", (int)length, library);
+    if (!has_slash && access(path, F_OK) != 0)
+        written = snprintf(path, size, "%.*s", (int)length, library);
+    if (written < 0 || (size_t)written >= size)
+        path[0] = '\0';
+}
+
+static cnnvp_result find_in_library(cnnvp_model_query_fn query, const char *path, const char *kind,
+                                    const struct cnnvp_unit **unit, char *message, size_t message_size)
+{
+    char where[4400];
+    char kinds[512] = "";
+
+    for (uint32_t i = 0; i < MAX_UNITS_OF_LIBRARY; i++) {
+        const struct cnnvp_unit *candidate = query(i, CNNVP_ABI_MAJOR << 16 | CNNVP_ABI_MINOR);
+        const size_t used = strlen(kinds);
+
+        if (!candidate)
+            break;
+        (void)snprintf(where, sizeof where, "%s: unit %" PRIu32, path, i);
+        if (cnnvp_registry_check(candidate, where, message, message_size) != CNNVP_DONE)
+            return CNNVP_BAD_INPUT;
+        if (!strcmp(candidate->kind, kind)) {
+            *unit = candidate;
+            return CNNVP_DONE;
+        }
+        (void)snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? ", " : "", candidate->kind);
+    }
+    return refuse(message, message_size, "%s has no unit of kind %s; it has: %s", path, kind, kinds[0] ? kinds : "none");
+}
+
+cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to, const struct cnnvp_unit **unit,
+                                 char *message, size_t message_size)
+{
+    const char *colon = strrchr(model, ':');
+    char path[4096];
+    cnnvp_model_query_fn query = NULL;
+    void *library;
+    void *symbol;
+
+    *unit = NULL;
+    if (!colon)
+        return find_builtin(model, unit, message, message_size);
+    if (colon == model || colon[1] == '\0')
+        return refuse(message, message_size, "\"%s\" is not of the form library:kind", model);
+    library_path(path, sizeof path, model, (size_t)(colon - model), relative_to);
+    if (path[0] == '\0')
+        return refuse(message, message_size, "the path of the library is too long");
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library) {
+        const char *why = dlerror();
+
+        return refuse(message, message_size, "cannot load the library: %s", why ? why : path);
+    }
+    symbol = dlsym(library, CNNVP_MODEL_QUERY_SYMBOL);
+    if (!symbol)
+        return refuse(message, message_size, "%s does not export %s", path, CNNVP_MODEL_QUERY_SYMBOL);
+    memcpy(&query, &symbol, sizeof query);
+    return find_in_library(query, path, colon + 1, unit, message, message_size);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Shared by all instances of a platform, see run_control.h. */
+#include "run_control.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cinttypes>
+#include <cstdio>
+
+#include <poll.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <pthread.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace cnnvp {
+
+namespace {
+
+/* Set by a signal handler, so it must be lock-free. */
+std::atomic<int> interrupted{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler stores to it");
+
+/* SystemC 2.3.4 tells AddressSanitizer of its switches between stacks, but not how large the main one is; the sanitizer
+ * would look for leaks on the last process's stack. */
+void announce_main_stack()
+{
+#if defined(__SANITIZE_ADDRESS__)
+    pthread_attr_t attributes;
+    void *bottom;
+    size_t size;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &bottom, &size) == 0) {
+        __sanitizer_start_switch_fiber(nullptr, bottom, size);
+        __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+    }
+    pthread_attr_destroy(&attributes);
+#endif
+}
+
+} // namespace
+
+void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy policy)
+{
+    struct announce {
+        ~announce() { announce_main_stack(); }
+    } announce_at_end;
+    sc_core::sc_start(duration, policy);
+}
+
+run_control::run_control(const sc_core::sc_module_name &name, const options &options)
+    : sc_core::sc_module(name), options_(options)
+{
+    sc_core::sc_spawn_options on_settle;
+    on_settle.spawn_method();
+    on_settle.dont_initialize();
+    on_settle.set_sensitivity(&settle_check_);
+    sc_core::sc_spawn([this] { check_settled(); }, "settle", &on_settle);
+
+    sc_core::sc_spawn_options on_work;
+    on_work.spawn_method();
+    on_work.dont_initialize();
+    on_work.set_sensitivity(&work_wanted_);
+    sc_core::sc_spawn([this] { do_work(); }, "work", &on_work);
+}
+
+void run_control::end_with(enum cnnvp_end end, int code, const std::string &reason)
+{
+    if (ended_)
+        return;
+    ended_ = true;
+    end_ = end;
+    exit_code_ = code;
+    reason_ = reason;
+    if (sc_core::sc_get_status() == sc_core::SC_RUNNING)
+        sc_core::sc_pause();
+}
+
+void run_control::finish(const char *who, int code, const char *reason)
+{
+    const std::string text = code != 0 && reason ? std::string(who) + ": " + reason : std::string();
+    end_with(code == CNNVP_E_FATAL ? CNNVP_END_FATAL : CNNVP_END_EXIT, code, text);
+}
+
+void run_control::fatal(const std::string &reason)
+{
+    end_with(CNNVP_END_FATAL, 0, reason);
+}
+
+void run_control::stop(enum cnnvp_end end, const std::string &reason)
+{
+    end_with(end, 0, reason);
+}
+
+void run_control::rearm()
+{
+    ended_ = false;
+    end_ = CNNVP_END_EXIT;
+    exit_code_ = 0;
+    reason_.clear();
+    pulses_ = 0;
+}
+
+void run_control::pulse(const char *who)
+{
+    if (interrupted.load(std::memory_order_relaxed) != 0 && !ended_ && interrupted.exchange(0) != 0)
+        end_with(CNNVP_END_INTERRUPTED, 0, "interrupted");
+    const cnnvp_time time = now();
+    if (time != pulse_time_) {
+        pulse_time_ = time;
+        pulses_ = 0;
+    } else if (++pulses_ == options_.max_pulses) {
+        end_with(CNNVP_END_NO_PROGRESS, 0,
+                 "time stands still at " + std::to_string(time) + " ps: " + who + " is at work without end");
+    }
+}
+
+void run_control::interrupt()
+{
+    interrupted.store(1);
+}
+
+/*
+ * A settler waits for its own event, not for a delta cycle: several of them would otherwise see each other's and never
+ * return. The check runs once a delta cycle and lets one go when nothing but settlers is left.
+ */
+void run_control::settle()
+{
+    if (!sc_core::sc_pending_activity_at_current_time())
+        return;
+    settler me;
+    struct leave {
+        std::deque<settler *> &all;
+        settler *one;
+        ~leave() { all.erase(std::remove(all.begin(), all.end(), one), all.end()); } /* also when killed */
+    } leave_at_end{settlers_, &me};
+    settlers_.push_back(&me);
+    settle_check_.notify(sc_core::SC_ZERO_TIME);
+    sc_core::wait(me.released);
+}
+
+void run_control::check_settled()
+{
+    if (settlers_.empty())
+        return;
+    if (sc_core::sc_pending_activity_at_current_time()) {
+        settle_check_.notify(sc_core::SC_ZERO_TIME);
+        return;
+    }
+    settler *first = settlers_.front();
+    settlers_.pop_front();
+    first->released.notify();
+    if (!settlers_.empty())
+        settle_check_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void run_control::run_in_simulation(const std::function<void()> &work)
+{
+    work_ = work;
+    work_wanted_.notify(sc_core::SC_ZERO_TIME);
+    for (int delta = 0; work_ && delta < 4; delta++)
+        advance(sc_core::SC_ZERO_TIME);
+    work_ = nullptr;
+}
+
+void run_control::do_work()
+{
+    const std::function<void()> work = std::move(work_);
+    work_ = nullptr;
+    if (work)
+        work();
+}
+
+bool run_control::shows(enum cnnvp_log_level level) const
+{
+    if (closed_)
+        return false;
+    switch (level) {
+    case CNNVP_LOG_ERROR:
+        return true;
+    case CNNVP_LOG_WARNING:
+        return options_.verbosity >= 0;
+    case CNNVP_LOG_INFO:
+        return options_.verbosity >= 1;
+    default:
+        return options_.verbosity >= 2;
+    }
+}
+
+void run_control::log(enum cnnvp_log_level level, const char *who, const char *text) const
+{
+    static const char *const names[] = {"error", "warning", "info", "debug"};
+
+    if (shows(level))
+        std::fprintf(stderr, "cnnvp: %s: %" PRIu64 " ps: %s: %s\n", names[std::min<unsigned>(level, CNNVP_LOG_DEBUG)],
+                     now(), who, text);
+}
+
+void run_control::console_write(const void *data, size_t size) const
+{
+    if (closed_)
+        return;
+    if (options_.console)
+        options_.console(options_.console_context, data, size);
+    else
+        std::fwrite(data, 1, size, stdout);
+}
+
+size_t run_control::console_read(void *data, size_t size) const
+{
+    pollfd input = {STDIN_FILENO, POLLIN, 0};
+
+    if (options_.console || size == 0)
+        return 0;
+    std::fflush(stdout); /* a prompt, before its answer */
+    if (poll(&input, 1, 0) <= 0 || !(input.revents & (POLLIN | POLLHUP)))
+        return 0;
+    const ssize_t got = read(STDIN_FILENO, data, size);
+    return got > 0 ? static_cast<size_t>(got) : 0;
+}
+
+} // namespace cnnvp

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Accumulation of statistics by the rules of contract.md ("Accounting"). Each instance has a dense array of totals.
+ * What goes into layers[] is summed at once into one row for each tag, so no record of single events is kept.
+ * Rows grow when a new tag appears, up to CNNVP_MAX_TAG.
+ */
+#include "stats.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name;
+    uint32_t column;
+} layer_members[] = {
+    {"compute_cycles", CNNVP_COLUMN_COMPUTE},
+#define CNNVP_STALL(cause, help) {"stall_cycles." #cause, CNNVP_COLUMN_STALL_##cause},
+#include "stats.def"
+#define CNNVP_QUANTITY(name, help) {#name, CNNVP_COLUMN_##name},
+#include "stats.def"
+};
+
+#define LAYER_MEMBERS (sizeof layer_members / sizeof layer_members[0])
+
+static const char values_prefix[] = "values.";
+
+static int no_memory(struct cnnvp_error *error)
+{
+    snprintf(error->text, sizeof error->text, "out of memory for statistics");
+    return CNNVP_FAILED;
+}
+
+/* Column of a name under "values.", made if it is new; CNNVP_NO_COLUMN without memory. */
+static uint32_t value_column(struct cnnvp_stats *stats, const char *name)
+{
+    uint32_t count = stats->columns - CNNVP_LAYER_COLUMNS;
+    const char **names;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(stats->value_names[i], name) == 0)
+            return CNNVP_LAYER_COLUMNS + i;
+    names = realloc(stats->value_names, (count + 1) * sizeof *names);
+    if (!names)
+        return CNNVP_NO_COLUMN;
+    names[count] = name;
+    stats->value_names = names;
+    return stats->columns++;
+}
+
+static int find_column(struct cnnvp_stats *stats, const struct cnnvp_instance *instance, const struct cnnvp_stat *stat,
+                       uint32_t *column, struct cnnvp_error *error)
+{
+    *column = CNNVP_NO_COLUMN;
+    if (!stat->layer)
+        return CNNVP_DONE;
+    if (strncmp(stat->layer, values_prefix, sizeof values_prefix - 1) == 0) {
+        *column = value_column(stats, stat->layer + sizeof values_prefix - 1);
+        return *column == CNNVP_NO_COLUMN ? no_memory(error) : CNNVP_DONE;
+    }
+    for (size_t i = 0; i < LAYER_MEMBERS; i++) {
+        if (strcmp(layer_members[i].name, stat->layer) == 0) {
+            *column = layer_members[i].column;
+            return CNNVP_DONE;
+        }
+    }
+
+    int length = snprintf(error->text, sizeof error->text,
+                          "unit %s (%s): statistic %s: unknown layer member '%.100s'; there are values.<name>",
+                          instance->name, instance->model, stat->name, stat->layer);
+
+    for (size_t i = 0; i < LAYER_MEMBERS && length > 0 && (size_t)length < sizeof error->text; i++)
+        length += snprintf(error->text + length, sizeof error->text - (size_t)length, " %s", layer_members[i].name);
+    return CNNVP_BAD_INPUT;
+}
+
+static int init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *instance, const struct cnnvp_stat *stat,
+                     struct cnnvp_stat_slot *slot, struct cnnvp_error *error)
+{
+    int result = find_column(stats, instance, stat, &slot->column, error);
+
+    if (result != CNNVP_DONE)
+        return result;
+    slot->energy = CNNVP_ENERGY_ENTRIES;
+    if (stat->energy) {
+        slot->energy = cnnvp_energy_find(stat->energy);
+        if (slot->energy == CNNVP_ENERGY_ENTRIES) {
+            snprintf(error->text, sizeof error->text,
+                     "unit %s (%s): statistic %s: no entry '%.100s' in the energy table; there are:%s", instance->name,
+                     instance->model, stat->name, stat->energy, cnnvp_energy_names());
+            return CNNVP_BAD_INPUT;
+        }
+    }
+    return CNNVP_DONE;
+}
+
+static enum cnnvp_live live_of(const struct cnnvp_unit *unit, const struct cnnvp_counter *counter)
+{
+    if (counter->unit && strcmp(counter->unit, "feature_words") == 0)
+        return CNNVP_LIVE_WORDS;
+    if (counter->unit && strcmp(counter->unit, "feature_bytes") == 0)
+        return CNNVP_LIVE_BYTES;
+    if (strcmp(counter->name, "bandwidth") == 0)
+        for (size_t i = 0; i < unit->port_count; i++)
+            if (unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
+                return CNNVP_LIVE_BANDWIDTH;
+    return CNNVP_LIVE_COUNT;
+}
+
+static int init_instance(struct cnnvp_stats *stats, size_t index, struct cnnvp_error *error)
+{
+    const struct cnnvp_instance *instance = &stats->platform->instances[index];
+    struct cnnvp_instance_stats *mine = &stats->instances[index];
+    const struct cnnvp_unit *unit = instance->unit;
+
+    if (!unit)
+        return CNNVP_DONE;
+    mine->stats = calloc(unit->stat_count + 1, sizeof *mine->stats);
+    mine->counters = calloc(unit->counter_count + 1, sizeof *mine->counters);
+    if (!mine->stats || !mine->counters)
+        return no_memory(error);
+    mine->stat_count = (uint32_t)unit->stat_count;
+    mine->counter_count = (uint32_t)unit->counter_count;
+    for (size_t i = 0; i < unit->stat_count; i++) {
+        int result = init_stat(stats, instance, &unit->stats[i], &mine->stats[i], error);
+
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    for (size_t i = 0; i < unit->counter_count; i++)
+        mine->counters[i].live = live_of(unit, &unit->counters[i]);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_resolved *platform, int timing_only,
+                              struct cnnvp_error *error)
+{
+    int result = CNNVP_DONE;
+
+    memset(stats, 0, sizeof *stats);
+    stats->platform = platform;
+    stats->timing_only = timing_only;
+    stats->columns = CNNVP_LAYER_COLUMNS;
+    cnnvp_energy_default(&stats->energy);
+    stats->instances = calloc(platform->instance_count + 1, sizeof *stats->instances);
+    if (!stats->instances)
+        result = no_memory(error);
+    for (size_t i = 0; i < platform->instance_count && result == CNNVP_DONE; i++)
+        result = init_instance(stats, i, error);
+    if (result == CNNVP_DONE) {
+        (void)cnnvp_stats_grow(stats, 15);
+        if (stats->out_of_memory)
+            result = no_memory(error);
+    }
+    if (result != CNNVP_DONE)
+        cnnvp_stats_fini(stats);
+    return (cnnvp_result)result;
+}
+
+static void clear_work(struct cnnvp_stats *stats)
+{
+    for (size_t i = 0; stats->work.layers && i < stats->work.layer_count; i++) {
+        free((char *)stats->work.layers[i].name);
+        free((char *)stats->work.layers[i].op);
+        free((char *)stats->work.layers[i].phase);
+    }
+    free((struct cnnvp_layer_info *)stats->work.layers);
+    free((char *)stats->work.command);
+    free((char *)stats->work.network);
+    memset(&stats->work, 0, sizeof stats->work);
+    stats->described = 0;
+}
+
+void cnnvp_stats_fini(struct cnnvp_stats *stats)
+{
+    for (size_t i = 0; stats->instances && i < stats->platform->instance_count; i++) {
+        free(stats->instances[i].stats);
+        free(stats->instances[i].counters);
+    }
+    free(stats->instances);
+    free(stats->rows);
+    free(stats->times);
+    free(stats->value_names);
+    free(stats->links);
+    clear_work(stats);
+    memset(stats, 0, sizeof *stats);
+}
+
+/* 0 without memory. A missing text becomes `missing`, which may be NULL. */
+static int copy_text(const char *text, const char *missing, const char **copy)
+{
+    if (!text)
+        text = missing;
+    *copy = text ? strdup(text) : NULL;
+    return !text || *copy;
+}
+
+static int copy_layers(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
+{
+    struct cnnvp_layer_info *layers = calloc(work->layer_count + 1, sizeof *layers);
+
+    stats->work.layers = layers;
+    if (!layers)
+        return 0;
+    stats->work.layer_count = work->layer_count;
+    for (size_t i = 0; i < work->layer_count; i++) {
+        layers[i].macs = work->layers[i].macs;
+        if (!copy_text(work->layers[i].name, "", &layers[i].name) || !copy_text(work->layers[i].op, "", &layers[i].op)
+            || !copy_text(work->layers[i].phase, "forward", &layers[i].phase))
+            return 0;
+    }
+    return 1;
+}
+
+cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
+{
+    if (work->struct_size < sizeof *work || work->layer_count > CNNVP_MAX_TAG || (work->layer_count && !work->layers))
+        return CNNVP_BAD_INPUT;
+    clear_work(stats);
+    stats->work.network_hash = work->network_hash;
+    stats->work.seed = work->seed;
+    stats->work.images = work->images;
+    stats->work.pes = work->pes;
+    if (!copy_text(work->command, "exec", &stats->work.command)
+        || !copy_text(work->network, NULL, &stats->work.network) || !copy_layers(stats, work)) {
+        clear_work(stats);
+        return CNNVP_FAILED;
+    }
+    stats->described = 1;
+    if (work->layer_count >= stats->tags)
+        (void)cnnvp_stats_grow(stats, (uint32_t)work->layer_count);
+    return stats->out_of_memory ? CNNVP_FAILED : CNNVP_DONE;
+}
+
+uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag)
+{
+    uint32_t tags = stats->tags ? stats->tags : 16;
+    uint64_t *rows;
+    struct cnnvp_layer_times *times;
+
+    if (tag > CNNVP_MAX_TAG)
+        return 0;
+    while (tags <= tag)
+        tags *= 2;
+    rows = realloc(stats->rows, (size_t)tags * stats->columns * sizeof *rows);
+    if (rows)
+        stats->rows = rows;
+    times = realloc(stats->times, tags * sizeof *times);
+    if (times)
+        stats->times = times;
+    if (!rows || !times) {
+        stats->out_of_memory = 1;
+        return 0;
+    }
+    memset(rows + (size_t)stats->tags * stats->columns, 0,
+           (size_t)(tags - stats->tags) * stats->columns * sizeof *rows);
+    for (uint32_t i = stats->tags; i < tags; i++)
+        times[i] = (struct cnnvp_layer_times){CNNVP_TIME_NEVER, 0};
+    stats->tags = tags;
+    return tag;
+}
+
+uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to)
+{
+    struct cnnvp_link_stats *links = stats->links;
+
+    for (uint32_t i = 0; i < stats->link_count; i++)
+        if (links[i].from == from && links[i].to == to)
+            return i;
+    if (from >= stats->platform->instance_count || to >= stats->platform->instance_count)
+        return UINT32_MAX;
+    if (stats->link_count == stats->link_capacity) {
+        uint32_t capacity = stats->link_capacity ? stats->link_capacity * 2 : 16;
+
+        links = realloc(links, capacity * sizeof *links);
+        if (!links) {
+            stats->out_of_memory = 1;
+            return UINT32_MAX;
+        }
+        stats->links = links;
+        stats->link_capacity = capacity;
+    }
+    links[stats->link_count] = (struct cnnvp_link_stats){from, to, 0, 0, 0};
+    return stats->link_count++;
+}
+
+const char *cnnvp_stats_layer_name(const struct cnnvp_stats *stats, uint32_t tag, char *buffer, size_t size)
+{
+    if (tag >= 1 && tag - 1 < stats->work.layer_count)
+        return stats->work.layers[tag - 1].name;
+    snprintf(buffer, size, "tag_%" PRIu32, tag);
+    return buffer;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accumulation of statistics: totals of instances, sums of layers, links, live values. Private to the recorder. */
+#ifndef CNNVP_PLATFORM_STATS_H
+#define CNNVP_PLATFORM_STATS_H
+
+#include "config.h"
+#include "energy.h"
+
+/* Tags are 0 .. CNNVP_MAX_TAG; a larger one counts as 0, nobody's. */
+#define CNNVP_MAX_TAG 65535u
+
+/* Columns of a layer's row; behind them one for each name under "values.". */
+enum cnnvp_layer_column {
+    CNNVP_COLUMN_COMPUTE,
+#define CNNVP_STALL(cause, help) CNNVP_COLUMN_STALL_##cause,
+#include "stats.def"
+#define CNNVP_QUANTITY(name, help) CNNVP_COLUMN_##name,
+#include "stats.def"
+    CNNVP_LAYER_COLUMNS
+};
+
+#define CNNVP_NO_COLUMN UINT32_MAX
+
+struct cnnvp_stat_slot {
+    uint64_t total;
+    uint32_t column; /* CNNVP_NO_COLUMN: not in layers */
+    uint32_t energy; /* enum cnnvp_energy_entry; CNNVP_ENERGY_ENTRIES: none */
+};
+
+/* Counters whose sum over all instances matters at its peak. */
+enum cnnvp_live { CNNVP_LIVE_WORDS, CNNVP_LIVE_BYTES, CNNVP_LIVE_BANDWIDTH, CNNVP_LIVE_COUNT };
+
+struct cnnvp_counter_slot {
+    uint64_t value;
+    enum cnnvp_live live; /* CNNVP_LIVE_COUNT: none */
+};
+
+struct cnnvp_instance_stats {
+    struct cnnvp_stat_slot *stats;
+    struct cnnvp_counter_slot *counters;
+    uint32_t stat_count;
+    uint32_t counter_count;
+};
+
+struct cnnvp_layer_times {
+    cnnvp_time begin; /* CNNVP_TIME_NEVER: no span yet */
+    cnnvp_time end;
+};
+
+struct cnnvp_link_stats {
+    uint32_t from;
+    uint32_t to;
+    uint64_t read_bytes;
+    uint64_t write_bytes;
+    uint64_t transactions;
+};
+
+struct cnnvp_stats {
+    const struct cnnvp_resolved *platform;
+    struct cnnvp_instance_stats *instances;
+    uint64_t *rows; /* tags x columns */
+    struct cnnvp_layer_times *times;
+    uint32_t tags; /* rows that exist, 1 or more */
+    uint32_t columns;
+    const char **value_names; /* columns - CNNVP_LAYER_COLUMNS */
+    uint64_t live[CNNVP_LIVE_COUNT];
+    uint64_t peak[CNNVP_LIVE_COUNT];
+    struct cnnvp_link_stats *links;
+    uint32_t link_count;
+    uint32_t link_capacity;
+    struct cnnvp_energy_table energy;
+    struct cnnvp_work_info work; /* owns all that it points to */
+    int described;
+    int timing_only;
+    int partial;
+    int out_of_memory; /* something was not counted: no statistics */
+};
+
+/* Refuses tables that name an unknown layer member or energy entry. */
+CNNVP_MUST_USE cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_resolved *platform,
+                                             int timing_only, struct cnnvp_error *error);
+void cnnvp_stats_fini(struct cnnvp_stats *stats);
+
+CNNVP_MUST_USE cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work);
+
+/* Makes rows up to `tag`. Returns the tag whose row counts: 0 if there is no memory. */
+uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag);
+
+/* Number of the link; UINT32_MAX without memory. Asked twice, the same. */
+uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to);
+
+/* Name of the layer of a tag from 1: as described, otherwise made from its number into `buffer`. */
+const char *cnnvp_stats_layer_name(const struct cnnvp_stats *stats, uint32_t tag, char *buffer, size_t size);
+
+static inline void cnnvp_stats_count(struct cnnvp_stats *stats, uint32_t instance, uint32_t stat, uint32_t tag,
+                                     uint64_t n)
+{
+    if (instance >= stats->platform->instance_count || stat >= stats->instances[instance].stat_count)
+        return;
+
+    struct cnnvp_stat_slot *slot = &stats->instances[instance].stats[stat];
+
+    slot->total += n;
+    if (slot->column != CNNVP_NO_COLUMN) {
+        if (tag >= stats->tags)
+            tag = cnnvp_stats_grow(stats, tag);
+        stats->rows[(size_t)tag * stats->columns + slot->column] += n;
+    }
+}
+
+static inline void cnnvp_stats_span(struct cnnvp_stats *stats, uint32_t tag, cnnvp_time begin, cnnvp_time end)
+{
+    if (tag >= stats->tags)
+        tag = cnnvp_stats_grow(stats, tag);
+
+    struct cnnvp_layer_times *times = &stats->times[tag];
+
+    if (begin < times->begin)
+        times->begin = begin;
+    if (end > times->end)
+        times->end = end;
+}
+
+static inline void cnnvp_stats_counter(struct cnnvp_stats *stats, uint32_t instance, uint32_t counter, uint64_t value)
+{
+    if (instance >= stats->platform->instance_count || counter >= stats->instances[instance].counter_count)
+        return;
+
+    struct cnnvp_counter_slot *slot = &stats->instances[instance].counters[counter];
+
+    if (slot->live != CNNVP_LIVE_COUNT) {
+        uint64_t sum = stats->live[slot->live] + value - slot->value;
+
+        stats->live[slot->live] = sum;
+        if (sum > stats->peak[slot->live])
+            stats->peak[slot->live] = sum;
+    }
+    slot->value = value;
+}
+
+static inline void cnnvp_stats_transfer(struct cnnvp_stats *stats, uint32_t link, uint64_t read_bytes,
+                                        uint64_t write_bytes)
+{
+    if (link >= stats->link_count)
+        return;
+    stats->links[link].read_bytes += read_bytes;
+    stats->links[link].write_bytes += write_bytes;
+    stats->links[link].transactions++;
+}
+
+/* See cnnvp_recorder_json. */
+CNNVP_MUST_USE cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds,
+                                             const char *systemc_version, char **json);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stats.json, schema cnnvp-stats/1 of contract.md. Members come in a fixed order: that of the contract, of the platform
+ * file's instances and of the units' tables. Numbers are whole; the few real ones have 15 significant digits.
+ * Sums of real numbers run in the order of the instances.
+ */
+#include "stats.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHEMA "cnnvp-stats/1"
+#define PICOSECONDS_PER_SECOND 1e12
+
+/* A JSON object under construction. The first failure (memory) makes the whole text fail. */
+struct builder {
+    const struct cnnvp_stats *stats;
+    uint64_t end_ps;
+    int failed;
+};
+
+static void set(struct builder *b, json_t *object, const char *name, json_t *value)
+{
+    if (json_object_set_new_nocheck(object, name, value) != 0)
+        b->failed = 1;
+}
+
+/* Beyond JSON's signed 64 bits (a parameter may be) the number becomes text. */
+static void set_count(struct builder *b, json_t *object, const char *name, uint64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    set(b, object, name, value <= INT64_MAX ? json_integer((json_int_t)value) : json_string(text));
+}
+
+static void set_real(struct builder *b, json_t *object, const char *name, double value)
+{
+    set(b, object, name, json_real(isfinite(value) ? value : 0));
+}
+
+/* Text of any bytes: what is not UTF-8 shows as '?'. */
+static json_t *text_value(const char *text)
+{
+    json_t *value = json_string(text);
+    char *copy = value ? NULL : strdup(text);
+
+    if (copy) {
+        for (char *c = copy; *c; c++)
+            if ((unsigned char)*c >= 0x80)
+                *c = '?';
+        value = json_string(copy);
+        free(copy);
+    }
+    return value;
+}
+
+static void set_text(struct builder *b, json_t *object, const char *name, const char *text)
+{
+    set(b, object, name, text_value(text));
+}
+
+/* A new object as a member. NULL without memory; jansson's functions and ours take NULL and fail. */
+static json_t *set_object(struct builder *b, json_t *object, const char *name)
+{
+    json_t *child = json_object();
+
+    set(b, object, name, child);
+    return b->failed ? NULL : child;
+}
+
+static double ratio(double dividend, double divisor)
+{
+    return divisor > 0 ? dividend / divisor : 0;
+}
+
+/* ---- reading the sums ---- */
+
+static const uint64_t *row(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    return stats->rows + (size_t)tag * stats->columns;
+}
+
+static uint64_t row_cycles(const uint64_t *sums)
+{
+    uint64_t cycles = sums[CNNVP_COLUMN_COMPUTE];
+
+#define CNNVP_STALL(cause, help) cycles += sums[CNNVP_COLUMN_STALL_##cause];
+#include "stats.def"
+    return cycles;
+}
+
+/* Tags from 1 that get a line: those described, and others that something was counted for. */
+static int has_line(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    const uint64_t *sums = row(stats, tag);
+
+    if (tag - 1 < stats->work.layer_count || stats->times[tag].begin != CNNVP_TIME_NEVER)
+        return 1;
+    for (uint32_t i = 0; i < CNNVP_LAYER_COLUMNS; i++)
+        if (sums[i])
+            return 1;
+    return 0;
+}
+
+static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    return tag - 1 < stats->work.layer_count ? stats->work.layers[tag - 1].macs * stats->work.images : 0;
+}
+
+/* The instance of this name, or else the first unit of this kind; instance_count if there is neither. */
+static size_t find_instance(const struct cnnvp_stats *stats, const char *name)
+{
+    const struct cnnvp_resolved *platform = stats->platform;
+
+    for (size_t i = 0; i < platform->instance_count; i++)
+        if (strcmp(platform->instances[i].name, name) == 0)
+            return i;
+    for (size_t i = 0; i < platform->instance_count; i++)
+        if (platform->instances[i].unit && strcmp(platform->instances[i].unit->kind, name) == 0)
+            return i;
+    return platform->instance_count;
+}
+
+/* Total of a statistic by name, 0 where there is none. */
+static uint64_t total(const struct cnnvp_stats *stats, size_t instance, const char *name)
+{
+    if (instance >= stats->platform->instance_count)
+        return 0;
+
+    const struct cnnvp_unit *unit = stats->platform->instances[instance].unit;
+
+    for (uint32_t i = 0; unit && i < stats->instances[instance].stat_count; i++)
+        if (strcmp(unit->stats[i].name, name) == 0)
+            return stats->instances[instance].stats[i].total;
+    return 0;
+}
+
+static int is_memory(const struct cnnvp_unit *unit)
+{
+    for (size_t i = 0; unit && i < unit->port_count; i++)
+        if (unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
+            return 1;
+    return 0;
+}
+
+/* Total of a statistic over all memories. */
+static uint64_t memory_total(const struct cnnvp_stats *stats, const char *name)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < stats->platform->instance_count; i++)
+        if (is_memory(stats->platform->instances[i].unit))
+            sum += total(stats, i, name);
+    return sum;
+}
+
+/* ---- members of the file ---- */
+
+static void add_parameters(struct builder *b, json_t *object, const struct cnnvp_instance *instance)
+{
+    for (size_t i = 0; instance->unit && i < instance->unit->param_count; i++) {
+        const struct cnnvp_param *param = &instance->unit->params[i];
+
+        if (param->type == CNNVP_PARAM_ENUM || param->type == CNNVP_PARAM_TEXT)
+            set_text(b, object, param->name, instance->texts[i] ? instance->texts[i] : "");
+        else
+            set_count(b, object, param->name, instance->values[i]);
+    }
+}
+
+static void add_platform(struct builder *b, json_t *root)
+{
+    const struct cnnvp_resolved *platform = b->stats->platform;
+    json_t *object = set_object(b, root, "platform");
+
+    set_text(b, object, "platform", platform->platform_name ? platform->platform_name : "");
+
+    json_t *units = set_object(b, object, "units");
+
+    for (size_t i = 0; i < platform->instance_count; i++) {
+        const struct cnnvp_instance *instance = &platform->instances[i];
+        json_t *unit = set_object(b, units, instance->name);
+
+        set_text(b, unit, "model", instance->model ? instance->model : "");
+        if (instance->on_bus)
+            set_count(b, unit, "at", instance->base);
+        add_parameters(b, unit, instance);
+    }
+}
+
+static void add_network(struct builder *b, json_t *root)
+{
+    const struct cnnvp_work_info *work = &b->stats->work;
+    char hash[24];
+    uint64_t macs = 0;
+
+    if (!work->network)
+        return;
+
+    json_t *object = set_object(b, root, "network");
+
+    for (size_t i = 0; i < work->layer_count; i++)
+        if (strcmp(work->layers[i].phase, "forward") == 0)
+            macs += work->layers[i].macs;
+    snprintf(hash, sizeof hash, "%016" PRIx64, work->network_hash);
+    set_text(b, object, "name", work->network);
+    set_text(b, object, "xxh3", hash);
+    set_count(b, object, "macs", macs);
+}
+
+static void add_total(struct builder *b, json_t *root)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    json_t *object = set_object(b, root, "total");
+    size_t element = find_instance(stats, "instruction");
+    /* work that was tagged with no layer is no layer's either */
+    uint64_t idle = total(stats, element, "idle_cycles") + row_cycles(row(stats, 0));
+    uint64_t cycles = 0;
+    uint64_t macs = 0;
+
+    for (uint32_t tag = 1; tag < stats->tags; tag++) {
+        cycles += row_cycles(row(stats, tag));
+        macs += layer_macs(stats, tag);
+    }
+    set_count(b, object, "time_ps", b->end_ps);
+    set_count(b, object, "accel_cycles", cycles + idle);
+    set_count(b, object, "idle_cycles", idle);
+    set_count(b, object, "guest_instructions", total(stats, find_instance(stats, "cpu"), "instructions"));
+    set_count(b, object, "accel_instructions", total(stats, element, "instructions"));
+    set_count(b, object, "macs", macs);
+    set_count(b, object, "images", stats->work.images);
+    set_real(b, object, "images_per_s",
+             ratio((double)stats->work.images * PICOSECONDS_PER_SECOND, (double)b->end_ps));
+}
+
+static void add_layer(struct builder *b, json_t *layers, uint32_t tag)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    const struct cnnvp_layer_info *info = tag - 1 < stats->work.layer_count ? &stats->work.layers[tag - 1] : NULL;
+    const uint64_t *sums = row(stats, tag);
+    const struct cnnvp_layer_times *times = &stats->times[tag];
+    json_t *object = json_object();
+    char name[24];
+
+    if (json_array_append_new(layers, object) != 0) {
+        b->failed = 1;
+        return;
+    }
+    set_count(b, object, "index", tag - 1);
+    set_text(b, object, "name", cnnvp_stats_layer_name(stats, tag, name, sizeof name));
+    set_text(b, object, "op", info ? info->op : "");
+    set_text(b, object, "phase", info ? info->phase : "forward");
+    set_count(b, object, "macs", layer_macs(stats, tag));
+    set_count(b, object, "start_ps", times->begin == CNNVP_TIME_NEVER ? 0 : times->begin);
+    set_count(b, object, "end_ps", times->end);
+    set_count(b, object, "cycles", row_cycles(sums));
+    set_count(b, object, "compute_cycles", sums[CNNVP_COLUMN_COMPUTE]);
+
+    json_t *stalls = set_object(b, object, "stall_cycles");
+
+#define CNNVP_STALL(cause, help) set_count(b, stalls, #cause, sums[CNNVP_COLUMN_STALL_##cause]);
+#include "stats.def"
+    set_real(b, object, "utilization",
+             ratio((double)layer_macs(stats, tag), (double)sums[CNNVP_COLUMN_COMPUTE] * (double)stats->work.pes));
+#define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
+#include "stats.def"
+}
+
+static void add_layers(struct builder *b, json_t *root)
+{
+    json_t *layers = json_array();
+
+    set(b, root, "layers", layers);
+    for (uint32_t tag = 1; tag < b->stats->tags && !b->failed; tag++)
+        if (has_line(b->stats, tag))
+            add_layer(b, layers, tag);
+}
+
+static void add_units(struct builder *b, json_t *root)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    json_t *units = set_object(b, root, "units");
+
+    for (size_t i = 0; i < stats->platform->instance_count; i++) {
+        const struct cnnvp_instance *instance = &stats->platform->instances[i];
+        json_t *object = set_object(b, units, instance->name);
+
+        for (uint32_t s = 0; s < stats->instances[i].stat_count; s++) {
+            const struct cnnvp_stat_slot *slot = &stats->instances[i].stats[s];
+
+            if (slot->column == CNNVP_NO_COLUMN || slot->column < CNNVP_LAYER_COLUMNS)
+                set_count(b, object, instance->unit->stats[s].name, slot->total);
+        }
+    }
+}
+
+static void add_links(struct builder *b, json_t *root)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    json_t *links = json_array();
+
+    set(b, root, "links", links);
+    for (uint32_t i = 0; i < stats->link_count && !b->failed; i++) {
+        const struct cnnvp_link_stats *link = &stats->links[i];
+        json_t *object = json_object();
+
+        if (json_array_append_new(links, object) != 0)
+            b->failed = 1;
+        set_text(b, object, "from", stats->platform->instances[link->from].name);
+        set_text(b, object, "to", stats->platform->instances[link->to].name);
+        set_count(b, object, "read_bytes", link->read_bytes);
+        set_count(b, object, "write_bytes", link->write_bytes);
+        set_count(b, object, "transactions", link->transactions);
+    }
+}
+
+static void add_memory(struct builder *b, json_t *root)
+{
+    static const char *const sums[] = {"read_bytes", "write_bytes",   "bursts",   "row_hits",
+                                       "row_misses", "row_conflicts", "refreshes"};
+    const struct cnnvp_stats *stats = b->stats;
+    json_t *object = set_object(b, root, "memory");
+    double bytes = (double)(memory_total(stats, "read_bytes") + memory_total(stats, "write_bytes"));
+
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+        set_count(b, object, sums[i], memory_total(stats, sums[i]));
+    set_real(b, object, "mean_read_latency_ps",
+             ratio((double)memory_total(stats, "read_latency_ps"), (double)memory_total(stats, "reads")));
+    set_count(b, object, "peak_bytes_per_s", stats->peak[CNNVP_LIVE_BANDWIDTH]);
+    set_real(b, object, "mean_bytes_per_s", ratio(bytes * PICOSECONDS_PER_SECOND, (double)b->end_ps));
+}
+
+static void add_storage(struct builder *b, json_t *root)
+{
+    json_t *object = set_object(b, root, "storage");
+
+    set_count(b, object, "peak_feature_words", b->stats->peak[CNNVP_LIVE_WORDS]);
+    set_count(b, object, "peak_feature_bytes", b->stats->peak[CNNVP_LIVE_BYTES]);
+}
+
+static void add_energy(struct builder *b, json_t *root)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    json_t *object = set_object(b, root, "energy");
+    json_t *units = json_object();
+    double sum = 0;
+
+    for (size_t i = 0; i < stats->platform->instance_count; i++) {
+        const struct cnnvp_instance *instance = &stats->platform->instances[i];
+        double picojoules = 0;
+        int counted = 0;
+
+        for (uint32_t s = 0; s < stats->instances[i].stat_count; s++) {
+            const struct cnnvp_stat_slot *slot = &stats->instances[i].stats[s];
+
+            if (slot->energy == CNNVP_ENERGY_ENTRIES)
+                continue;
+            picojoules += (double)slot->total
+                          * cnnvp_energy_of(&stats->energy, (enum cnnvp_energy_entry)slot->energy, instance);
+            counted = 1;
+        }
+        if (counted)
+            set_real(b, units, instance->name, picojoules);
+        sum += picojoules;
+    }
+    set_real(b, object, "total_pj", sum);
+    set(b, object, "by_unit", units);
+}
+
+/* Layers of one name (a layer's phases) share a member. */
+static void add_values(struct builder *b, json_t *root)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    json_t *values = set_object(b, root, "values");
+
+    for (uint32_t column = CNNVP_LAYER_COLUMNS; column < stats->columns; column++) {
+        json_t *object = set_object(b, values, stats->value_names[column - CNNVP_LAYER_COLUMNS]);
+
+        for (uint32_t tag = 1; tag < stats->tags; tag++) {
+            char buffer[24];
+            json_t *name;
+            uint64_t before;
+
+            if (!has_line(stats, tag))
+                continue;
+            name = text_value(cnnvp_stats_layer_name(stats, tag, buffer, sizeof buffer));
+            if (!name) {
+                b->failed = 1;
+                return;
+            }
+            before = (uint64_t)json_integer_value(json_object_get(object, json_string_value(name)));
+            set_count(b, object, json_string_value(name), before + row(stats, tag)[column]);
+            json_decref(name);
+        }
+    }
+}
+
+cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds,
+                              const char *systemc_version, char **json)
+{
+    struct builder b = {stats, end_ps, stats->out_of_memory};
+    json_t *root = json_object();
+
+    *json = NULL;
+    set_text(&b, root, "schema", SCHEMA);
+    set_text(&b, root, "cnnvp", CNNVP_VERSION);
+    if (systemc_version)
+        set_text(&b, root, "systemc", systemc_version);
+    set_text(&b, root, "command", stats->described ? stats->work.command : "exec");
+    set_count(&b, root, "seed", stats->work.seed);
+    set_real(&b, root, "wall_seconds", wall_seconds);
+    if (stats->partial)
+        set(&b, root, "partial", json_true());
+    add_platform(&b, root);
+    add_network(&b, root);
+    add_total(&b, root);
+    add_layers(&b, root);
+    add_units(&b, root);
+    add_links(&b, root);
+    add_memory(&b, root);
+    add_storage(&b, root);
+    add_energy(&b, root);
+    if (!stats->timing_only)
+        add_values(&b, root);
+    if (!b.failed)
+        *json = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    json_decref(root);
+    return *json ? CNNVP_DONE : CNNVP_FAILED;
+}

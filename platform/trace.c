@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recording of a trace. A record is a few variable-length numbers (7 bits a byte, low first), most of them differences
+ * to the stream's record before, about 7 bytes in all. Full chunks stay in memory up to a limit, then go to an unlinked
+ * file beside the output.
+ *
+ *   track:   begin - last end (zigzag), length, name, tag, flow - last flow (zigzag)
+ *   counter: at - last at (zigzag), value - last value (zigzag)
+ *   level:   at - last at (zigzag), level
+ *   link:    at - last at (zigzag), read bytes, write bytes
+ */
+#include "trace.h"
+
+#include "varint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Chunks kept in memory before the spill file is used. */
+#define MEMORY_LIMIT (64u * 1024u * 1024u)
+/* Longest record: five numbers of ten bytes. */
+#define RECORD_BYTES 50u
+
+static const struct cnnvp_trace_format *const formats[] = {&cnnvp_trace_perfetto, &cnnvp_trace_vcd, &cnnvp_trace_series};
+
+#define FORMATS (sizeof formats / sizeof formats[0])
+
+static int ends_with(const char *text, const char *suffix)
+{
+    size_t length = strlen(text);
+    size_t suffix_length = strlen(suffix);
+
+    return length > suffix_length && strcmp(text + length - suffix_length, suffix) == 0;
+}
+
+static cnnvp_result find_format(const char *file, const struct cnnvp_trace_format **format, struct cnnvp_error *error)
+{
+    int length;
+
+    for (size_t i = 0; i < FORMATS; i++) {
+        if (ends_with(file, formats[i]->suffix)) {
+            *format = formats[i];
+            return CNNVP_DONE;
+        }
+    }
+    length = snprintf(error->text, sizeof error->text, "%.1000s: unknown kind of trace; the name ends in", file);
+    for (size_t i = 0; i < FORMATS; i++)
+        length += snprintf(error->text + length, sizeof error->text - (size_t)length, "%s %s (%s)",
+                           i == 0 ? "" : i + 1 == FORMATS ? " or" : ",", formats[i]->suffix, formats[i]->title);
+    return CNNVP_BAD_INPUT;
+}
+
+/* ---- streams ---- */
+
+static void add_stream(struct cnnvp_trace *trace, enum cnnvp_stream_kind kind, uint32_t instance, uint32_t index)
+{
+    trace->streams[trace->stream_count++] = (struct cnnvp_stream){.kind = kind, .instance = instance, .index = index};
+}
+
+static uint32_t count_ports(const struct cnnvp_resolved *platform)
+{
+    size_t ports = 0;
+
+    for (size_t i = 0; i < platform->instance_count; i++)
+        ports += platform->instances[i].unit ? platform->instances[i].unit->port_count : 0;
+    return (uint32_t)ports;
+}
+
+static uint32_t count_streams(const struct cnnvp_resolved *platform)
+{
+    size_t streams = count_ports(platform);
+
+    for (size_t i = 0; i < platform->instance_count; i++)
+        if (platform->instances[i].unit)
+            streams += platform->instances[i].unit->track_count + platform->instances[i].unit->counter_count;
+    return (uint32_t)streams;
+}
+
+static void add_streams(struct cnnvp_trace *trace)
+{
+    uint32_t port = 0;
+
+    for (uint32_t i = 0; i < trace->platform->instance_count; i++) {
+        const struct cnnvp_unit *unit = trace->platform->instances[i].unit;
+
+        trace->tracks[i] = trace->stream_count;
+        for (uint32_t k = 0; unit && k < unit->track_count; k++)
+            add_stream(trace, CNNVP_STREAM_TRACK, i, k);
+        trace->counters[i] = trace->stream_count;
+        for (uint32_t k = 0; unit && k < unit->counter_count; k++)
+            add_stream(trace, CNNVP_STREAM_COUNTER, i, k);
+        trace->levels[i] = port;
+        for (uint32_t k = 0; unit && k < unit->port_count; k++) {
+            int is_level = unit->ports[k].kind == CNNVP_PORT_IRQ_OUT;
+
+            trace->level_ports[port++] = is_level ? trace->stream_count : UINT32_MAX;
+            if (is_level)
+                add_stream(trace, CNNVP_STREAM_LEVEL, i, k);
+        }
+    }
+    trace->fixed_streams = trace->stream_count;
+}
+
+cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *file, struct cnnvp_trace **trace,
+                             struct cnnvp_error *error)
+{
+    const struct cnnvp_trace_format *format = NULL;
+    struct cnnvp_trace *made;
+    cnnvp_result result = find_format(file, &format, error);
+
+    *trace = NULL;
+    if (result == CNNVP_DONE)
+        result = cnnvp_output_check(file, error);
+    if (result != CNNVP_DONE)
+        return result;
+    made = calloc(1, sizeof *made);
+    if (made) {
+        made->platform = platform;
+        made->format = format;
+        made->spill = -1;
+        made->memory_limit = MEMORY_LIMIT;
+        made->file = strdup(file);
+        made->stream_capacity = count_streams(platform) + 16;
+        made->streams = calloc(made->stream_capacity, sizeof *made->streams);
+        made->tracks = calloc(platform->instance_count + 1, sizeof *made->tracks);
+        made->counters = calloc(platform->instance_count + 1, sizeof *made->counters);
+        made->levels = calloc(platform->instance_count + 1, sizeof *made->levels);
+        made->level_ports = calloc(count_ports(platform) + 1, sizeof *made->level_ports);
+    }
+    if (!made || !made->file || !made->streams || !made->tracks || !made->counters || !made->levels
+        || !made->level_ports) {
+        cnnvp_trace_free(made);
+        snprintf(error->text, sizeof error->text, "%.1000s: out of memory for the trace", file);
+        return CNNVP_FAILED;
+    }
+    add_streams(made);
+    *trace = made;
+    return CNNVP_DONE;
+}
+
+void cnnvp_trace_free(struct cnnvp_trace *trace)
+{
+    if (!trace)
+        return;
+    for (uint32_t i = 0; i < trace->stream_count; i++) {
+        struct cnnvp_chunk *chunk = trace->streams[i].first;
+
+        while (chunk) {
+            struct cnnvp_chunk *next = chunk->next;
+
+            free(chunk->data);
+            free(chunk);
+            chunk = next;
+        }
+        free(trace->streams[i].buffer);
+    }
+    for (uint32_t i = 0; i < trace->name_count; i++)
+        free(trace->names[i]);
+    if (trace->spill >= 0)
+        (void)close(trace->spill);
+    free(trace->names);
+    free(trace->name_table);
+    free(trace->streams);
+    free(trace->tracks);
+    free(trace->counters);
+    free(trace->levels);
+    free(trace->level_ports);
+    free(trace->file);
+    free(trace);
+}
+
+/* ---- chunks ---- */
+
+/* An unlinked file in the output's folder, where there is room for a trace. */
+static int open_spill(struct cnnvp_trace *trace)
+{
+    static const char suffix[] = ".spill-XXXXXX";
+    size_t length = strlen(trace->file);
+    char *name = malloc(length + sizeof suffix);
+
+    if (!name) {
+        errno = ENOMEM;
+        return 0;
+    }
+    memcpy(name, trace->file, length);
+    memcpy(name + length, suffix, sizeof suffix);
+    trace->spill = mkstemp(name);
+    if (trace->spill >= 0)
+        (void)unlink(name);
+    free(name);
+    return trace->spill >= 0;
+}
+
+static int write_spill(struct cnnvp_trace *trace, const unsigned char *data, size_t size)
+{
+    if (trace->spill < 0 && !open_spill(trace))
+        return 0;
+    while (size) {
+        ssize_t written = pwrite(trace->spill, data, size, (off_t)trace->spill_size);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return 0;
+        data += written;
+        size -= (size_t)written;
+        trace->spill_size += (uint64_t)written;
+    }
+    return 1;
+}
+
+/* Puts the full buffer away and makes room for the next. */
+static int seal(struct cnnvp_trace *trace, struct cnnvp_stream *stream)
+{
+    struct cnnvp_chunk *chunk = calloc(1, sizeof *chunk);
+
+    if (!chunk)
+        return 0;
+    chunk->used = stream->used;
+    chunk->offset = trace->spill_size;
+    if (stream->last)
+        stream->last->next = chunk;
+    else
+        stream->first = chunk;
+    stream->last = chunk;
+    stream->used = 0;
+    if (trace->memory_used + CNNVP_CHUNK_BYTES > trace->memory_limit)
+        return write_spill(trace, stream->buffer, chunk->used);
+    trace->memory_used += CNNVP_CHUNK_BYTES;
+    chunk->data = stream->buffer;
+    stream->buffer = malloc(CNNVP_CHUNK_BYTES);
+    return stream->buffer != NULL;
+}
+
+/* Where the next record goes; NULL after an error. */
+static unsigned char *room_slow(struct cnnvp_trace *trace, struct cnnvp_stream *stream)
+{
+    if (trace->error)
+        return NULL;
+    errno = ENOMEM;
+    if (!stream->buffer)
+        stream->buffer = malloc(CNNVP_CHUNK_BYTES);
+    else if (!seal(trace, stream))
+        goto failed;
+    if (stream->buffer)
+        return stream->buffer;
+failed:
+    trace->error = errno ? errno : EIO;
+    return NULL;
+}
+
+static inline unsigned char *room(struct cnnvp_trace *trace, struct cnnvp_stream *stream)
+{
+    if (!stream->buffer || stream->used > CNNVP_CHUNK_BYTES - RECORD_BYTES || trace->error)
+        return room_slow(trace, stream);
+    return stream->buffer + stream->used;
+}
+
+static inline void filled(struct cnnvp_stream *stream, const unsigned char *end)
+{
+    stream->used = (uint32_t)(end - stream->buffer);
+}
+
+/* ---- names of spans ---- */
+
+static uint32_t name_slot(const struct cnnvp_trace *trace, const char *key)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15);
+    uint32_t slot = (uint32_t)(hash >> 32) & (trace->name_slots - 1);
+
+    while (trace->name_table[slot].key && trace->name_table[slot].key != key)
+        slot = (slot + 1) & (trace->name_slots - 1);
+    return slot;
+}
+
+static int grow_table(struct cnnvp_trace *trace)
+{
+    struct cnnvp_name *old = trace->name_table;
+    uint32_t old_slots = trace->name_slots;
+
+    trace->name_slots = old_slots ? old_slots * 2 : 64;
+    trace->name_table = calloc(trace->name_slots, sizeof *trace->name_table);
+    if (!trace->name_table) {
+        trace->name_table = old;
+        trace->name_slots = old_slots;
+        return 0;
+    }
+    for (uint32_t i = 0; i < old_slots; i++)
+        if (old[i].key)
+            trace->name_table[name_slot(trace, old[i].key)] = old[i];
+    free(old);
+    return 1;
+}
+
+/* Index of a text, in order of first appearance; so it does not depend on addresses. UINT32_MAX without memory. */
+static uint32_t text_index(struct cnnvp_trace *trace, const char *text)
+{
+    for (uint32_t i = 0; i < trace->name_count; i++)
+        if (strcmp(trace->names[i], text) == 0)
+            return i;
+    if (trace->name_count == trace->name_capacity) {
+        uint32_t capacity = trace->name_capacity ? trace->name_capacity * 2 : 32;
+        char **names = realloc(trace->names, capacity * sizeof *names);
+
+        if (!names)
+            return UINT32_MAX;
+        trace->names = names;
+        trace->name_capacity = capacity;
+    }
+    trace->names[trace->name_count] = strdup(text);
+    return trace->names[trace->name_count] ? trace->name_count++ : UINT32_MAX;
+}
+
+static uint32_t name_index(struct cnnvp_trace *trace, const char *name)
+{
+    static uint32_t const half = 2;
+    uint32_t slot;
+    uint32_t index;
+    uint32_t used = 0;
+
+    if (trace->name_slots) {
+        slot = name_slot(trace, name);
+        if (trace->name_table[slot].key)
+            return trace->name_table[slot].index;
+        for (uint32_t i = 0; i < trace->name_slots; i++)
+            used += trace->name_table[i].key != NULL;
+    }
+    if (used * half >= trace->name_slots && !grow_table(trace))
+        return UINT32_MAX;
+    index = text_index(trace, name);
+    if (index != UINT32_MAX)
+        trace->name_table[name_slot(trace, name)] = (struct cnnvp_name){name, index};
+    return index;
+}
+
+/* ---- records ---- */
+
+void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
+                      uint64_t flow, cnnvp_time begin, cnnvp_time end)
+{
+    const struct cnnvp_unit *unit;
+    struct cnnvp_stream *stream;
+    unsigned char *p;
+
+    if (instance >= trace->platform->instance_count)
+        return;
+    unit = trace->platform->instances[instance].unit;
+    if (!unit || track >= unit->track_count)
+        return;
+    stream = &trace->streams[trace->tracks[instance] + track];
+    p = room(trace, stream);
+    if (!p)
+        return;
+    if (!name)
+        name = "";
+    if (name != stream->name) {
+        uint32_t index = name_index(trace, name);
+
+        if (index == UINT32_MAX) {
+            trace->error = ENOMEM;
+            return;
+        }
+        stream->name = name;
+        stream->name_index = index;
+    }
+    if (end < begin)
+        end = begin;
+    p = cnnvp_varint_put_signed(p, begin - stream->time);
+    p = cnnvp_varint_put(p, end - begin);
+    p = cnnvp_varint_put(p, stream->name_index);
+    p = cnnvp_varint_put(p, tag);
+    p = cnnvp_varint_put_signed(p, flow - stream->value);
+    stream->time = end;
+    stream->value = flow;
+    filled(stream, p);
+}
+
+void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at,
+                         uint64_t value)
+{
+    const struct cnnvp_unit *unit;
+    struct cnnvp_stream *stream;
+    unsigned char *p;
+
+    if (instance >= trace->platform->instance_count)
+        return;
+    unit = trace->platform->instances[instance].unit;
+    if (!unit || counter >= unit->counter_count)
+        return;
+    stream = &trace->streams[trace->counters[instance] + counter];
+    p = room(trace, stream);
+    if (!p)
+        return;
+    p = cnnvp_varint_put_signed(p, at - stream->time);
+    p = cnnvp_varint_put_signed(p, value - stream->value);
+    stream->time = at;
+    stream->value = value;
+    filled(stream, p);
+}
+
+void cnnvp_trace_level(struct cnnvp_trace *trace, uint32_t instance, uint32_t port, cnnvp_time at, int level)
+{
+    const struct cnnvp_unit *unit;
+    struct cnnvp_stream *stream;
+    uint32_t number;
+    unsigned char *p;
+
+    if (instance >= trace->platform->instance_count)
+        return;
+    unit = trace->platform->instances[instance].unit;
+    if (!unit || port >= unit->port_count)
+        return;
+    number = trace->level_ports[trace->levels[instance] + port];
+    if (number == UINT32_MAX)
+        return;
+    stream = &trace->streams[number];
+    p = room(trace, stream);
+    if (!p)
+        return;
+    p = cnnvp_varint_put_signed(p, at - stream->time);
+    p = cnnvp_varint_put(p, level != 0);
+    stream->time = at;
+    filled(stream, p);
+}
+
+void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, uint32_t to)
+{
+    if (link != trace->stream_count - trace->fixed_streams)
+        return; /* known already */
+    if (trace->stream_count == trace->stream_capacity) {
+        struct cnnvp_stream *streams = realloc(trace->streams, (size_t)trace->stream_capacity * 2 * sizeof *streams);
+
+        if (!streams) {
+            trace->error = ENOMEM;
+            return;
+        }
+        trace->streams = streams;
+        trace->stream_capacity *= 2;
+    }
+    add_stream(trace, CNNVP_STREAM_LINK, from, to);
+}
+
+void cnnvp_trace_transfer(struct cnnvp_trace *trace, uint32_t link, cnnvp_time at, uint64_t read_bytes,
+                          uint64_t write_bytes)
+{
+    struct cnnvp_stream *stream;
+    unsigned char *p;
+
+    if (link >= trace->stream_count - trace->fixed_streams)
+        return;
+    stream = &trace->streams[trace->fixed_streams + link];
+    p = room(trace, stream);
+    if (!p)
+        return;
+    p = cnnvp_varint_put_signed(p, at - stream->time);
+    p = cnnvp_varint_put(p, read_bytes);
+    p = cnnvp_varint_put(p, write_bytes);
+    stream->time = at;
+    filled(stream, p);
+}
+
+/* ---- the end ---- */
+
+/* Windows of links' bandwidth: 100 ns, or the next power of ten that leaves at most 100 000 of them. */
+static uint64_t window(uint64_t end_ps)
+{
+    uint64_t width = 100000;
+
+    while (end_ps / width > 100000 && width < UINT64_C(1000000000000))
+        width *= 10;
+    return width;
+}
+
+cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, struct cnnvp_error *error)
+{
+    cnnvp_output *output;
+
+    if (!trace->error) {
+        cnnvp_result result = cnnvp_output_new(trace->file, &output, error);
+
+        if (result != CNNVP_DONE)
+            return result;
+        trace->end_ps = end_ps;
+        trace->window_ps = window(end_ps);
+        trace->format->write(trace, output);
+        if (!trace->error)
+            return cnnvp_output_finish(output, error);
+        cnnvp_output_discard(output);
+    }
+    snprintf(error->text, sizeof error->text, "%.1000s: recording of the trace failed: %s", trace->file,
+             strerror(trace->error));
+    return CNNVP_FAILED;
+}

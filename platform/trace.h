@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Trace of one run, private to the recorder. While the simulation runs, each stream (a unit's track, counter or
+ * interrupt, a link) appends delta-encoded records to its own chunks. At the end a merge reads all streams in order of
+ * time and a format writes them. A format is one file with one function; see the table in trace.c.
+ */
+#ifndef CNNVP_PLATFORM_TRACE_H
+#define CNNVP_PLATFORM_TRACE_H
+
+#include "config.h"
+#include "output_file.h"
+
+enum cnnvp_stream_kind {
+    CNNVP_STREAM_TRACK,   /* spans */
+    CNNVP_STREAM_COUNTER, /* values */
+    CNNVP_STREAM_LEVEL,   /* levels of an IRQ_OUT port */
+    CNNVP_STREAM_LINK     /* transfers; read as bytes per second over windows of time */
+};
+
+#define CNNVP_CHUNK_BYTES 16384u
+
+/* A full piece of a stream, in memory or (data NULL) in the spill file. */
+struct cnnvp_chunk {
+    struct cnnvp_chunk *next;
+    unsigned char *data;
+    uint64_t offset; /* in the spill file */
+    uint32_t used;
+};
+
+struct cnnvp_stream {
+    enum cnnvp_stream_kind kind;
+    uint32_t instance; /* link: from */
+    uint32_t index;    /* track, counter or port; link: to */
+    uint32_t used;
+    unsigned char *buffer; /* the chunk being filled; NULL before the first record */
+    uint64_t time;         /* of the last record: end of a span, otherwise `at` */
+    uint64_t value;        /* of the last record: flow of a span, otherwise value */
+    const char *name;      /* of the last span, as given */
+    uint32_t name_index;
+    struct cnnvp_chunk *first;
+    struct cnnvp_chunk *last;
+};
+
+struct cnnvp_name {
+    const char *key; /* as given */
+    uint32_t index;
+};
+
+struct cnnvp_trace;
+
+/* How events are written. */
+struct cnnvp_trace_format {
+    const char *suffix;
+    const char *title;
+    void (*write)(struct cnnvp_trace *trace, cnnvp_output *output);
+};
+
+extern const struct cnnvp_trace_format cnnvp_trace_perfetto;
+extern const struct cnnvp_trace_format cnnvp_trace_vcd;
+extern const struct cnnvp_trace_format cnnvp_trace_series;
+
+struct cnnvp_trace {
+    const struct cnnvp_resolved *platform;
+    char *file;
+    const struct cnnvp_trace_format *format;
+    struct cnnvp_stream *streams;
+    uint32_t stream_count;
+    uint32_t fixed_streams; /* those of units; links follow */
+    uint32_t stream_capacity;
+    uint32_t *tracks;   /* for each instance: its first stream of that kind */
+    uint32_t *counters;
+    uint32_t *levels;     /* indexed by instance */
+    uint32_t *level_ports; /* indexed by levels[instance] + port: stream; UINT32_MAX: not an IRQ_OUT port */
+    char **names; /* of spans, by index */
+    uint32_t name_count;
+    uint32_t name_capacity;
+    struct cnnvp_name *name_table; /* open addressing by pointer */
+    uint32_t name_slots;           /* power of two */
+    uint64_t memory_used;
+    uint64_t memory_limit;
+    uint64_t spill_size;
+    int spill; /* descriptor of the unlinked file, -1 */
+    int error; /* errno of the first failure; recording has stopped */
+    /* For the writers, set by cnnvp_trace_finish. */
+    uint64_t end_ps;
+    uint64_t window_ps; /* of a link's bandwidth */
+    const char *(*layer_name)(const void *context, uint32_t tag, char *buffer, size_t size);
+    const void *layer_context;
+};
+
+CNNVP_MUST_USE cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *file,
+                                            struct cnnvp_trace **trace, struct cnnvp_error *error);
+void cnnvp_trace_free(struct cnnvp_trace *trace);
+CNNVP_MUST_USE cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, struct cnnvp_error *error);
+
+void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
+                      uint64_t flow, cnnvp_time begin, cnnvp_time end);
+void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at,
+                         uint64_t value);
+void cnnvp_trace_level(struct cnnvp_trace *trace, uint32_t instance, uint32_t port, cnnvp_time at, int level);
+/* Links in order of their numbers, from 0. */
+void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, uint32_t to);
+void cnnvp_trace_transfer(struct cnnvp_trace *trace, uint32_t link, cnnvp_time at, uint64_t read_bytes,
+                          uint64_t write_bytes);
+
+/* ---- reading back, trace_merge.c ---- */
+
+enum cnnvp_event_type { CNNVP_EVENT_BEGIN, CNNVP_EVENT_END, CNNVP_EVENT_VALUE };
+
+struct cnnvp_event {
+    cnnvp_time time;
+    enum cnnvp_event_type type;
+    uint32_t stream;
+    uint32_t name;  /* BEGIN: index in trace->names */
+    uint32_t tag;   /* BEGIN */
+    uint64_t flow;  /* BEGIN */
+    uint64_t value; /* VALUE; BEGIN: end of the span */
+};
+
+struct cnnvp_merge;
+
+/* NULL without memory. */
+struct cnnvp_merge *cnnvp_merge_new(struct cnnvp_trace *trace);
+/* The next event in order of time (at equal times: of streams); 0 at the end or after an error (trace->error). */
+int cnnvp_merge_next(struct cnnvp_merge *merge, struct cnnvp_event *event);
+void cnnvp_merge_free(struct cnnvp_merge *merge);
+
+#endif

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads the streams of a trace back, merged in order of time. A cursor on each stream decodes its chunks one after the
+ * other; a heap of cursors gives the earliest event. Memory: one chunk for each stream that has spilled.
+ *
+ * Within a stream, records that came a little late (at most REORDER records) are put in order of time; a record later
+ * than that, and a span that begins inside the one before, is moved to where its predecessor ends. So times never run
+ * backwards on a stream and spans of a track follow each other, whatever a model reports.
+ */
+#include "trace.h"
+
+#include "varint.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Records looked ahead in a stream; a power of two. */
+#define REORDER 32u
+
+#define PICOSECONDS_PER_SECOND UINT64_C(1000000000000)
+
+struct record {
+    cnnvp_time time;
+    uint64_t length; /* of a span */
+    uint64_t value;  /* flow of a span, value, level, bytes of a transfer */
+    uint32_t name;
+    uint32_t tag;
+};
+
+struct cursor {
+    struct cnnvp_stream *stream;
+    const struct cnnvp_chunk *chunk; /* the next one to open; NULL: the stream's own buffer, then the end */
+    int buffer_read;
+    const unsigned char *at;
+    const unsigned char *end;
+    unsigned char *copy; /* of a chunk from the spill file */
+    uint64_t time;       /* decoder state, as in struct cnnvp_stream */
+    uint64_t value;
+    struct record ahead[REORDER]; /* ring in order of time */
+    uint32_t first;
+    uint32_t count;
+    cnnvp_time floor; /* nothing of this stream comes before it any more */
+    uint64_t window; /* link: the first window that has not been handed out */
+    int pause;       /* link: the bandwidth has not yet fallen to 0 behind the window before */
+    struct cnnvp_event event; /* the next one to hand out */
+    struct cnnvp_event after; /* the end of the span whose begin is `event` */
+    int has_after;
+};
+
+struct cnnvp_merge {
+    struct cnnvp_trace *trace;
+    struct cursor *cursors;
+    uint32_t *heap; /* cursors with an event, the earliest first */
+    uint32_t heap_count;
+};
+
+/* ---- decoding ---- */
+
+static int read_spill(struct cnnvp_trace *trace, const struct cnnvp_chunk *chunk, unsigned char *data)
+{
+    size_t done = 0;
+
+    while (done < chunk->used) {
+        ssize_t got = pread(trace->spill, data + done, chunk->used - done, (off_t)(chunk->offset + done));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            trace->error = got < 0 ? errno : EIO;
+            return 0;
+        }
+        done += (size_t)got;
+    }
+    return 1;
+}
+
+/* Opens the next chunk; 0 at the end or after an error. */
+static int next_chunk(struct cnnvp_trace *trace, struct cursor *cursor)
+{
+    const struct cnnvp_chunk *chunk = cursor->chunk;
+
+    if (!chunk) {
+        if (cursor->buffer_read || !cursor->stream->used)
+            return 0;
+        cursor->buffer_read = 1;
+        cursor->at = cursor->stream->buffer;
+        cursor->end = cursor->at + cursor->stream->used;
+        return 1;
+    }
+    cursor->chunk = chunk->next;
+    cursor->at = chunk->data;
+    if (!chunk->data) {
+        if (!cursor->copy)
+            cursor->copy = malloc(CNNVP_CHUNK_BYTES);
+        if (!cursor->copy) {
+            trace->error = ENOMEM;
+            return 0;
+        }
+        if (!read_spill(trace, chunk, cursor->copy))
+            return 0;
+        cursor->at = cursor->copy;
+    }
+    cursor->end = cursor->at + chunk->used;
+    return 1;
+}
+
+static int decode(struct cnnvp_trace *trace, struct cursor *cursor, struct record *record)
+{
+    uint64_t a;
+    uint64_t b = 0;
+
+    if (cursor->at == cursor->end && !next_chunk(trace, cursor))
+        return 0;
+    *record = (struct record){0};
+    cursor->at = cnnvp_varint_get_signed(cursor->at, &a);
+    cursor->time += a;
+    record->time = cursor->time;
+    switch (cursor->stream->kind) {
+    case CNNVP_STREAM_TRACK:
+        cursor->at = cnnvp_varint_get(cursor->at, &record->length);
+        cursor->time += record->length;
+        cursor->at = cnnvp_varint_get(cursor->at, &a);
+        record->name = (uint32_t)a;
+        cursor->at = cnnvp_varint_get(cursor->at, &a);
+        record->tag = (uint32_t)a;
+        cursor->at = cnnvp_varint_get_signed(cursor->at, &a);
+        cursor->value += a;
+        record->value = cursor->value;
+        break;
+    case CNNVP_STREAM_COUNTER:
+        cursor->at = cnnvp_varint_get_signed(cursor->at, &a);
+        cursor->value += a;
+        record->value = cursor->value;
+        break;
+    case CNNVP_STREAM_LEVEL:
+        cursor->at = cnnvp_varint_get(cursor->at, &record->value);
+        break;
+    case CNNVP_STREAM_LINK:
+        cursor->at = cnnvp_varint_get(cursor->at, &a);
+        cursor->at = cnnvp_varint_get(cursor->at, &b);
+        record->value = a + b;
+        break;
+    }
+    return 1;
+}
+
+/* ---- order within a stream ---- */
+
+static struct record *ahead(struct cursor *cursor, uint32_t position)
+{
+    return &cursor->ahead[(cursor->first + position) & (REORDER - 1)];
+}
+
+/* Keeps the ring full. A record goes behind all that are not later. */
+static void look_ahead(struct cnnvp_trace *trace, struct cursor *cursor)
+{
+    struct record record;
+
+    while (cursor->count < REORDER && decode(trace, cursor, &record)) {
+        uint32_t position = cursor->count++;
+
+        while (position && ahead(cursor, position - 1)->time > record.time) {
+            *ahead(cursor, position) = *ahead(cursor, position - 1);
+            position--;
+        }
+        *ahead(cursor, position) = record;
+    }
+}
+
+static int next_record(struct cnnvp_trace *trace, struct cursor *cursor, struct record *record)
+{
+    look_ahead(trace, cursor);
+    if (!cursor->count)
+        return 0;
+    *record = *ahead(cursor, 0);
+    cursor->first = (cursor->first + 1) & (REORDER - 1);
+    cursor->count--;
+    return 1;
+}
+
+/* ---- events of a stream ---- */
+
+/* The number of the window that the next record of a link belongs to; UINT64_MAX at the end. */
+static uint64_t peek_window(struct cnnvp_merge *merge, struct cursor *cursor)
+{
+    look_ahead(merge->trace, cursor);
+    return cursor->count ? ahead(cursor, 0)->time / merge->trace->window_ps : UINT64_MAX;
+}
+
+/* Bandwidth over windows: a value where a window with transfers begins, 0 where a pause begins. */
+static int next_window(struct cnnvp_merge *merge, struct cursor *cursor)
+{
+    uint64_t width = merge->trace->window_ps;
+    uint64_t number = peek_window(merge, cursor);
+    uint64_t bytes = 0;
+    struct record record;
+
+    if (number < cursor->window)
+        number = cursor->window; /* too late for its own window */
+    if (cursor->pause && number > cursor->window) {
+        cursor->pause = 0;
+        cursor->event.time = cursor->window * width;
+        cursor->event.value = 0;
+        return 1;
+    }
+    if (number == UINT64_MAX)
+        return 0;
+    while (peek_window(merge, cursor) <= number && next_record(merge->trace, cursor, &record))
+        bytes += record.value;
+    cursor->event.time = number * width;
+    cursor->event.value = bytes * (PICOSECONDS_PER_SECOND / width);
+    cursor->window = number + 1;
+    cursor->pause = 1;
+    return 1;
+}
+
+/* Sets the cursor's next event; 0 at the end. */
+static int advance(struct cnnvp_merge *merge, struct cursor *cursor)
+{
+    struct record record;
+    cnnvp_time end;
+
+    if (cursor->stream->kind == CNNVP_STREAM_LINK)
+        return next_window(merge, cursor);
+    if (cursor->has_after) {
+        cursor->event = cursor->after;
+        cursor->has_after = 0;
+        return 1;
+    }
+    if (!next_record(merge->trace, cursor, &record))
+        return 0;
+    end = record.time + record.length;
+    if (record.time < cursor->floor)
+        record.time = cursor->floor;
+    if (end < record.time)
+        end = record.time;
+    cursor->floor = end;
+    cursor->event.time = record.time;
+    if (cursor->stream->kind != CNNVP_STREAM_TRACK) {
+        cursor->event.value = record.value;
+        return 1;
+    }
+    cursor->event.type = CNNVP_EVENT_BEGIN;
+    cursor->event.name = record.name;
+    cursor->event.tag = record.tag;
+    cursor->event.flow = record.value;
+    cursor->event.value = end;
+    cursor->after = cursor->event;
+    cursor->after.type = CNNVP_EVENT_END;
+    cursor->after.time = end;
+    cursor->has_after = 1;
+    return 1;
+}
+
+/* ---- the heap ---- */
+
+static int earlier(const struct cnnvp_merge *merge, uint32_t a, uint32_t b)
+{
+    const struct cnnvp_event *x = &merge->cursors[a].event;
+    const struct cnnvp_event *y = &merge->cursors[b].event;
+
+    return x->time != y->time ? x->time < y->time : a < b;
+}
+
+static void sift_down(struct cnnvp_merge *merge, uint32_t at)
+{
+    uint32_t *heap = merge->heap;
+
+    for (;;) {
+        uint32_t least = at;
+
+        for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < merge->heap_count; child++)
+            if (earlier(merge, heap[child], heap[least]))
+                least = child;
+        if (least == at)
+            return;
+
+        uint32_t moved = heap[at];
+
+        heap[at] = heap[least];
+        heap[least] = moved;
+        at = least;
+    }
+}
+
+struct cnnvp_merge *cnnvp_merge_new(struct cnnvp_trace *trace)
+{
+    struct cnnvp_merge *merge = calloc(1, sizeof *merge);
+
+    if (!merge)
+        return NULL;
+    merge->trace = trace;
+    merge->cursors = calloc(trace->stream_count + 1, sizeof *merge->cursors);
+    merge->heap = calloc(trace->stream_count + 1, sizeof *merge->heap);
+    if (!merge->cursors || !merge->heap) {
+        cnnvp_merge_free(merge);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < trace->stream_count; i++) {
+        struct cursor *cursor = &merge->cursors[i];
+
+        cursor->stream = &trace->streams[i];
+        cursor->chunk = cursor->stream->first;
+        cursor->event.type = CNNVP_EVENT_VALUE;
+        cursor->event.stream = i;
+        if (advance(merge, cursor))
+            merge->heap[merge->heap_count++] = i;
+    }
+    for (uint32_t i = merge->heap_count; i-- > 0;)
+        sift_down(merge, i);
+    return merge;
+}
+
+int cnnvp_merge_next(struct cnnvp_merge *merge, struct cnnvp_event *event)
+{
+    struct cursor *cursor;
+
+    if (!merge->heap_count || merge->trace->error)
+        return 0;
+    cursor = &merge->cursors[merge->heap[0]];
+    *event = cursor->event;
+    if (!advance(merge, cursor))
+        merge->heap[0] = merge->heap[--merge->heap_count];
+    sift_down(merge, 0);
+    return 1;
+}
+
+void cnnvp_merge_free(struct cnnvp_merge *merge)
+{
+    if (!merge)
+        return;
+    for (uint32_t i = 0; merge->cursors && i < merge->trace->stream_count; i++)
+        free(merge->cursors[i].copy);
+    free(merge->cursors);
+    free(merge->heap);
+    free(merge);
+}

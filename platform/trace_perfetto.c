@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Perfetto trace: protocol buffer messages of perfetto/trace/trace.proto, written by hand. One track for each
+ * instance, below it one for each of the unit's tracks, counters and interrupts; below "links" a counter of each link's
+ * bandwidth.
+ * A span is a slice with the layer's name and its exact times as debug annotations; a flow id joins the slices of one
+ * instruction.
+ *
+ * Perfetto counts nanoseconds, also with clocks of its own (ClockSnapshot.Clock.unit_multiplier_ns is whole). Times are
+ * rounded down, which keeps order and nesting; `begin_ps` and `end_ps` hold the exact values.
+ */
+#include "trace.h"
+
+#include "varint.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Field numbers. */
+enum { TRACE_PACKET = 1 };
+enum {
+    PACKET_TIMESTAMP = 8,
+    PACKET_SEQUENCE = 10,
+    PACKET_TRACK_EVENT = 11,
+    PACKET_INTERNED_DATA = 12,
+    PACKET_SEQUENCE_FLAGS = 13,
+    PACKET_TRACK_DESCRIPTOR = 60
+};
+enum { INTERNED_EVENT_NAMES = 2, INTERNED_ANNOTATION_NAMES = 3 };
+enum { NAME_IID = 1, NAME_TEXT = 2 };
+enum {
+    EVENT_ANNOTATIONS = 4,
+    EVENT_TYPE = 9,
+    EVENT_NAME_IID = 10,
+    EVENT_TRACK_UUID = 11,
+    EVENT_COUNTER_VALUE = 30,
+    EVENT_FLOW_IDS = 47
+};
+enum { TYPE_SLICE_BEGIN = 1, TYPE_SLICE_END = 2, TYPE_COUNTER = 4 };
+enum { ANNOTATION_NAME_IID = 1, ANNOTATION_UINT = 3, ANNOTATION_STRING = 6 };
+enum { DESCRIPTOR_UUID = 1, DESCRIPTOR_NAME = 2, DESCRIPTOR_PARENT = 5, DESCRIPTOR_COUNTER = 8 };
+enum { COUNTER_UNIT_NAME = 6 };
+enum { FLAG_STATE_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
+
+/* Names of debug annotations, by their interning number. */
+enum { IID_LAYER = 1, IID_BEGIN_PS, IID_END_PS };
+static const char *const annotation_names[] = {[IID_LAYER] = "layer", [IID_BEGIN_PS] = "begin_ps",
+                                               [IID_END_PS] = "end_ps"};
+
+#define SEQUENCE 1u
+/* Bytes of a name at most; longer ones are cut. */
+#define NAME_BYTES 500u
+#define MESSAGE_BYTES 1536u
+#define PICOSECONDS_PER_NANOSECOND 1000u
+
+static unsigned char *put_number(unsigned char *p, unsigned field, uint64_t value)
+{
+    return cnnvp_varint_put(cnnvp_varint_put(p, (uint64_t)field << 3), value);
+}
+
+static unsigned char *put_bytes(unsigned char *p, unsigned field, const void *data, size_t size)
+{
+    p = cnnvp_varint_put(cnnvp_varint_put(p, (uint64_t)field << 3 | 2), size);
+    memcpy(p, data, size);
+    return p + size;
+}
+
+static unsigned char *put_text(unsigned char *p, unsigned field, const char *text)
+{
+    return put_bytes(p, field, text, strnlen(text, NAME_BYTES));
+}
+
+static unsigned char *put_fixed(unsigned char *p, unsigned field, uint64_t value)
+{
+    p = cnnvp_varint_put(p, (uint64_t)field << 3 | 1);
+    for (unsigned i = 0; i < 8; i++)
+        *p++ = (unsigned char)(value >> (8 * i));
+    return p;
+}
+
+/* One packet with a timestamp and a message. */
+static void write_packet(cnnvp_output *output, int timed, cnnvp_time time, unsigned flags, unsigned field,
+                         const unsigned char *message, size_t size)
+{
+    unsigned char head[64];
+    unsigned char *h = head;
+    unsigned char *room = cnnvp_output_room(output, MESSAGE_BYTES + sizeof head);
+    unsigned char *p = room;
+
+    if (timed)
+        h = put_number(h, PACKET_TIMESTAMP, time / PICOSECONDS_PER_NANOSECOND);
+    h = put_number(h, PACKET_SEQUENCE, SEQUENCE);
+    h = put_number(h, PACKET_SEQUENCE_FLAGS, flags);
+    h = cnnvp_varint_put(h, (uint64_t)field << 3 | 2);
+    h = cnnvp_varint_put(h, size);
+    *p++ = TRACE_PACKET << 3 | 2;
+    p = cnnvp_varint_put(p, (size_t)(h - head) + size);
+    memcpy(p, head, (size_t)(h - head));
+    p += h - head;
+    memcpy(p, message, size);
+    p += size;
+    cnnvp_output_filled(output, (size_t)(p - room));
+}
+
+/* ---- names ---- */
+
+static void write_name(cnnvp_output *output, unsigned flags, unsigned field, uint64_t iid, const char *text)
+{
+    unsigned char entry[NAME_BYTES + 32];
+    unsigned char message[MESSAGE_BYTES];
+    unsigned char *p = put_text(put_number(entry, NAME_IID, iid), NAME_TEXT, text);
+    unsigned char *m = put_bytes(message, field, entry, (size_t)(p - entry));
+
+    write_packet(output, 0, 0, flags, PACKET_INTERNED_DATA, message, (size_t)(m - message));
+}
+
+static void write_names(const struct cnnvp_trace *trace, cnnvp_output *output)
+{
+    for (unsigned i = IID_LAYER; i <= IID_END_PS; i++)
+        write_name(output, i == IID_LAYER ? FLAG_STATE_CLEARED : FLAG_NEEDS_STATE, INTERNED_ANNOTATION_NAMES, i,
+                   annotation_names[i]);
+    for (uint32_t i = 0; i < trace->name_count; i++)
+        write_name(output, FLAG_NEEDS_STATE, INTERNED_EVENT_NAMES, (uint64_t)i + 1, trace->names[i]);
+}
+
+/* ---- tracks ---- */
+
+/* uuid 0 is Perfetto's own; then come the instances, "links" and the streams. */
+static uint64_t instance_uuid(uint32_t instance)
+{
+    return (uint64_t)instance + 1;
+}
+
+static uint64_t links_uuid(const struct cnnvp_trace *trace)
+{
+    return (uint64_t)trace->platform->instance_count + 1;
+}
+
+static uint64_t stream_uuid(const struct cnnvp_trace *trace, uint32_t stream)
+{
+    return links_uuid(trace) + 1 + stream;
+}
+
+static void write_track(cnnvp_output *output, uint64_t uuid, uint64_t parent, const char *name, int is_counter,
+                        const char *unit)
+{
+    unsigned char message[MESSAGE_BYTES];
+    unsigned char counter[NAME_BYTES + 16];
+    unsigned char *p = put_text(put_number(message, DESCRIPTOR_UUID, uuid), DESCRIPTOR_NAME, name);
+    unsigned char *c = counter;
+
+    if (parent)
+        p = put_number(p, DESCRIPTOR_PARENT, parent);
+    if (is_counter) {
+        if (unit && unit[0])
+            c = put_text(c, COUNTER_UNIT_NAME, unit);
+        p = put_bytes(p, DESCRIPTOR_COUNTER, counter, (size_t)(c - counter));
+    }
+    write_packet(output, 0, 0, FLAG_NEEDS_STATE, PACKET_TRACK_DESCRIPTOR, message, (size_t)(p - message));
+}
+
+static void write_stream_track(const struct cnnvp_trace *trace, cnnvp_output *output, uint32_t number)
+{
+    const struct cnnvp_stream *stream = &trace->streams[number];
+    const struct cnnvp_instance *instance = &trace->platform->instances[stream->instance];
+    uint64_t uuid = stream_uuid(trace, number);
+    uint64_t parent = instance_uuid(stream->instance);
+    char name[NAME_BYTES + 1];
+
+    switch (stream->kind) {
+    case CNNVP_STREAM_TRACK:
+        write_track(output, uuid, parent, instance->unit->tracks[stream->index], 0, NULL);
+        break;
+    case CNNVP_STREAM_COUNTER:
+        write_track(output, uuid, parent, instance->unit->counters[stream->index].name, 1,
+                    instance->unit->counters[stream->index].unit);
+        break;
+    case CNNVP_STREAM_LEVEL:
+        write_track(output, uuid, parent, instance->unit->ports[stream->index].name, 1, NULL);
+        break;
+    case CNNVP_STREAM_LINK:
+        snprintf(name, sizeof name, "%.240s to %.240s", instance->name, trace->platform->instances[stream->index].name);
+        write_track(output, uuid, links_uuid(trace), name, 1, "bytes/s");
+        break;
+    }
+}
+
+static void write_tracks(const struct cnnvp_trace *trace, cnnvp_output *output)
+{
+    uint32_t last = UINT32_MAX;
+
+    for (uint32_t i = 0; i < trace->fixed_streams; i++) {
+        uint32_t instance = trace->streams[i].instance;
+
+        if (instance != last)
+            write_track(output, instance_uuid(instance), 0, trace->platform->instances[instance].name, 0, NULL);
+        last = instance;
+        write_stream_track(trace, output, i);
+    }
+    if (trace->stream_count > trace->fixed_streams)
+        write_track(output, links_uuid(trace), 0, "links", 0, NULL);
+    for (uint32_t i = trace->fixed_streams; i < trace->stream_count; i++)
+        write_stream_track(trace, output, i);
+}
+
+/* ---- events ---- */
+
+static unsigned char *put_annotation_number(unsigned char *p, unsigned name, uint64_t value)
+{
+    unsigned char entry[32];
+    unsigned char *e = put_number(put_number(entry, ANNOTATION_NAME_IID, name), ANNOTATION_UINT, value);
+
+    return put_bytes(p, EVENT_ANNOTATIONS, entry, (size_t)(e - entry));
+}
+
+static unsigned char *put_annotation_text(unsigned char *p, unsigned name, const char *text)
+{
+    unsigned char entry[NAME_BYTES + 32];
+    unsigned char *e = put_text(put_number(entry, ANNOTATION_NAME_IID, name), ANNOTATION_STRING, text);
+
+    return put_bytes(p, EVENT_ANNOTATIONS, entry, (size_t)(e - entry));
+}
+
+static unsigned char *put_begin(const struct cnnvp_trace *trace, unsigned char *p, const struct cnnvp_event *event)
+{
+    char buffer[32];
+
+    p = put_number(p, EVENT_NAME_IID, (uint64_t)event->name + 1);
+    if (event->tag)
+        p = put_annotation_text(p, IID_LAYER,
+                                trace->layer_name(trace->layer_context, event->tag, buffer, sizeof buffer));
+    p = put_annotation_number(p, IID_BEGIN_PS, event->time);
+    p = put_annotation_number(p, IID_END_PS, event->value);
+    return event->flow ? put_fixed(p, EVENT_FLOW_IDS, event->flow) : p;
+}
+
+static void write_event(const struct cnnvp_trace *trace, cnnvp_output *output, const struct cnnvp_event *event)
+{
+    static const unsigned types[] = {[CNNVP_EVENT_BEGIN] = TYPE_SLICE_BEGIN, [CNNVP_EVENT_END] = TYPE_SLICE_END,
+                                     [CNNVP_EVENT_VALUE] = TYPE_COUNTER};
+    unsigned char message[MESSAGE_BYTES];
+    unsigned char *p = put_number(message, EVENT_TYPE, types[event->type]);
+
+    p = put_number(p, EVENT_TRACK_UUID, stream_uuid(trace, event->stream));
+    if (event->type == CNNVP_EVENT_BEGIN)
+        p = put_begin(trace, p, event);
+    else if (event->type == CNNVP_EVENT_VALUE)
+        p = put_number(p, EVENT_COUNTER_VALUE, event->value);
+    write_packet(output, 1, event->time, FLAG_NEEDS_STATE, PACKET_TRACK_EVENT, message, (size_t)(p - message));
+}
+
+static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
+{
+    struct cnnvp_merge *merge = cnnvp_merge_new(trace);
+    struct cnnvp_event event;
+
+    if (!merge) {
+        trace->error = ENOMEM;
+        return;
+    }
+    write_names(trace, output);
+    write_tracks(trace, output);
+    while (cnnvp_merge_next(merge, &event))
+        write_event(trace, output, &event);
+    cnnvp_merge_free(merge);
+}
+
+const struct cnnvp_trace_format cnnvp_trace_perfetto = {".pftrace", "Perfetto", write_trace};

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trace as a compact JSON file of time series for the report page (schema cnnvp-series/1), thinned so that a page of
+ * any run stays small: counters and links as minimum, maximum and last value of up to BINS windows; spans one by one, or
+ * where there are more than SPANS of them, neighbours of a track joined as long as nothing wider than a window is lost.
+ */
+#include "trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BINS 4096u
+#define SPANS 40000u
+
+struct bin {
+    uint64_t min;
+    uint64_t max;
+    uint64_t last;
+    int used;
+};
+
+struct span {
+    uint64_t begin;
+    uint64_t end;
+    uint64_t busy; /* of what was joined */
+    uint32_t name;
+    uint32_t tag;
+    uint32_t count;
+};
+
+struct series {
+    struct bin *bins;
+    struct span *spans;
+    size_t span_count;
+    size_t span_room;
+};
+
+struct writer {
+    struct cnnvp_trace *trace;
+    cnnvp_output *output;
+    struct series *series; /* of each stream */
+    uint64_t width;        /* of a window */
+    uint64_t join_ps;      /* gaps and spans up to this are joined; 0: none */
+    size_t spans;
+};
+
+/* ---- collecting ---- */
+
+/* Joins where the gap is narrow and either the name is the same or nothing wide is hidden. */
+static int joins(const struct writer *writer, const struct span *before, const struct span *after)
+{
+    int same = before->name == after->name && before->tag == after->tag;
+    int narrow = after->end - before->begin <= writer->join_ps;
+
+    return writer->join_ps && after->begin <= before->end + writer->join_ps && (same || narrow);
+}
+
+static void join(struct span *before, const struct span *after)
+{
+    if (after->end - after->begin > before->busy) {
+        before->name = after->name;
+        before->tag = after->tag;
+    }
+    before->end = after->end > before->end ? after->end : before->end;
+    before->busy += after->busy;
+    before->count += after->count;
+}
+
+static void thin(struct writer *writer)
+{
+    writer->join_ps = writer->join_ps ? 2 * writer->join_ps : writer->width / 8 + 1;
+    writer->spans = 0;
+    for (uint32_t i = 0; i < writer->trace->stream_count; i++) {
+        struct series *series = &writer->series[i];
+        size_t kept = 0;
+
+        for (size_t k = 0; k < series->span_count; k++) {
+            if (kept && joins(writer, &series->spans[kept - 1], &series->spans[k]))
+                join(&series->spans[kept - 1], &series->spans[k]);
+            else
+                series->spans[kept++] = series->spans[k];
+        }
+        series->span_count = kept;
+        writer->spans += kept;
+    }
+}
+
+static void add_span(struct writer *writer, const struct cnnvp_event *event)
+{
+    struct series *series = &writer->series[event->stream];
+    struct span span = {event->time, event->value, event->value - event->time, event->name, event->tag, 1};
+
+    if (series->span_count && joins(writer, &series->spans[series->span_count - 1], &span)) {
+        join(&series->spans[series->span_count - 1], &span);
+        return;
+    }
+    if (series->span_count == series->span_room) {
+        size_t room = series->span_room ? 2 * series->span_room : 64;
+        struct span *larger = realloc(series->spans, room * sizeof *larger);
+
+        if (!larger) {
+            writer->trace->error = ENOMEM;
+            return;
+        }
+        series->spans = larger;
+        series->span_room = room;
+    }
+    series->spans[series->span_count++] = span;
+    /* A track of spans that touch cannot become fewer than its windows: the loop ends by the width doubling. */
+    for (writer->spans++; writer->spans > SPANS;)
+        thin(writer);
+}
+
+static void add_value(struct writer *writer, const struct cnnvp_event *event)
+{
+    struct series *series = &writer->series[event->stream];
+    uint64_t index = event->time / writer->width;
+    struct bin *bin;
+
+    if (!series->bins)
+        series->bins = calloc(BINS, sizeof *series->bins);
+    if (!series->bins) {
+        writer->trace->error = ENOMEM;
+        return;
+    }
+    bin = &series->bins[index < BINS ? index : BINS - 1];
+    if (!bin->used || event->value < bin->min)
+        bin->min = event->value;
+    if (!bin->used || event->value > bin->max)
+        bin->max = event->value;
+    bin->last = event->value;
+    bin->used = 1;
+}
+
+/* ---- writing ---- */
+
+static void write_text(struct writer *writer, const char *text)
+{
+    cnnvp_output_write(writer->output, text, strlen(text));
+}
+
+static void write_number(struct writer *writer, uint64_t number, int first)
+{
+    char text[32];
+    int length = snprintf(text, sizeof text, "%s%" PRIu64, first ? "" : ",", number);
+
+    cnnvp_output_write(writer->output, text, (size_t)length);
+}
+
+static void write_quoted(struct writer *writer, const char *text)
+{
+    write_text(writer, "\"");
+    for (; *text; text++) {
+        char escape[8];
+
+        if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20) {
+            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)(unsigned char)*text);
+            write_text(writer, escape);
+        } else {
+            cnnvp_output_write(writer->output, text, 1);
+        }
+    }
+    write_text(writer, "\"");
+}
+
+/* One member of all spans of a series. */
+static void write_spans(struct writer *writer, const struct series *series, const char *name,
+                        uint64_t (*member)(const struct span *))
+{
+    write_text(writer, ",\"");
+    write_text(writer, name);
+    write_text(writer, "\":[");
+    for (size_t i = 0; i < series->span_count; i++)
+        write_number(writer, member(&series->spans[i]), i == 0);
+    write_text(writer, "]");
+}
+
+static uint64_t begin_of(const struct span *span)
+{
+    return span->begin;
+}
+
+static uint64_t length_of(const struct span *span)
+{
+    return span->end - span->begin;
+}
+
+static uint64_t busy_of(const struct span *span)
+{
+    return span->busy;
+}
+
+static uint64_t name_of(const struct span *span)
+{
+    return span->name;
+}
+
+static uint64_t tag_of(const struct span *span)
+{
+    return span->tag & 0xFFFF;
+}
+
+static uint64_t count_of(const struct span *span)
+{
+    return span->count;
+}
+
+static void write_bins(struct writer *writer, const struct series *series, const char *name, int which)
+{
+    int first = 1;
+
+    write_text(writer, ",\"");
+    write_text(writer, name);
+    write_text(writer, "\":[");
+    for (uint32_t i = 0; i < BINS; i++) {
+        const struct bin *bin = &series->bins[i];
+
+        if (!bin->used)
+            continue;
+        write_number(writer, which == 0 ? i : which == 1 ? bin->min : which == 2 ? bin->max : bin->last, first);
+        first = 0;
+    }
+    write_text(writer, "]");
+}
+
+static void write_stream(struct writer *writer, uint32_t number)
+{
+    const struct cnnvp_stream *stream = &writer->trace->streams[number];
+    const struct cnnvp_instance *instance = &writer->trace->platform->instances[stream->instance];
+    const struct series *series = &writer->series[number];
+
+    write_text(writer, stream->kind == CNNVP_STREAM_TRACK  ? "{\"kind\":\"track\",\"unit\":"
+                       : stream->kind == CNNVP_STREAM_LINK ? "{\"kind\":\"link\",\"unit\":"
+                                                           : "{\"kind\":\"counter\",\"unit\":");
+    write_quoted(writer, instance->name);
+    write_text(writer, ",\"name\":");
+    if (stream->kind == CNNVP_STREAM_LINK)
+        write_quoted(writer, writer->trace->platform->instances[stream->index].name);
+    else if (stream->kind == CNNVP_STREAM_TRACK)
+        write_quoted(writer, instance->unit->tracks[stream->index]);
+    else
+        write_quoted(writer, instance->unit->counters[stream->index].name);
+    if (stream->kind == CNNVP_STREAM_COUNTER && instance->unit->counters[stream->index].unit) {
+        write_text(writer, ",\"of\":");
+        write_quoted(writer, instance->unit->counters[stream->index].unit);
+    }
+    if (series->spans) {
+        write_spans(writer, series, "begin", begin_of);
+        write_spans(writer, series, "length", length_of);
+        write_spans(writer, series, "busy", busy_of);
+        write_spans(writer, series, "text", name_of);
+        write_spans(writer, series, "tag", tag_of);
+        write_spans(writer, series, "count", count_of);
+    }
+    if (series->bins) {
+        write_bins(writer, series, "window", 0);
+        write_bins(writer, series, "min", 1);
+        write_bins(writer, series, "max", 2);
+        write_bins(writer, series, "last", 3);
+    }
+    write_text(writer, "}");
+}
+
+static void write_all(struct writer *writer)
+{
+    const char *separator = "";
+
+    write_text(writer, "{\"schema\":\"cnnvp-series/1\",\"end_ps\":");
+    write_number(writer, writer->trace->end_ps, 1);
+    write_text(writer, ",\"window_ps\":");
+    write_number(writer, writer->width, 1);
+    write_text(writer, ",\"names\":[");
+    for (uint32_t i = 0; i < writer->trace->name_count; i++) {
+        write_text(writer, i ? "," : "");
+        write_quoted(writer, writer->trace->names[i]);
+    }
+    write_text(writer, "],\n\"streams\":[");
+    for (uint32_t i = 0; i < writer->trace->stream_count; i++) {
+        if (!writer->series[i].spans && !writer->series[i].bins)
+            continue;
+        write_text(writer, separator);
+        write_stream(writer, i);
+        separator = ",\n";
+    }
+    write_text(writer, "]}\n");
+}
+
+static void write_series(struct cnnvp_trace *trace, cnnvp_output *output)
+{
+    struct writer writer = {.trace = trace, .output = output, .width = trace->end_ps / BINS + 1};
+    struct cnnvp_merge *merge = cnnvp_merge_new(trace);
+    struct cnnvp_event event;
+
+    writer.series = calloc(trace->stream_count + 1, sizeof *writer.series);
+    if (!merge || !writer.series)
+        trace->error = ENOMEM;
+    while (!trace->error && cnnvp_merge_next(merge, &event)) {
+        enum cnnvp_stream_kind kind = trace->streams[event.stream].kind;
+
+        if (event.type == CNNVP_EVENT_BEGIN)
+            add_span(&writer, &event);
+        else if (event.type == CNNVP_EVENT_VALUE && kind != CNNVP_STREAM_LEVEL)
+            add_value(&writer, &event);
+    }
+    if (!trace->error)
+        write_all(&writer);
+    for (uint32_t i = 0; writer.series && i < trace->stream_count; i++) {
+        free(writer.series[i].bins);
+        free(writer.series[i].spans);
+    }
+    free(writer.series);
+    cnnvp_merge_free(merge);
+}
+
+const struct cnnvp_trace_format cnnvp_trace_series = {".series", "time series for cnnvp report", write_series};

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The two ways across the border between C++ and a C unit; see "Exceptions" in unit_host.h. */
+#ifndef CNNVP_PLATFORM_UNIT_ENTER_H
+#define CNNVP_PLATFORM_UNIT_ENTER_H
+
+#include <utility>
+
+#include "unit_host.h"
+
+namespace cnnvp {
+
+/* Into the unit. Rethrows what a host function has caught meanwhile; delivers the completions that were announced. */
+template <typename Function> int unit_host::enter(call kind, const cnnvp_access *serving, Function &&function)
+{
+    frame here{kind, current_, serving, nullptr};
+
+    current_ = &here;
+    const int status = function();
+    current_ = here.outer;
+    if (here.caught)
+        std::rethrow_exception(std::exchange(here.caught, nullptr));
+    if (!here.outer && !done_.empty())
+        drain();
+    return status;
+}
+
+/* From the unit into C++. */
+template <typename Function> int unit_host::guarded(Function &&function) noexcept
+{
+    frame *const mine = current_;
+    int status;
+
+    if (!mine)
+        return CNNVP_E_STATE; /* not called from a callback */
+    if (mine->caught)
+        return CNNVP_E_STOPPED;
+    try {
+        status = function();
+    } catch (...) {
+        mine->caught = std::current_exception();
+        status = CNNVP_E_STOPPED;
+    }
+    current_ = mine;
+    return status;
+}
+
+} // namespace cnnvp
+
+#endif

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Life, process, events and interrupt lines of a hosted unit, see unit_host.h. Its transactions: unit_transport.cpp. */
+#include "unit_host.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "host_ops.h"
+#include "unit_enter.h"
+
+namespace cnnvp {
+
+namespace {
+
+constexpr size_t default_stack = 512 * 1024; /* bytes; reserved, touched only as far as used */
+constexpr size_t least_stack = 64 * 1024;
+constexpr unsigned max_warnings = 100; /* lines of one instance */
+
+} // namespace
+
+unit_host::unit_host(const sc_core::sc_module_name &name, run_control &control, const cnnvp_instance &instance,
+                     const std::vector<uint32_t> &incoming)
+    : sc_core::sc_module(name), control_(control), instance_(instance), unit_(*instance.unit),
+      state_(std::calloc(1, instance.unit->instance_size)), ports_(instance.unit->port_count),
+      target_ports_(incoming)
+{
+    if (!state_)
+        throw std::bad_alloc();
+    if (unit_.register_count > 0)
+        registers_ = std::make_unique<register_file>(
+            unit_, state_.get(), [this](const std::string &text) { log(CNNVP_LOG_WARNING, text.c_str()); });
+    for (uint32_t i = 0; i < unit_.port_count; i++) {
+        const cnnvp_port_kind kind = unit_.ports[i].kind;
+        if (kind == CNNVP_PORT_IRQ_IN)
+            ports_[i].drivers.resize(unit_.ports[i].lines);
+    }
+    for (size_t i = 0; i < instance.binding_count; i++) {
+        const uint32_t port = instance.bindings[i].port;
+        if (unit_.ports[port].kind != CNNVP_PORT_IRQ_OUT && !ports_[port].socket)
+            make_initiator(port);
+    }
+    for (uint32_t i = 0; i < incoming.size(); i++)
+        make_target(i);
+    for (uint32_t i = 0; i < unit_.event_count; i++) {
+        events_.push_back(std::make_unique<event_state>());
+        sc_core::sc_spawn_options options;
+        options.spawn_method();
+        options.dont_initialize();
+        options.set_sensitivity(&events_[i]->due);
+        sc_core::sc_spawn([this, i] { on_event(i); }, ("on_event_" + std::to_string(i)).c_str(), &options);
+    }
+    sc_core::sc_spawn_options on_answered;
+    on_answered.spawn_method();
+    on_answered.dont_initialize();
+    on_answered.set_sensitivity(&answered_event_);
+    sc_core::sc_spawn([this] { deliver_answered(); }, "answered", &on_answered);
+    if (unit_.process)
+        make_process();
+}
+
+unit_host::~unit_host()
+{
+    abandon_outgoing();
+    if (!initialised_ || !unit_.fini)
+        return;
+    try {
+        enter(call::fini, nullptr, [this] {
+            unit_.fini(self());
+            return int(CNNVP_OK);
+        });
+    } catch (...) {
+        log(CNNVP_LOG_ERROR, "fini ended by an exception");
+    }
+}
+
+int unit_host::init(std::string *message, uint32_t *param)
+{
+    const cnnvp_init arguments = {sizeof(cnnvp_init), instance_.number, instance_.name, this, host_ops_table()};
+    int status = CNNVP_OK;
+
+    init_ = arguments;
+    if (unit_.init)
+        status = enter(call::init, nullptr, [this] { return unit_.init(self(), &init_); });
+    initialised_ = status == CNNVP_OK;
+    if (!initialised_) {
+        *param = config_param_;
+        *message = !config_message_.empty()    ? config_message_
+                   : status == CNNVP_E_NOMEM ? "there is not enough memory for it"
+                                             : "the unit refused to start (status " + std::to_string(status) + ")";
+    }
+    return status;
+}
+
+/* -- reset and end -- */
+
+void unit_host::reset()
+{
+    abandon_outgoing();
+    for (auto &event : events_)
+        event->due.cancel();
+    woken_ = false;
+    for (uint32_t i = 0; i < unit_.port_count; i++)
+        if (unit_.ports[i].kind == CNNVP_PORT_IRQ_OUT)
+            drive(i, 0);
+    /* Unwinds the process at once; it then waits for its start. */
+    if (process_.valid() && process_state_ != process_state::not_started)
+        process_.reset();
+    if (registers_)
+        registers_->reset();
+    if (unit_.reset)
+        enter(call::reset, nullptr, [this] {
+            unit_.reset(self());
+            return int(CNNVP_OK);
+        });
+    release_held();
+    announce_lines();
+    if (sc_core::sc_get_status() == sc_core::SC_RUNNING)
+        start();
+}
+
+/* Wires keep their level across a reset of what listens to them. */
+void unit_host::announce_lines()
+{
+    for (uint32_t port = 0; port < unit_.port_count; port++)
+        for (uint32_t line = 0; line < ports_[port].drivers.size(); line++)
+            if (ports_[port].drivers[line] > 0 && unit_.signal)
+                enter(call::entry, nullptr, [&] {
+                    unit_.signal(self(), port, line, 1);
+                    return int(CNNVP_OK);
+                });
+}
+
+void unit_host::start()
+{
+    if (unit_.process && process_state_ == process_state::not_started)
+        process_start_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void unit_host::kill()
+{
+    if (process_.valid() && !process_.terminated())
+        process_.kill(sc_core::SC_INCLUDE_DESCENDANTS); /* and what other models have spawned from it */
+}
+
+void unit_host::flush()
+{
+    if (unit_.flush)
+        enter(call::entry, nullptr, [this] {
+            unit_.flush(self());
+            return int(CNNVP_OK);
+        });
+}
+
+/* -- process -- */
+
+void unit_host::make_process()
+{
+    sc_core::sc_spawn_options options;
+    const size_t stack = unit_.process_stack ? std::max<size_t>(unit_.process_stack, least_stack) : default_stack;
+
+    options.set_stack_size(static_cast<int>(std::min<size_t>(stack, size_t(1) << 30)));
+    process_state_ = process_state::not_started;
+    process_ = sc_core::sc_spawn([this] { process_thread(); }, "process", &options);
+}
+
+void unit_host::process_thread()
+{
+    for (;;) {
+        process_state_ = process_state::not_started;
+        sc_core::wait(process_start_);
+        try {
+            run_process();
+        } catch (const sc_core::sc_unwind_exception &) {
+            throw;
+        } catch (const std::exception &error) {
+            control_.fatal(std::string(instance_.name) + ": " + error.what());
+        }
+        process_state_ = process_state::finished;
+        sc_core::wait(never_); /* only a reset leads on from here */
+    }
+}
+
+void unit_host::run_process()
+{
+    frame here{call::process, nullptr, nullptr, nullptr};
+
+    process_state_ = process_state::running;
+    current_ = &here;
+    unit_.process(self());
+    current_ = nullptr;
+    if (here.caught)
+        std::rethrow_exception(std::exchange(here.caught, nullptr));
+    drain();
+}
+
+template <typename Function> int unit_host::blocking(process_state state, Function &&function) noexcept
+{
+    if (!current_ || current_->kind != call::process)
+        return CNNVP_E_STATE;
+    return guarded([&] {
+        current_ = nullptr;
+        drain();
+        control_.pulse(instance_.name);
+        process_state_ = state;
+        function();
+        process_state_ = process_state::running;
+        return int(CNNVP_OK);
+    });
+}
+
+int unit_host::wait_for(cnnvp_time duration) noexcept
+{
+    wait_until_ = run_control::now() + duration;
+    return blocking(process_state::waiting, [&] { sc_core::wait(from_ps(duration)); });
+}
+
+int unit_host::wait_wake() noexcept
+{
+    return blocking(process_state::sleeping, [&] {
+        while (!woken_)
+            sc_core::wait(wake_event_);
+        woken_ = false;
+    });
+}
+
+int unit_host::settle() noexcept
+{
+    return blocking(process_state::settling, [&] { control_.settle(); });
+}
+
+void unit_host::wake()
+{
+    if (woken_)
+        return;
+    woken_ = true;
+    wake_event_.notify(sc_core::SC_ZERO_TIME);
+}
+
+std::string unit_host::waiting_for() const
+{
+    std::string text;
+
+    switch (process_state_) {
+    case process_state::waiting:
+        text = "waits until " + std::to_string(wait_until_) + " ps";
+        break;
+    case process_state::sleeping:
+        text = "sleeps until it is woken (by an interrupt or an access)";
+        break;
+    case process_state::finished:
+        text = "has ended its process";
+        break;
+    default:
+        break;
+    }
+    if (outgoing_count_ > 0)
+        text += std::string(text.empty() ? "" : ", ") + "waits for " + std::to_string(outgoing_count_) +
+                " memory request" + (outgoing_count_ > 1 ? "s" : "");
+    return text;
+}
+
+/* -- events -- */
+
+void unit_host::on_event(uint32_t event)
+{
+    control_.pulse(instance_.name);
+    try {
+        enter(call::entry, nullptr, [&] {
+            unit_.event(self(), event);
+            return int(CNNVP_OK);
+        });
+    } catch (const sc_core::sc_unwind_exception &) {
+        throw;
+    } catch (const std::exception &error) {
+        control_.fatal(std::string(instance_.name) + ": " + error.what());
+    }
+}
+
+int unit_host::notify(uint32_t event, cnnvp_time at)
+{
+    if (event >= events_.size())
+        return CNNVP_E_INVAL;
+    /* The kernel keeps the earlier of two notifications; ours keeps the later call. */
+    events_[event]->due.cancel();
+    if (at == CNNVP_TIME_NEVER)
+        return CNNVP_OK;
+    const cnnvp_time now = run_control::now();
+    events_[event]->due.notify(at > now ? from_ps(at - now) : sc_core::SC_ZERO_TIME);
+    return CNNVP_OK;
+}
+
+int unit_host::cancel(uint32_t event)
+{
+    if (event >= events_.size())
+        return CNNVP_E_INVAL;
+    events_[event]->due.cancel();
+    return CNNVP_OK;
+}
+
+/* -- interrupt lines -- */
+
+void unit_host::connect_irq(uint32_t port, unit_host &target, uint32_t target_port, uint32_t line)
+{
+    ports_[port].irq_links.push_back({&target, target_port, line});
+}
+
+void unit_host::drive(uint32_t port, int level)
+{
+    port_state &state = ports_[port];
+
+    if (state.level == level)
+        return;
+    state.level = level;
+    if (control_.recorder())
+        cnnvp_recorder_level(control_.recorder(), instance_.number, port, run_control::now(), level);
+    for (const irq_link &link : state.irq_links)
+        link.target->set_line(link.port, link.line, level);
+}
+
+/* Several outputs on one line: it is high while any of them is. */
+void unit_host::set_line(uint32_t port, uint32_t line, int level)
+{
+    uint32_t &drivers = ports_[port].drivers[line];
+    const uint32_t before = drivers;
+
+    drivers = level ? before + 1 : before - 1;
+    if ((before > 0) == (drivers > 0) || !unit_.signal)
+        return;
+    enter(call::entry, nullptr, [&] {
+        unit_.signal(self(), port, line, level);
+        return int(CNNVP_OK);
+    });
+}
+
+/* -- text -- */
+
+void unit_host::log(enum cnnvp_log_level level, const char *text)
+{
+    if (level <= CNNVP_LOG_WARNING) {
+        if (warnings_ > max_warnings)
+            return;
+        if (warnings_++ == max_warnings)
+            text = "has many warnings; further ones are not shown";
+    }
+    control_.log(level, instance_.name, text);
+}
+
+void unit_host::config_error(uint32_t param, const char *text)
+{
+    config_param_ = param < unit_.param_count ? param : UINT32_MAX;
+    config_message_ = text;
+}
+
+void unit_host::note_status(int status)
+{
+    if (status == CNNVP_E_FATAL)
+        control_.fatal(std::string(instance_.name) + ": the unit found its own state broken");
+}
+
+} // namespace cnnvp

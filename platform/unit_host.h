@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hosts one instance of a unit (struct cnnvp_unit) in SystemC: owns its state, carries its ports on TLM-2.0 sockets, and
+ * implements struct cnnvp_host_ops as documented in cnnvp_model.h.
+ *
+ * How it is mapped
+ * - access: b_transport (transport_dbg with CNNVP_DEBUG). request: nb_transport BEGIN_REQ / END_REQ, its completion
+ *   BEGIN_RESP answered TLM_COMPLETED. dmi: get_direct_mem_ptr. Each outgoing port has one initiator socket, each
+ *   connection that arrives at a target port a target socket of its own.
+ * - events: one sc_event and SC_METHOD each. process: one SC_THREAD. Interrupt lines: direct calls, levels.
+ * - Completions that a unit announces are delivered in the same instant, when its callback has returned (from process: at
+ *   its next blocking call or access), so that a target is never called back in the middle of its own work.
+ *
+ * Exceptions. SystemC ends threads by throwing through them, and other people's TLM models may throw. No exception may
+ * cross a C frame: each call into C opens a `frame`; a host function called from C catches, leaves the exception in the
+ * innermost frame and returns CNNVP_E_STOPPED; when C has returned, the frame rethrows it. There is a frame for each call
+ * into the unit, so an access that arrives while the process is suspended has a slot of its own.
+ */
+#ifndef CNNVP_PLATFORM_UNIT_HOST_H
+#define CNNVP_PLATFORM_UNIT_HOST_H
+
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <systemc>
+#include <tlm>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include "config.h"
+#include "payload.h"
+#include "registers.h"
+#include "run_control.h"
+
+/* The opaque type of the model ABI. */
+struct cnnvp_host {};
+
+namespace cnnvp {
+
+class unit_host final : public sc_core::sc_module, public cnnvp_host {
+public:
+    using initiator_socket = tlm_utils::simple_initiator_socket_tagged<unit_host>;
+    using target_socket = tlm_utils::simple_target_socket_tagged<unit_host>;
+
+    /* `incoming`: the target port of each connection that arrives, one socket each. */
+    unit_host(const sc_core::sc_module_name &name, run_control &control, const cnnvp_instance &instance,
+              const std::vector<uint32_t> &incoming);
+    ~unit_host() override;
+
+    /* -- elaboration -- */
+    /* Calls the unit's init; on failure `message` says why and `param` where (UINT32_MAX: the instance). */
+    int init(std::string *message, uint32_t *param);
+    initiator_socket &initiator(uint32_t port) { return *ports_[port].socket; }
+    target_socket &target(uint32_t socket) { return *targets_[socket]; }
+    /* `base` is subtracted from addresses that leave through `port`, `size` bounds them (0: neither). */
+    void set_clock(uint64_t mhz) { clock_mhz_ = mhz; }
+    void set_link(uint32_t port, uint32_t target_instance, uint64_t base, uint64_t size);
+    void connect_irq(uint32_t port, unit_host &target, uint32_t target_port, uint32_t line);
+
+    /* -- life -- */
+    /* In the evaluation phase, or before the first run. Registers, then the unit; its interrupt outputs drop, the levels
+     * at its inputs are announced again, requests that it holds are answered CNNVP_E_STOPPED, its own are forgotten. */
+    void reset();
+    /* Starts the process of a unit that has been reset. */
+    void start();
+    /* Forgets this unit's requests that are under way; part of reset, and the first step of resetting several units. */
+    void abandon_outgoing();
+    /* In the evaluation phase: ends the process for good. */
+    void kill();
+    void flush();
+
+    const cnnvp_instance &instance() const { return instance_; }
+    void *self() { return state_.get(); }
+    /* What the instance waits for, for a person; "" if for nothing. */
+    std::string waiting_for() const;
+
+private:
+    friend struct host_ops; /* the functions of struct cnnvp_host_ops */
+
+    enum class call { init, reset, fini, entry, process };
+    struct frame {
+        call kind;
+        frame *outer;
+        const cnnvp_access *serving; /* the access that this call is about */
+        std::exception_ptr caught;
+    };
+    struct irq_link {
+        unit_host *target;
+        uint32_t port;
+        uint32_t line;
+    };
+    struct port_state {
+        std::unique_ptr<initiator_socket> socket;
+        bool connected = false;
+        uint32_t link = 0; /* of the recorder */
+        uint64_t base = 0;
+        uint64_t size = 0;
+        int level = 0; /* IRQ_OUT */
+        std::vector<irq_link> irq_links;
+        std::vector<uint32_t> drivers; /* IRQ_IN: for each line how many outputs are high */
+    };
+    struct event_state {
+        sc_core::sc_event due;
+    };
+    struct answer {
+        cnnvp_time at;
+        request_record *record;
+    };
+    enum class process_state { none, not_started, running, waiting, sleeping, settling, finished };
+    struct free_deleter {
+        void operator()(void *memory) const { std::free(memory); }
+    };
+
+    run_control &control_;
+    const cnnvp_instance &instance_;
+    const cnnvp_unit &unit_;
+    std::unique_ptr<void, free_deleter> state_;
+    std::vector<port_state> ports_;
+    std::vector<uint32_t> target_ports_;
+    std::vector<std::unique_ptr<target_socket>> targets_;
+    std::vector<std::unique_ptr<event_state>> events_;
+    std::unique_ptr<register_file> registers_;
+    frame *current_ = nullptr;
+    bool initialised_ = false;
+    cnnvp_init init_{};
+
+    sc_core::sc_process_handle process_;
+    sc_core::sc_event process_start_;
+    sc_core::sc_event never_; /* nobody notifies it */
+    sc_core::sc_event wake_event_;
+    bool woken_ = false;
+    process_state process_state_ = process_state::none;
+    cnnvp_time wait_until_ = 0;
+
+    request_record *outgoing_ = nullptr; /* this unit's requests under way */
+    uint64_t outgoing_count_ = 0;
+    std::vector<request_record *> held_;  /* others' requests that this unit works on */
+    std::vector<request_record *> done_;  /* announced complete; those before done_first_ have been delivered */
+    size_t done_first_ = 0;
+    std::vector<answer> answered_;        /* by other people's targets, due at a time */
+    sc_core::sc_event answered_event_;
+    bool draining_ = false;
+
+    std::string config_message_;
+    uint32_t config_param_ = UINT32_MAX;
+    unsigned warnings_ = 0;
+    uint64_t clock_mhz_ = 0;
+
+    /* calls into C */
+    template <typename Function> int enter(call kind, const cnnvp_access *serving, Function &&function);
+    template <typename Function> int guarded(Function &&function) noexcept;
+    void note_status(int status);
+
+    /* the process */
+    void make_process();
+    void process_thread();
+    void run_process();
+    template <typename Function> int blocking(process_state state, Function &&function) noexcept;
+    int wait_for(cnnvp_time duration) noexcept;
+    int wait_wake() noexcept;
+    int settle() noexcept;
+    void wake();
+
+    /* events */
+    void on_event(uint32_t event);
+    int notify(uint32_t event, cnnvp_time at);
+    int cancel(uint32_t event);
+
+    /* interrupt lines */
+    void drive(uint32_t port, int level);
+    void set_line(uint32_t port, uint32_t line, int level);
+    void announce_lines();
+
+    /* transactions that arrive */
+    void make_target(uint32_t socket);
+    void b_transport(int socket, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
+    unsigned transport_dbg(int socket, tlm::tlm_generic_payload &payload);
+    bool get_direct_mem_ptr(int socket, tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi);
+    tlm::tlm_sync_enum nb_transport_fw(int socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                       sc_core::sc_time &delay);
+    int serve(uint32_t port, cnnvp_access &access);
+    int serve_plain(uint32_t port, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, uint32_t flags);
+    tlm::tlm_sync_enum begin_request(uint32_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase);
+    request_record *adopt(tlm::tlm_generic_payload &payload);
+    int complete(cnnvp_request *request);
+
+    /* transactions that leave */
+    void make_initiator(uint32_t port);
+    tlm::tlm_sync_enum nb_transport_bw(int port, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                       sc_core::sc_time &delay);
+    int find_port(uint32_t port, port_state **state);
+    bool translate(const port_state &port, uint64_t first, uint64_t last) const;
+    int send(uint32_t port, cnnvp_access &access);
+    int send_timed(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,
+                   payload_extension &extension);
+    int send_debug(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,
+                   payload_extension &extension);
+    int send_request(uint32_t port, cnnvp_request &request);
+    int offer(port_state &port, request_record *record);
+    int query_dmi(uint32_t port, uint64_t address, cnnvp_dmi &dmi);
+    void answer_at(request_record *record, cnnvp_time at);
+    void deliver_answered();
+    void deliver(request_record *record);
+    void retire(request_record *record);
+    void drain();
+    void release_held();
+    void unlink(request_record *record);
+    void config_error(uint32_t param, const char *text);
+    void log(enum cnnvp_log_level level, const char *text);
+};
+
+} // namespace cnnvp
+
+#endif

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Split transactions of a hosted unit: requests that leave and arrive, and their completions, see unit_host.h. */
+#include <algorithm>
+
+#include "unit_enter.h"
+#include "unit_host.h"
+
+namespace cnnvp {
+
+/* -- the initiator's side -- */
+
+int unit_host::send_request(uint32_t number, cnnvp_request &request)
+{
+    port_state *port;
+    const int found = find_port(number, &port);
+    uint64_t first, last;
+
+    if (found != CNNVP_OK)
+        return found;
+    if (unit_.ports[number].kind != CNNVP_PORT_MEM_INITIATOR || request.op > CNNVP_WRITE || request.size == 0 ||
+        request.count == 0 || request.outstanding == 0 || request.count > UINT64_MAX / request.size)
+        return CNNVP_E_INVAL;
+    if (!span_of(request, &first, &last) || !translate(*port, first, last))
+        return CNNVP_E_ADDR;
+    request.initiator = instance_.number;
+    request.issued = run_control::now();
+    request.first_data = 0;
+    request.status = CNNVP_OK;
+
+    request_record *record = control_.pool().acquire_record();
+    payload_extension *extension;
+    record->request = request;
+    record->request.address -= port->base;
+    record->request.link = record;
+    for (uint64_t &word : record->request.scratch)
+        word = 0;
+    record->original = &request;
+    record->initiator = this;
+    record->initiator_port = number;
+    record->payload = control_.pool().acquire(&extension);
+    extension->record = record;
+    describe(*record->payload, record->request);
+    record->outgoing_next = outgoing_;
+    if (outgoing_)
+        outgoing_->outgoing_previous = record;
+    outgoing_ = record;
+    outgoing_count_++;
+    return offer(*port, record);
+}
+
+int unit_host::offer(port_state &port, request_record *record)
+{
+    payload_extension *extension = record->payload->get_extension<payload_extension>();
+    tlm::tlm_phase phase = tlm::BEGIN_REQ;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    tlm::tlm_sync_enum answer;
+
+    try {
+        answer = (*port.socket)->nb_transport_fw(*record->payload, phase, delay);
+    } catch (...) {
+        retire(record);
+        throw;
+    }
+    if (answer == tlm::TLM_COMPLETED && extension->answered) {
+        const int status = extension->status;
+        retire(record);
+        return status; /* refused */
+    }
+    if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP))
+        answer_at(record, run_control::now() + to_ps(delay));
+    return CNNVP_OK;
+}
+
+tlm::tlm_sync_enum unit_host::nb_transport_bw(int, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                              sc_core::sc_time &delay)
+{
+    auto *extension = payload.get_extension<payload_extension>();
+
+    if (phase != tlm::BEGIN_RESP || !extension || !extension->record)
+        return tlm::TLM_ACCEPTED;
+    if (delay == sc_core::SC_ZERO_TIME)
+        deliver(extension->record);
+    else
+        answer_at(extension->record, run_control::now() + to_ps(delay));
+    return tlm::TLM_COMPLETED;
+}
+
+/* Answers of other people's targets that come inside our own call or for a later time. */
+void unit_host::answer_at(request_record *record, cnnvp_time at)
+{
+    const auto place = std::upper_bound(answered_.begin(), answered_.end(), at,
+                                        [](cnnvp_time time, const answer &other) { return time < other.at; });
+    answered_.insert(place, {at, record});
+    const cnnvp_time now = run_control::now();
+    const cnnvp_time first = answered_.front().at;
+    answered_event_.notify(first > now ? from_ps(first - now) : sc_core::SC_ZERO_TIME);
+}
+
+void unit_host::deliver_answered()
+{
+    while (!answered_.empty() && answered_.front().at <= run_control::now()) {
+        request_record *record = answered_.front().record;
+        answered_.erase(answered_.begin());
+        deliver(record);
+    }
+    if (!answered_.empty())
+        answered_event_.notify(from_ps(answered_.front().at - run_control::now()));
+}
+
+void unit_host::deliver(request_record *record)
+{
+    struct retire_at_end {
+        unit_host &host;
+        request_record *record;
+        ~retire_at_end() { host.retire(record); }
+    } retire_at_end{*this, record};
+    const payload_extension *extension = record->payload->get_extension<payload_extension>();
+    cnnvp_request *original = record->original;
+    const uint32_t port = record->initiator_port;
+
+    if (!original)
+        return; /* from before a reset */
+    if (extension->answered) {
+        original->status = record->request.status;
+        original->first_data = record->request.first_data;
+    } else {
+        const bool unsaid = record->payload->get_command() == tlm::TLM_IGNORE_COMMAND && record->request.data;
+        original->status = unsaid ? CNNVP_E_NOSUP : to_status(record->payload->get_response_status());
+        original->first_data = run_control::now();
+    }
+    if (original->status >= CNNVP_OK && control_.recorder()) {
+        const link_bytes bytes = bytes_of(record->request);
+        cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, run_control::now(), bytes.read, bytes.write);
+    }
+    record->original = nullptr;
+    unlink(record);
+    enter(call::entry, nullptr, [&] {
+        unit_.complete(self(), port, original);
+        return int(CNNVP_OK);
+    });
+}
+
+void unit_host::unlink(request_record *record)
+{
+    if (!record->outgoing_next && !record->outgoing_previous && outgoing_ != record)
+        return;
+    if (record->outgoing_previous)
+        record->outgoing_previous->outgoing_next = record->outgoing_next;
+    else
+        outgoing_ = record->outgoing_next;
+    if (record->outgoing_next)
+        record->outgoing_next->outgoing_previous = record->outgoing_previous;
+    record->outgoing_next = record->outgoing_previous = nullptr;
+    outgoing_count_--;
+}
+
+void unit_host::retire(request_record *record)
+{
+    tlm::tlm_generic_payload *payload = record->payload;
+
+    unlink(record);
+    control_.pool().free_record(record);
+    payload->release();
+}
+
+/* The unit may free its structures and data now; targets keep the record, without data, until they answer. */
+void unit_host::abandon_outgoing()
+{
+    while (outgoing_) {
+        request_record *record = outgoing_;
+        record->original = nullptr;
+        record->request.data = nullptr;
+        record->payload->set_data_ptr(nullptr);
+        record->payload->set_data_length(0);
+        unlink(record);
+    }
+}
+
+/* -- the target's side -- */
+
+tlm::tlm_sync_enum unit_host::nb_transport_fw(int socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                              sc_core::sc_time &)
+{
+    if (phase != tlm::BEGIN_REQ)
+        return tlm::TLM_COMPLETED; /* END_RESP: nothing is kept for it */
+    return begin_request(static_cast<uint32_t>(socket), payload, phase);
+}
+
+tlm::tlm_sync_enum unit_host::begin_request(uint32_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase)
+{
+    auto *extension = payload.get_extension<payload_extension>();
+    const uint32_t port = target_ports_[socket];
+    request_record *record = extension && extension->record ? extension->record : adopt(payload);
+    int status = CNNVP_E_NOSUP;
+
+    if (record) {
+        record->target = this;
+        record->target_socket = socket;
+        record->where = request_record::stage::offered;
+        record->request.address = payload.get_address();
+        held_.push_back(record);
+        if (unit_.request)
+            status = enter(call::entry, nullptr, [&] { return unit_.request(self(), port, &record->request); });
+        note_status(status);
+    }
+    if (status >= CNNVP_OK) {
+        record->where = request_record::stage::held;
+        phase = tlm::END_REQ;
+        return tlm::TLM_UPDATED;
+    }
+    if (record) {
+        held_.erase(std::find(held_.begin(), held_.end(), record));
+        if (!record->initiator)
+            control_.pool().free_record(record);
+    }
+    if (extension) {
+        extension->answered = true;
+        extension->status = status;
+    }
+    payload.set_response_status(to_response(status));
+    return tlm::TLM_COMPLETED;
+}
+
+/* A request of an initiator that is no hosted unit: a record of our own stands for it. */
+request_record *unit_host::adopt(tlm::tlm_generic_payload &payload)
+{
+    if (payload.is_read() == payload.is_write() || payload.get_byte_enable_ptr() || payload.get_data_length() == 0 ||
+        payload.get_streaming_width() < payload.get_data_length() || !payload.has_mm())
+        return nullptr;
+    request_record *record = control_.pool().acquire_record();
+    cnnvp_request &request = record->request;
+    request.op = payload.is_read() ? CNNVP_READ : CNNVP_WRITE;
+    request.initiator = CNNVP_NO_INSTANCE;
+    request.data = payload.get_data_ptr();
+    request.size = payload.get_data_length();
+    request.count = 1;
+    request.burst_bytes = 64; /* a cache line: the length that a foreign initiator does not tell */
+    request.outstanding = 1;
+    request.issued = run_control::now();
+    request.link = record;
+    record->payload = &payload;
+    return record;
+}
+
+int unit_host::complete(cnnvp_request *request)
+{
+    auto *record = request ? static_cast<request_record *>(request->link) : nullptr;
+
+    if (!record || &record->request != request || record->target != this ||
+        record->where != request_record::stage::held)
+        return CNNVP_E_STATE;
+    record->where = request_record::stage::completing;
+    held_.erase(std::find(held_.begin(), held_.end(), record));
+    done_.push_back(record);
+    return CNNVP_OK;
+}
+
+void unit_host::drain()
+{
+    if (draining_)
+        return; /* whoever is at it goes on */
+    draining_ = true;
+    struct stop {
+        bool &flag;
+        ~stop() { flag = false; }
+    } stop_at_end{draining_};
+    while (done_first_ < done_.size()) {
+        request_record *record = done_[done_first_++];
+        tlm::tlm_generic_payload &payload = *record->payload;
+        target_socket &socket = *targets_[record->target_socket];
+        tlm::tlm_phase phase = tlm::BEGIN_RESP;
+        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+        const bool adopted = !record->initiator;
+
+        payload.set_response_status(to_response(record->request.status));
+        if (auto *extension = payload.get_extension<payload_extension>(); extension && !adopted) {
+            extension->answered = true;
+            extension->status = record->request.status;
+        }
+        record->where = request_record::stage::free;
+        record->target = nullptr;
+        if (adopted)
+            control_.pool().free_record(record);
+        socket->nb_transport_bw(payload, phase, delay);
+    }
+    done_.clear();
+    done_first_ = 0;
+}
+
+/* After a reset: what this unit held can no longer be completed by it. */
+void unit_host::release_held()
+{
+    for (request_record *record : held_) {
+        record->where = request_record::stage::completing;
+        record->request.status = CNNVP_E_STOPPED;
+        done_.push_back(record);
+    }
+    held_.clear();
+    drain();
+}
+
+} // namespace cnnvp

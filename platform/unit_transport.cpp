@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Transactions of a hosted unit: how they leave and arrive through TLM-2.0 sockets, see unit_host.h. */
+#include <algorithm>
+#include <string>
+
+#include "unit_enter.h"
+#include "unit_host.h"
+
+namespace cnnvp {
+
+namespace {
+
+/* A payload that goes back to its pool whatever happens. */
+class loan {
+public:
+    explicit loan(payload_pool &pool) : payload_(pool.acquire(&extension_)) {}
+    ~loan() { payload_->release(); }
+    loan(const loan &) = delete;
+    loan &operator=(const loan &) = delete;
+    tlm::tlm_generic_payload &payload() { return *payload_; }
+    payload_extension &extension() { return *extension_; }
+
+private:
+    payload_extension *extension_ = nullptr;
+    tlm::tlm_generic_payload *payload_;
+};
+
+/* A target that is not a hosted unit has only seen the plain members. */
+int foreign_status(const tlm::tlm_generic_payload &payload, const void *data)
+{
+    if (payload.get_command() == tlm::TLM_IGNORE_COMMAND && data)
+        return CNNVP_E_NOSUP; /* what was asked for cannot be said in plain members */
+    return to_status(payload.get_response_status());
+}
+
+/* The kernel's conversion is a call into its library; mostly there is nothing to convert. */
+void set_time(sc_core::sc_time &time, cnnvp_time ps)
+{
+    if (to_ps(time) != ps)
+        time = from_ps(ps);
+}
+
+bool is_plain(uint32_t op)
+{
+    return op == CNNVP_READ || op == CNNVP_WRITE;
+}
+
+} // namespace
+
+/* -- elaboration -- */
+
+void unit_host::make_initiator(uint32_t port)
+{
+    auto socket = std::make_unique<initiator_socket>(unit_.ports[port].name);
+    const int id = static_cast<int>(port);
+
+    socket->register_nb_transport_bw(this, &unit_host::nb_transport_bw, id);
+    ports_[port].socket = std::move(socket);
+    ports_[port].connected = true;
+}
+
+void unit_host::make_target(uint32_t socket)
+{
+    const uint32_t port = target_ports_[socket];
+    const std::string name = std::string(unit_.ports[port].name) + "_" + std::to_string(socket);
+    auto fresh = std::make_unique<target_socket>(name.c_str());
+    const int id = static_cast<int>(socket);
+
+    fresh->register_b_transport(this, &unit_host::b_transport, id);
+    fresh->register_transport_dbg(this, &unit_host::transport_dbg, id);
+    fresh->register_get_direct_mem_ptr(this, &unit_host::get_direct_mem_ptr, id);
+    if (unit_.ports[port].kind == CNNVP_PORT_MEM_TARGET)
+        fresh->register_nb_transport_fw(this, &unit_host::nb_transport_fw, id);
+    targets_.push_back(std::move(fresh));
+}
+
+void unit_host::set_link(uint32_t port, uint32_t target_instance, uint64_t base, uint64_t size)
+{
+    ports_[port].base = base;
+    ports_[port].size = size;
+    if (control_.recorder())
+        ports_[port].link = cnnvp_recorder_link(control_.recorder(), instance_.number, target_instance);
+}
+
+/* -- accesses that leave -- */
+
+int unit_host::find_port(uint32_t port, port_state **state)
+{
+    if (current_->kind == call::init || current_->kind == call::reset || current_->kind == call::fini)
+        return CNNVP_E_STATE;
+    if (port >= unit_.port_count || (unit_.ports[port].kind != CNNVP_PORT_INITIATOR &&
+                                     unit_.ports[port].kind != CNNVP_PORT_MEM_INITIATOR))
+        return CNNVP_E_INVAL;
+    *state = &ports_[port];
+    return (*state)->connected ? CNNVP_OK : CNNVP_E_STATE;
+}
+
+bool unit_host::translate(const port_state &port, uint64_t first, uint64_t last) const
+{
+    return port.size == 0 || (first >= port.base && last >= first && last - port.base < port.size);
+}
+
+int unit_host::send(uint32_t number, cnnvp_access &access)
+{
+    port_state *port;
+    const int found = find_port(number, &port);
+
+    if (found != CNNVP_OK)
+        return found;
+    if (access.op > CNNVP_BORROW_WRITE)
+        return CNNVP_E_INVAL;
+    const uint64_t last = access.size ? access.address + (access.size - 1) : access.address;
+    if (!translate(*port, access.address, last))
+        return CNNVP_E_ADDR;
+    /* Only who begins a transaction puts its number in; a unit that hands on what it is serving does not. */
+    if (current_->serving != &access)
+        access.initiator = instance_.number;
+
+    loan borrowed(control_.pool());
+    struct restore {
+        cnnvp_access &access;
+        uint64_t address;
+        ~restore() { access.address = address; } /* targets on the way have made it relative to themselves */
+    } restore_at_end{access, access.address};
+    access.address -= port->base;
+    describe(borrowed.payload(), access);
+    borrowed.extension().access = &access;
+    return access.flags & CNNVP_DEBUG ? send_debug(*port, access, borrowed.payload(), borrowed.extension())
+                                      : send_timed(*port, access, borrowed.payload(), borrowed.extension());
+}
+
+int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,
+                          payload_extension &extension)
+{
+    sc_core::sc_time delay;
+
+    set_time(delay, access.delay);
+    (*port.socket)->b_transport(payload, delay);
+    access.delay = to_ps(delay);
+    const int status = extension.answered ? extension.status : foreign_status(payload, access.data);
+    if (status >= CNNVP_OK && !(access.flags & CNNVP_UNTIMED) && control_.recorder()) {
+        const link_bytes bytes = bytes_of(access);
+        cnnvp_recorder_transfer(control_.recorder(), port.link, run_control::now(), bytes.read, bytes.write);
+    }
+    return status;
+}
+
+int unit_host::send_debug(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,
+                          payload_extension &extension)
+{
+    const unsigned done = (*port.socket)->transport_dbg(payload);
+
+    if (extension.answered)
+        return extension.status;
+    return is_plain(access.op) && done == access.size ? CNNVP_OK : CNNVP_E_ADDR;
+}
+
+int unit_host::query_dmi(uint32_t number, uint64_t address, cnnvp_dmi &dmi)
+{
+    port_state *port;
+    const int found = find_port(number, &port);
+
+    if (found != CNNVP_OK)
+        return found;
+    if (!translate(*port, address, address))
+        return CNNVP_E_ADDR;
+    loan borrowed(control_.pool());
+    cnnvp_access access{};
+    tlm::tlm_dmi answer;
+    access.address = address - port->base;
+    describe(borrowed.payload(), access);
+    borrowed.payload().set_command(tlm::TLM_WRITE_COMMAND); /* read and write access is wanted */
+    if (!(*port->socket)->get_direct_mem_ptr(borrowed.payload(), answer) || !answer.is_read_write_allowed())
+        return CNNVP_E_NOSUP;
+    dmi.data = answer.get_dmi_ptr();
+    dmi.start = answer.get_start_address() + port->base;
+    dmi.end = answer.get_end_address() + port->base;
+    return CNNVP_OK;
+}
+
+/* -- accesses that arrive -- */
+
+int unit_host::serve(uint32_t port, cnnvp_access &access)
+{
+    int status;
+
+    if (registers_ && port == unit_.register_port && is_plain(access.op) &&
+        registers_->serves(access.address, access.size))
+        status = enter(call::entry, &access, [&] {
+            return access.flags & CNNVP_DEBUG ? registers_->debug(access) : registers_->access(access);
+        });
+    else if (unit_.access)
+        status = enter(call::entry, &access, [&] { return unit_.access(self(), port, &access); });
+    else
+        status = is_plain(access.op) ? CNNVP_E_ADDR : CNNVP_E_NOSUP;
+    note_status(status);
+    return status;
+}
+
+void unit_host::b_transport(int socket, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
+{
+    auto *extension = payload.get_extension<payload_extension>();
+    const uint32_t port = target_ports_[static_cast<size_t>(socket)];
+
+    if (!extension || !extension->access) {
+        serve_plain(port, payload, delay, 0);
+        return;
+    }
+    cnnvp_access &access = *extension->access;
+    access.address = payload.get_address(); /* as the interconnect has made it */
+    access.delay = to_ps(delay);
+    extension->status = serve(port, access);
+    extension->answered = true;
+    set_time(delay, access.delay);
+    payload.set_response_status(to_response(extension->status));
+}
+
+/* A transaction of an initiator that is no hosted unit. */
+int unit_host::serve_plain(uint32_t port, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, uint32_t flags)
+{
+    cnnvp_access access{};
+
+    if (payload.get_byte_enable_ptr()) {
+        payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
+        return CNNVP_E_ACCESS;
+    }
+    if (payload.get_streaming_width() < payload.get_data_length()) {
+        payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
+        return CNNVP_E_ACCESS;
+    }
+    if (payload.is_read() == payload.is_write()) {
+        payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+        return CNNVP_E_ACCESS;
+    }
+    access.op = payload.is_read() ? CNNVP_READ : CNNVP_WRITE;
+    access.flags = flags;
+    access.initiator = CNNVP_NO_INSTANCE;
+    access.address = payload.get_address();
+    access.data = payload.get_data_ptr();
+    access.size = payload.get_data_length();
+    access.delay = to_ps(delay);
+    const int status = serve(port, access);
+    delay = from_ps(access.delay);
+    payload.set_response_status(to_response(status));
+    return status;
+}
+
+unsigned unit_host::transport_dbg(int socket, tlm::tlm_generic_payload &payload)
+{
+    auto *extension = payload.get_extension<payload_extension>();
+    const uint32_t port = target_ports_[static_cast<size_t>(socket)];
+
+    if (!extension || !extension->access) {
+        sc_core::sc_time none;
+        return serve_plain(port, payload, none, CNNVP_DEBUG) >= CNNVP_OK ? payload.get_data_length() : 0;
+    }
+    cnnvp_access &access = *extension->access;
+    access.address = payload.get_address();
+    access.flags |= CNNVP_DEBUG;
+    extension->status = serve(port, access);
+    extension->answered = true;
+    return extension->status >= CNNVP_OK ? payload.get_data_length() : 0;
+}
+
+bool unit_host::get_direct_mem_ptr(int socket, tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi)
+{
+    const uint32_t port = target_ports_[static_cast<size_t>(socket)];
+    cnnvp_dmi piece{};
+
+    if (!unit_.dmi)
+        return false;
+    const int status =
+        enter(call::entry, nullptr, [&] { return unit_.dmi(self(), port, payload.get_address(), &piece); });
+    if (status != CNNVP_OK || !piece.data || piece.start > payload.get_address() || piece.end < payload.get_address())
+        return false;
+    dmi.init();
+    dmi.allow_read_write();
+    dmi.set_dmi_ptr(piece.data);
+    dmi.set_start_address(piece.start);
+    dmi.set_end_address(piece.end);
+    return true;
+}
+
+} // namespace cnnvp
