@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Assembler. A line is
+ *
+ *   [label:] [instruction | directive] [comment]        comments start with ; or # or //
+ *
+ *   MNEMONIC[.status[=value]]...  operands     by the format in opcodes.def:
+ *     IMM     value                            jump: a label, or words from this instruction
+ *     RI      rd, value                        loop: the label behind the body, or its length in words
+ *     RR      rd, ra
+ *     RRI     rd, ra, value
+ *     RRR     rd, ra, rb
+ *     BRANCH  ra, rb, target                   a label, or words from this instruction
+ *     TILE    base[, halves][, value]          halves: any of i0 i1 w0 w1 o0 o1; without: first halves; value: 0
+ *   .equ NAME, value                           from here on NAME stands for the value
+ *   .base NAME, rN, MNEMONIC                   NAME stands for rN, NAME.register for that register of the
+ *                                              descriptor of MNEMONIC: .base cv, r16, conv / set cv.in_addr, 0
+ *   .word value                                64 bits as they are
+ *
+ * Registers are r0 to r255. A label is the number of its word; where no target is wanted only differences can be used.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "expression.h"
+#include "isa_table.h"
+#include "lexer.h"
+
+struct assembler {
+    struct asm_lexer lexer;
+    struct asm_symbols symbols;
+    uint64_t *words;
+    size_t count;
+};
+
+/* r0 .. r255, or -1; NAME of such a form but too large: 256. */
+static int register_number(struct asm_name name)
+{
+    int number = 0;
+    if (name.length < 2 || name.text[0] != 'r' || (name.length > 2 && name.text[1] == '0'))
+        return -1;
+    for (size_t i = 1; i < name.length; ++i) {
+        if (name.text[i] < '0' || name.text[i] > '9')
+            return -1;
+        number = number * 10 + (name.text[i] - '0');
+        if (number > 255)
+            number = 256;
+    }
+    return number;
+}
+
+/* Bit of the buffer in the low half, its value in bit 8 up: i1 is 0x101. 0 if it is no half. */
+static uint32_t half_of(struct asm_name name)
+{
+    static const char letters[] = "iwo";
+    if (name.length != 2 || (name.text[1] != '0' && name.text[1] != '1'))
+        return 0;
+    const char *letter = strchr(letters, name.text[0]);
+    if (!letter)
+        return 0;
+    const uint32_t bit = 1u << (letter - letters);
+    return bit | (name.text[1] == '1' ? bit << 8 : 0u);
+}
+
+static cnnvp_result define(struct assembler *self, struct asm_name name, enum asm_kind kind, int64_t value,
+                           const char *descriptor)
+{
+    const struct asm_symbol symbol = {name, kind, value, descriptor, 0};
+    if (register_number(name) >= 0 || half_of(name))
+        return cnnvp_asm_fail(&self->lexer, name.text, "'%.*s' is the name of a register or a buffer half", (int)name.length,
+                              name.text);
+    return cnnvp_asm_define(&self->symbols, &self->lexer, &symbol);
+}
+
+/* ---- operands ---- */
+
+static cnnvp_result comma(struct asm_lexer *lexer, const char *what)
+{
+    return cnnvp_asm_take(lexer, ',') ? CNNVP_DONE : cnnvp_asm_fail(lexer, lexer->at, "', %s' is missing", what);
+}
+
+static cnnvp_result parse_register(struct assembler *self, uint32_t *number)
+{
+    struct asm_lexer *lexer = &self->lexer;
+    cnnvp_asm_blanks(lexer);
+    const char *start = lexer->at;
+    const struct asm_name name = cnnvp_asm_name(lexer);
+    if (!name.text)
+        return cnnvp_asm_fail(lexer, start, "a register is missing: r0 to r255, or NAME.register of a .base");
+    const int plain = register_number(name);
+    if (plain > 255)
+        return cnnvp_asm_fail(lexer, start, "there are registers r0 to r255");
+    if (plain >= 0) {
+        *number = (uint32_t)plain;
+        return CNNVP_DONE;
+    }
+    const struct asm_symbol *symbol = cnnvp_asm_find_symbol(&self->symbols, name);
+    if (!symbol || symbol->kind != ASM_BASE)
+        return cnnvp_asm_fail(lexer, start, "'%.*s' is no register: r0 to r255, or NAME.register of a .base",
+                              (int)name.length, name.text);
+    int offset = 0;
+    if (*lexer->at == '.') {
+        ++lexer->at;
+        const char *at = lexer->at;
+        const struct asm_name field = cnnvp_asm_name(lexer);
+        offset = field.text ? cnnvp_asm_find_register(symbol->descriptor, field.text, field.length) : -1;
+        if (offset < 0)
+            return cnnvp_asm_fail(lexer, at, "the %s descriptor has no register of this name, see descriptors.def",
+                                  symbol->descriptor);
+    }
+    *number = (uint32_t)(symbol->value + offset);
+    return *number < 256u ? CNNVP_DONE : cnnvp_asm_fail(lexer, start, "this is r%u; the last one is r255", *number);
+}
+
+static cnnvp_result parse_value(struct assembler *self, int64_t low, int64_t high, uint64_t *value)
+{
+    struct asm_lexer *lexer = &self->lexer;
+    struct asm_value parsed;
+    cnnvp_asm_blanks(lexer);
+    const char *start = lexer->at;
+    const cnnvp_result result = cnnvp_asm_expression(lexer, &self->symbols, &parsed);
+    if (result != CNNVP_DONE)
+        return result;
+    if (parsed.labels)
+        return cnnvp_asm_fail(lexer, start, "a number is needed here; of labels only differences are numbers");
+    if (parsed.wide || parsed.value < low || parsed.value > high)
+        return cnnvp_asm_fail(lexer, start, "the value must be from %lld to %lld", (long long)low, (long long)high);
+    *value = (uint64_t)parsed.value;
+    return CNNVP_DONE;
+}
+
+/* 32 bits, signed or not */
+static cnnvp_result parse_imm32(struct assembler *self, uint64_t *word)
+{
+    uint64_t value = 0;
+    const cnnvp_result result = parse_value(self, INT32_MIN, UINT32_MAX, &value);
+    *word |= value & UINT32_MAX;
+    return result;
+}
+
+/* A label, or words: from this instruction for a branch (`from` 0), behind it for a loop (`from` 1). */
+static cnnvp_result parse_target(struct assembler *self, int from, uint64_t *word)
+{
+    struct asm_lexer *lexer = &self->lexer;
+    struct asm_value value;
+    cnnvp_asm_blanks(lexer);
+    const char *start = lexer->at;
+    const cnnvp_result result = cnnvp_asm_expression(lexer, &self->symbols, &value);
+    if (result != CNNVP_DONE)
+        return result;
+    if (value.labels != 0 && value.labels != 1)
+        return cnnvp_asm_fail(lexer, start, "a label or a number of words is needed here");
+    if (value.labels)
+        value.value -= (int64_t)self->count + from;
+    const int64_t low = from ? 0 : INT32_MIN;
+    const int64_t high = from ? (int64_t)UINT32_MAX : INT32_MAX;
+    if (value.wide || value.value < low || value.value > high)
+        return cnnvp_asm_fail(lexer, start, "the target is %lld words away, it must be from %lld to %lld",
+                              (long long)value.value, (long long)low, (long long)high);
+    *word |= (uint64_t)value.value & UINT32_MAX;
+    return CNNVP_DONE;
+}
+
+/* halves, or nothing if something else stands there */
+static cnnvp_result parse_halves(struct assembler *self, uint64_t *word)
+{
+    struct asm_lexer *lexer = &self->lexer;
+    uint32_t seen = 0;
+    for (;;) {
+        cnnvp_asm_blanks(lexer);
+        const char *start = lexer->at;
+        const uint32_t half = half_of(cnnvp_asm_name(lexer));
+        if (!half) {
+            lexer->at = start;
+            return CNNVP_DONE;
+        }
+        if (seen & half & 7u)
+            return cnnvp_asm_fail(lexer, start, "the half of this buffer is given twice");
+        seen |= half;
+        *word |= (uint64_t)(half >> 8) << 32;
+    }
+}
+
+static cnnvp_result parse_tile(struct assembler *self, uint64_t *word)
+{
+    struct asm_lexer *lexer = &self->lexer;
+    uint32_t base = 0;
+    cnnvp_result result = parse_register(self, &base);
+    *word |= (uint64_t)base << 40;
+    if (result != CNNVP_DONE || !cnnvp_asm_take(lexer, ','))
+        return result;
+    cnnvp_asm_blanks(lexer);
+    const char *start = lexer->at;
+    result = parse_halves(self, word);
+    if (result != CNNVP_DONE || (lexer->at != start && !cnnvp_asm_take(lexer, ',')))
+        return result;
+    return parse_imm32(self, word);
+}
+
+/* `count` registers from bit 40 down, commas between them. */
+static cnnvp_result parse_registers(struct assembler *self, unsigned count, uint64_t *word)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (unsigned i = 0; i < count && result == CNNVP_DONE; ++i) {
+        uint32_t number = 0;
+        result = i ? comma(&self->lexer, "register") : CNNVP_DONE;
+        if (result == CNNVP_DONE)
+            result = parse_register(self, &number);
+        *word |= (uint64_t)number << (40u - 8u * i);
+    }
+    return result;
+}
+
+static cnnvp_result parse_operands(struct assembler *self, int code, uint64_t *word)
+{
+    static const unsigned registers[ASM_FORMAT_COUNT] = {
+        [ASM_FORMAT_RI] = 1, [ASM_FORMAT_RR] = 2, [ASM_FORMAT_RRI] = 2, [ASM_FORMAT_RRR] = 3, [ASM_FORMAT_BRANCH] = 2};
+    const struct asm_opcode *op = &cnnvp_asm_opcodes[code];
+    if (op->format == ASM_FORMAT_TILE)
+        return parse_tile(self, word);
+    cnnvp_result result = parse_registers(self, registers[op->format], word);
+    if (result != CNNVP_DONE || !(cnnvp_asm_operand_masks[op->format] & 1u)) /* no immediate */
+        return result;
+    if (registers[op->format])
+        result = comma(&self->lexer, "value");
+    if (result != CNNVP_DONE)
+        return result;
+    if (op->format == ASM_FORMAT_BRANCH || strcmp(op->mnemonic, "jump") == 0)
+        return parse_target(self, 0, word);
+    if (strcmp(op->mnemonic, "loop") == 0)
+        return parse_target(self, 1, word);
+    return parse_imm32(self, word);
+}
+
+/* ---- statements ---- */
+
+static cnnvp_result unknown_opcode(const struct assembler *self, struct asm_name name)
+{
+    char known[1024] = "";
+    for (int code = 0; code < 256; ++code) {
+        const char *mnemonic = cnnvp_asm_opcodes[code].mnemonic;
+        if (!mnemonic || strlen(known) + strlen(mnemonic) + 2u > sizeof known)
+            continue;
+        strcat(known, " ");
+        strcat(known, mnemonic);
+    }
+    return cnnvp_asm_fail(&self->lexer, name.text, "there is no instruction '%.*s'; there are%s",
+                          (int)(name.length < 100 ? name.length : 100), name.text, known);
+}
+
+static cnnvp_result unknown_status(const struct assembler *self, int code, const char *at)
+{
+    char known[512] = "";
+    for (size_t i = 0; i < cnnvp_asm_status_count; ++i) {
+        if (cnnvp_asm_statuses[i].opcode != (uint32_t)code)
+            continue;
+        strcat(known, " .");
+        strcat(known, cnnvp_asm_statuses[i].name);
+    }
+    return cnnvp_asm_fail(&self->lexer, at, "%s has no such status; it has%s", cnnvp_asm_opcodes[code].mnemonic,
+                          *known ? known : " none");
+}
+
+static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *word)
+{
+    struct asm_lexer *lexer = &self->lexer;
+    uint32_t seen = 0;
+    while (*lexer->at == '.') {
+        const char *start = lexer->at++;
+        const struct asm_name name = cnnvp_asm_name(lexer);
+        const struct asm_status *status = name.text ? cnnvp_asm_find_status((uint32_t)code, name.text, name.length) : NULL;
+        uint64_t value = 1;
+        if (!status)
+            return unknown_status(self, code, start);
+        const uint32_t most = (1u << status->width) - 1u;
+        if (seen & most << status->lsb)
+            return cnnvp_asm_fail(lexer, start, "this status is given twice");
+        seen |= most << status->lsb;
+        if (*lexer->at == '=') {
+            ++lexer->at;
+            struct asm_value parsed = {0, 0, 0};
+            const char *at = lexer->at;
+            /* a number or a name in one piece: the next status follows without a blank */
+            const cnnvp_result result = cnnvp_asm_expression(lexer, &self->symbols, &parsed);
+            if (result != CNNVP_DONE)
+                return result;
+            if (parsed.labels || parsed.wide || parsed.value < 0 || parsed.value > (int64_t)most)
+                return cnnvp_asm_fail(lexer, at, "status %s of %s is from 0 to %u", status->name,
+                                      cnnvp_asm_opcodes[code].mnemonic, most);
+            value = (uint64_t)parsed.value;
+        } else if (status->width > 1u) {
+            return cnnvp_asm_fail(lexer, lexer->at, "status %s needs a value, .%s=0 to .%s=%u", status->name,
+                                  status->name, status->name, most);
+        }
+        *word |= value << (48u + status->lsb);
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result instruction(struct assembler *self, struct asm_name name)
+{
+    const int code = cnnvp_asm_find_opcode(name.text, name.length);
+    if (code < 0)
+        return unknown_opcode(self, name);
+    uint64_t word = (uint64_t)code << 56;
+    cnnvp_result result = parse_statuses(self, code, &word);
+    if (result == CNNVP_DONE)
+        result = parse_operands(self, code, &word);
+    self->words[self->count++] = word;
+    return result;
+}
+
+static cnnvp_result directive_word(struct assembler *self)
+{
+    struct asm_value value = {0, 0, 0};
+    cnnvp_asm_blanks(&self->lexer);
+    const char *start = self->lexer.at;
+    const cnnvp_result result = cnnvp_asm_expression(&self->lexer, &self->symbols, &value);
+    if (result == CNNVP_DONE && value.labels)
+        return cnnvp_asm_fail(&self->lexer, start, "a number is needed here; of labels only differences are numbers");
+    self->words[self->count++] = (uint64_t)value.value;
+    return result;
+}
+
+static cnnvp_result directive_base(struct assembler *self, struct asm_name name)
+{
+    struct asm_lexer *lexer = &self->lexer;
+    uint32_t number = 0;
+    uint64_t value = 0;
+    cnnvp_asm_blanks(lexer);
+    cnnvp_result result = *lexer->at == 'r' ? parse_register(self, &number) : parse_value(self, 0, 255, &value);
+    if (result == CNNVP_DONE)
+        result = comma(lexer, "instruction");
+    if (result != CNNVP_DONE)
+        return result;
+    cnnvp_asm_blanks(lexer);
+    const char *start = lexer->at;
+    const struct asm_name mnemonic = cnnvp_asm_name(lexer);
+    const int code = mnemonic.text ? cnnvp_asm_find_opcode(mnemonic.text, mnemonic.length) : -1;
+    if (code < 0 || strcmp(cnnvp_asm_opcodes[code].descriptor, "NONE") == 0)
+        return cnnvp_asm_fail(lexer, start, "an instruction with a descriptor is needed here, such as conv");
+    return define(self, name, ASM_BASE, (int64_t)(number + value), cnnvp_asm_opcodes[code].descriptor);
+}
+
+static cnnvp_result directive(struct assembler *self)
+{
+    struct asm_lexer *lexer = &self->lexer;
+    const char *start = lexer->at++;
+    const struct asm_name name = cnnvp_asm_name(lexer);
+    const int is_equ = name.length == 3 && memcmp(name.text, "equ", 3) == 0;
+    const int is_base = name.length == 4 && memcmp(name.text, "base", 4) == 0;
+    if (name.length == 4 && memcmp(name.text, "word", 4) == 0)
+        return directive_word(self);
+    if (!is_equ && !is_base)
+        return cnnvp_asm_fail(lexer, start, "there is no such directive; there are .equ .base .word");
+    cnnvp_asm_blanks(lexer);
+    const struct asm_name symbol = cnnvp_asm_name(lexer);
+    if (!symbol.text)
+        return cnnvp_asm_fail(lexer, lexer->at, "a name is missing");
+    const cnnvp_result result = comma(lexer, is_equ ? "value" : "register");
+    if (result != CNNVP_DONE)
+        return result;
+    if (is_base)
+        return directive_base(self, symbol);
+    struct asm_value value = {0, 0, 0};
+    cnnvp_asm_blanks(lexer);
+    const char *at = lexer->at;
+    const cnnvp_result parsed = cnnvp_asm_expression(lexer, &self->symbols, &value);
+    if (parsed != CNNVP_DONE)
+        return parsed;
+    if (value.labels || value.wide)
+        return cnnvp_asm_fail(lexer, at, "a number that fits 63 bits and a sign is needed here");
+    return define(self, symbol, ASM_NUMBER, value.value, NULL);
+}
+
+/* Labels at the start of a line; defined in the first pass, skipped in the second. */
+static cnnvp_result labels(struct assembler *self, int first_pass)
+{
+    struct asm_lexer *lexer = &self->lexer;
+    for (;;) {
+        cnnvp_asm_blanks(lexer);
+        const char *start = lexer->at;
+        const struct asm_name name = cnnvp_asm_name(lexer);
+        if (!name.text || !cnnvp_asm_take(lexer, ':')) {
+            lexer->at = start;
+            return CNNVP_DONE;
+        }
+        if (!first_pass)
+            continue;
+        const cnnvp_result result = define(self, name, ASM_LABEL, (int64_t)self->count, NULL);
+        if (result != CNNVP_DONE)
+            return result;
+    }
+}
+
+static cnnvp_result statement(struct assembler *self)
+{
+    struct asm_lexer *lexer = &self->lexer;
+    cnnvp_result result = labels(self, 0);
+    if (result != CNNVP_DONE || cnnvp_asm_line_done(lexer))
+        return result;
+    const char *start = lexer->at;
+    const struct asm_name name = cnnvp_asm_name(lexer);
+    if (name.text)
+        result = instruction(self, name);
+    else if (*start == '.')
+        result = directive(self);
+    else
+        return cnnvp_asm_fail(lexer, start, "a label, an instruction or a directive is needed here");
+    if (result == CNNVP_DONE && !cnnvp_asm_line_done(lexer))
+        return cnnvp_asm_fail(lexer, lexer->at, "the statement should end here; comments start with ; or # or //");
+    return result;
+}
+
+/* Finds the labels: each instruction and .word is one word, whatever its operands are. */
+static cnnvp_result find_labels(struct assembler *self)
+{
+    struct asm_lexer *lexer = &self->lexer;
+    do {
+        const cnnvp_result result = labels(self, 1);
+        if (result != CNNVP_DONE)
+            return result;
+        if (!cnnvp_asm_line_done(lexer) && (*lexer->at != '.' || strncmp(lexer->at, ".word", 5) == 0))
+            ++self->count;
+    } while (cnnvp_asm_next_line(lexer));
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_assemble(const char *file, const char *text, uint64_t **words, size_t *count,
+                            struct cnnvp_error *error)
+{
+    const struct asm_lexer start = {file, text, text, 1, error};
+    struct assembler self = {start, {NULL, 0, 0}, NULL, 0};
+    cnnvp_result result = find_labels(&self);
+    if (result == CNNVP_DONE) {
+        self.words = malloc((self.count ? self.count : 1u) * sizeof *self.words);
+        if (!self.words)
+            result = cnnvp_asm_fail(&self.lexer, self.lexer.at, "out of memory");
+    }
+    self.lexer = start;
+    self.count = 0;
+    while (result == CNNVP_DONE) {
+        result = statement(&self);
+        if (result != CNNVP_DONE || !cnnvp_asm_next_line(&self.lexer))
+            break;
+    }
+    cnnvp_asm_free_symbols(&self.symbols);
+    if (result != CNNVP_DONE) {
+        free(self.words);
+        return result;
+    }
+    *words = self.words;
+    *count = self.count;
+    return CNNVP_DONE;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Disassembler: one line a word, labels where branches and loops lead, the word's byte offset as a comment. The text assembles to
+ * the same words. Words that are no instructions are errors, named by their offset.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cnnvp.h"
+#include "isa_table.h"
+
+struct output {
+    char *text;
+    size_t length;
+    size_t capacity;
+    int failed; /* out of memory */
+};
+
+static void put(struct output *output, const char *format, ...) CNNVP_PRINTF(2, 3);
+
+/* At most 255 characters at a time. */
+static void put(struct output *output, const char *format, ...)
+{
+    if (output->failed)
+        return;
+    if (output->capacity - output->length < 256u) {
+        const size_t capacity = output->capacity ? output->capacity * 2u : 4096u;
+        char *larger = realloc(output->text, capacity);
+        if (!larger) {
+            output->failed = 1;
+            return;
+        }
+        output->text = larger;
+        output->capacity = capacity;
+    }
+    va_list args;
+    va_start(args, format);
+    const int length = vsnprintf(output->text + output->length, 256, format, args);
+    va_end(args);
+    output->length += length > 0 ? (size_t)length : 0u;
+}
+
+static uint64_t word_at(const uint8_t *bytes)
+{
+    uint64_t word = 0;
+    for (unsigned byte = 8; byte-- > 0;)
+        word = word << 8 | bytes[byte];
+    return word;
+}
+
+/* What is wrong with a word; NULL if nothing is. */
+static const char *fault_of(uint64_t word)
+{
+    const struct asm_opcode *op = &cnnvp_asm_opcodes[word >> 56];
+    if (!op->mnemonic)
+        return "there is no such opcode";
+    if ((uint32_t)(word >> 48) & 0xffu & ~op->status_mask)
+        return "status bits outside the opcode's are set";
+    if (word & UINT64_C(0xffffffffffff) & ~cnnvp_asm_operand_masks[op->format])
+        return "operand bits that the format does not use are set";
+    return NULL;
+}
+
+/* The word that a jump, branch or loop leads to, if it lies in the program or right behind it. */
+static int target_of(uint64_t word, size_t index, size_t count, size_t *target)
+{
+    const struct asm_opcode *op = &cnnvp_asm_opcodes[word >> 56];
+    int64_t to;
+    if (op->format == ASM_FORMAT_BRANCH || strcmp(op->mnemonic, "jump") == 0)
+        to = (int64_t)index + (int32_t)(uint32_t)word;
+    else if (strcmp(op->mnemonic, "loop") == 0)
+        to = (int64_t)index + 1 + (int64_t)(word & UINT32_MAX);
+    else
+        return 0;
+    if (to < 0 || (uint64_t)to > count)
+        return 0;
+    *target = (size_t)to;
+    return 1;
+}
+
+static void put_statuses(struct output *output, uint64_t word)
+{
+    for (size_t i = 0; i < cnnvp_asm_status_count; ++i) {
+        const struct asm_status *status = &cnnvp_asm_statuses[i];
+        const uint32_t value = (uint32_t)(word >> (48u + status->lsb)) & ((1u << status->width) - 1u);
+        if (status->opcode != word >> 56 || !value)
+            continue;
+        if (status->width > 1u)
+            put(output, ".%s=%u", status->name, value);
+        else
+            put(output, ".%s", status->name);
+    }
+}
+
+static void put_operands(struct output *output, uint64_t word, size_t index, size_t count)
+{
+    const struct asm_opcode *op = &cnnvp_asm_opcodes[word >> 56];
+    const unsigned a = (unsigned)(word >> 40) & 0xffu;
+    const unsigned b = (unsigned)(word >> 32) & 0xffu;
+    const uint32_t immediate = (uint32_t)word;
+    size_t target = 0;
+    const int has_target = target_of(word, index, count, &target);
+    switch (op->format) {
+    case ASM_FORMAT_IMM:
+        if (has_target)
+            put(output, " L%zu", target);
+        else if (strcmp(op->mnemonic, "jump") == 0)
+            put(output, " %" PRId32, (int32_t)immediate);
+        else
+            put(output, " %" PRIu32, immediate);
+        break;
+    case ASM_FORMAT_RI:
+        if (has_target)
+            put(output, " r%u, L%zu", a, target);
+        else
+            put(output, " r%u, 0x%" PRIx32, a, immediate);
+        break;
+    case ASM_FORMAT_RR:
+        put(output, " r%u, r%u", a, b);
+        break;
+    case ASM_FORMAT_RRI:
+        put(output, " r%u, r%u, %" PRId32, a, b, (int32_t)immediate);
+        break;
+    case ASM_FORMAT_RRR:
+        put(output, " r%u, r%u, r%u", a, b, (unsigned)(word >> 24) & 0xffu);
+        break;
+    case ASM_FORMAT_BRANCH:
+        if (has_target)
+            put(output, " r%u, r%u, L%zu", a, b, target);
+        else
+            put(output, " r%u, r%u, %" PRId32, a, b, (int32_t)immediate);
+        break;
+    case ASM_FORMAT_TILE:
+        put(output, " r%u, i%u w%u o%u", a, b & 1u, b >> 1 & 1u, b >> 2 & 1u);
+        if (immediate)
+            put(output, ", 0x%" PRIx32, immediate);
+        break;
+    default:
+        break;
+    }
+}
+
+static void put_line(struct output *output, uint64_t word, size_t index, size_t count)
+{
+    const size_t start = output->length;
+    put(output, "    %s", cnnvp_asm_opcodes[word >> 56].mnemonic);
+    put_statuses(output, word);
+    put_operands(output, word, index, count);
+    const size_t written = output->length - start;
+    put(output, "%*s; 0x%04zx\n", written < 48u ? (int)(48u - written) : 1, "", index * 8u);
+}
+
+static cnnvp_result check(const char *file, const uint8_t *bytes, size_t size, struct cnnvp_error *error)
+{
+    for (size_t offset = 0; offset + 8u <= size; offset += 8u) {
+        const uint64_t word = word_at(bytes + offset);
+        const char *fault = fault_of(word);
+        if (!fault)
+            continue;
+        (void)snprintf(error->text, sizeof error->text, "%.400s: offset 0x%zx: 0x%016" PRIx64 " is no instruction: %s",
+                       file, offset, word, fault);
+        return CNNVP_BAD_INPUT;
+    }
+    if (size % 8u == 0)
+        return CNNVP_DONE;
+    (void)snprintf(error->text, sizeof error->text,
+                   "%.400s: offset 0x%zx: %zu bytes are left over; instructions are words of 8 bytes", file,
+                   size - size % 8u, size % 8u);
+    return CNNVP_BAD_INPUT;
+}
+
+cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t size, char **text,
+                               struct cnnvp_error *error)
+{
+    struct output output = {NULL, 0, 0, 0};
+    const size_t count = size / 8u;
+    const cnnvp_result result = check(file, bytes, size, error);
+    if (result != CNNVP_DONE)
+        return result;
+    uint8_t *is_target = calloc(count + 1u, 1);
+    for (size_t i = 0; is_target && i < count; ++i) {
+        size_t target = 0;
+        if (target_of(word_at(bytes + i * 8u), i, count, &target))
+            is_target[target] = 1;
+    }
+    put(&output, "%s", ""); /* there is a text even if there are no words */
+    for (size_t i = 0; is_target && i <= count; ++i) {
+        if (is_target[i])
+            put(&output, "L%zu:\n", i);
+        if (i < count)
+            put_line(&output, word_at(bytes + i * 8u), i, count);
+    }
+    const int failed = output.failed || !is_target;
+    free(is_target);
+    if (failed) {
+        free(output.text);
+        (void)snprintf(error->text, sizeof error->text, "%.400s: out of memory", file);
+        return CNNVP_FAILED;
+    }
+    *text = output.text;
+    return CNNVP_DONE;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Symbols and expressions of the assembler. */
+#ifndef CNNVP_ASM_EXPRESSION_H
+#define CNNVP_ASM_EXPRESSION_H
+
+#include <stdint.h>
+
+#include "lexer.h"
+
+enum asm_kind { ASM_LABEL, ASM_NUMBER, ASM_BASE };
+
+struct asm_symbol {
+    struct asm_name name; /* in the source text */
+    enum asm_kind kind;
+    int64_t value;          /* word number, number, or first register */
+    const char *descriptor; /* of a base: its form */
+    size_t line;            /* where it is defined */
+};
+
+/* Open addressing; a free place has no name. */
+struct asm_symbols {
+    struct asm_symbol *table;
+    size_t capacity;
+    size_t count;
+};
+
+/* `labels`: how many labels enter it with plus, less those with minus. 1: a place in the program; 0: a number. */
+struct asm_value {
+    int64_t value;
+    int labels;
+    int wide; /* made from a number above INT64_MAX */
+};
+
+const struct asm_symbol *cnnvp_asm_find_symbol(const struct asm_symbols *symbols, struct asm_name name);
+/* Fails if the name exists. `symbol->name` must outlive the table. */
+CNNVP_MUST_USE cnnvp_result cnnvp_asm_define(struct asm_symbols *symbols, const struct asm_lexer *lexer,
+                                             const struct asm_symbol *symbol);
+void cnnvp_asm_free_symbols(struct asm_symbols *symbols);
+
+/* Reads an expression: numbers (decimal, 0x, 0b), names, ( ), and by falling precedence
+ * unary - ~, * / %, + -, << >>, &, ^, |. */
+CNNVP_MUST_USE cnnvp_result cnnvp_asm_expression(struct asm_lexer *lexer, const struct asm_symbols *symbols,
+                                                 struct asm_value *value);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages and argument parsing that all commands share. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *command_name; /* for usage lines: "cnnvp run" */
+
+static void name_command(struct argp_state *state)
+{
+    state->name = (char *)(uintptr_t)command_name;
+}
+
+static void write_message(const char *format, va_list args)
+{
+    (void)fflush(stdout);
+    (void)fputs("cnnvp: ", stderr);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+}
+
+void cli_message(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_message(format, args);
+    va_end(args);
+}
+
+cnnvp_result cli_bad(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    write_message(format, args);
+    va_end(args);
+    return CNNVP_BAD_INPUT;
+}
+
+void cli_usage(struct argp_state *state, const char *format, ...)
+{
+    va_list args;
+    name_command(state);
+    va_start(args, format);
+    write_message(format, args);
+    va_end(args);
+    argp_state_help(state, stderr, ARGP_HELP_SEE | ARGP_HELP_EXIT_ERR);
+    exit(CNNVP_BAD_INPUT);
+}
+
+cnnvp_result cli_report(cnnvp_result result, const struct cnnvp_error *error)
+{
+    if (result != CNNVP_DONE)
+        cli_message("%s", error->text);
+    return result;
+}
+
+static const struct argp_option help_options[] = {
+    {"help", '?', NULL, 0, "Print this help", -1},
+    {"usage", 'u', NULL, OPTION_HIDDEN, NULL, -1},
+    {"version", 'V', NULL, 0, "Print the versions of cnnvp, the model ABI and SystemC", -1},
+    {0},
+};
+
+/* argp's own --help would name the program only: it takes the name from argv[0], with which getopt begins messages. */
+static error_t parse_help(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    name_command(state);
+    switch (key) {
+    case '?':
+        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+        return 0;
+    case 'u':
+        argp_state_help(state, stdout, ARGP_HELP_USAGE | ARGP_HELP_EXIT_OK);
+        return 0;
+    case 'V':
+        argp_program_version_hook(stdout, state);
+        exit(CNNVP_DONE);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_root(int key, char *arg, struct argp_state *state)
+{
+    (void)arg;
+    if (key == ARGP_KEY_INIT)
+        state->child_inputs[0] = state->input;
+    return ARGP_ERR_UNKNOWN;
+}
+
+void cli_parse(const struct argp *argp, const char *command, unsigned flags, int argc, char **argv, void *input)
+{
+    static const struct argp help = {.options = help_options, .parser = parse_help};
+    const struct argp_child children[] = {{argp, 0, NULL, 0}, {&help, 0, NULL, -1}, {0}};
+    const struct argp root = {.parser = parse_root, .children = children};
+    command_name = command;
+    (void)argp_parse(&root, argc, argv, flags | ARGP_NO_HELP, NULL, input);
+}
+
+void *cli_parse_init(struct argp_state *state)
+{
+    state->hook = state->input;
+    return state->hook;
+}
+
+uint64_t cli_number(struct argp_state *state, const char *option, const char *text, uint64_t min, uint64_t max)
+{
+    int hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const char *digits = hexadecimal ? text + 2 : text;
+    const char *allowed = hexadecimal ? "0123456789abcdefABCDEF" : "0123456789";
+    uint64_t value = 0;
+    int bad = !*digits || strspn(digits, allowed) != strlen(digits);
+    for (const char *at = digits; *at && !bad; at++) {
+        unsigned base = hexadecimal ? 16 : 10;
+        unsigned digit = *at <= '9' ? (unsigned)(*at - '0') : (unsigned)((*at | 0x20) - 'a' + 10);
+        bad = value > (UINT64_MAX - digit) / base;
+        value = value * base + digit;
+    }
+    if (bad || value < min || value > max)
+        cli_usage(state, "%s: \"%s\" is not a whole number from %" PRIu64 " to %" PRIu64, option, text, min, max);
+    return value;
+}

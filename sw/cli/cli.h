@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the commands of `cnnvp` share. A command is one file, cmd_<name>.c, that exports a struct cli_command; it is
+ * entered in main.c. Commands use c_api/cnnvp.h and nothing else of the platform.
+ */
+#ifndef CNNVP_CLI_H
+#define CNNVP_CLI_H
+
+#include <argp.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "cnnvp.h"
+
+struct cli_command {
+    const char *name;
+    const char *summary;
+    /* argv[0] is "cnnvp", argv[1] the first word behind the command. Returns the exit status. */
+    int (*run)(int argc, char **argv);
+};
+
+extern const struct cli_command cli_asm, cli_check, cli_diff, cli_disasm, cli_exec, cli_models, cli_report_page, cli_run, cli_sweep;
+extern const struct cli_command cli_memory;
+
+/* ---- messages (cli.c) ---- */
+
+/* Writes "cnnvp: message" to standard error. */
+void cli_message(const char *format, ...) CNNVP_PRINTF(1, 2);
+/* The same for bad usage; returns CNNVP_BAD_INPUT. */
+cnnvp_result cli_bad(const char *format, ...) CNNVP_PRINTF(1, 2);
+/* Ends the program with status 2 after the message and a hint at --help: for argp parsers. */
+void cli_usage(struct argp_state *state, const char *format, ...) CNNVP_PRINTF(2, 3);
+/* Prints the error if `result` is not DONE; returns `result`. */
+cnnvp_result cli_report(cnnvp_result result, const struct cnnvp_error *error);
+/* argp_parse with the conventions of this program; `command` is for usage lines. */
+void cli_parse(const struct argp *argp, const char *command, unsigned flags, int argc, char **argv, void *input);
+/* To be called for ARGP_KEY_INIT by a command's own parser: returns `input`, which is state->hook from then on. */
+void *cli_parse_init(struct argp_state *state);
+/* A whole number from min to max, decimal or 0x; ends the program with a usage message otherwise. */
+uint64_t cli_number(struct argp_state *state, const char *option, const char *text, uint64_t min, uint64_t max);
+
+/* ---- files (cli_file.c) ---- */
+
+/* A file that appears under its name only when it is complete. A device or pipe is written directly. */
+struct cli_output {
+    FILE *stream;
+    char *name;
+    char *temporary; /* NULL: written directly */
+};
+
+/* 0 if a file of this name can be made; otherwise says why it cannot. NULL is fine. */
+CNNVP_MUST_USE cnnvp_result cli_check_output(const char *option, const char *file);
+/* One file that an option, or "" for an argument, names. */
+struct cli_named_file {
+    const char *option;
+    const char *file; /* NULL: not given */
+    int is_output;
+};
+/* Refuses an output that is an input or another output as well: it would be lost. */
+CNNVP_MUST_USE cnnvp_result cli_check_distinct(const struct cli_named_file *files, size_t count);
+CNNVP_MUST_USE cnnvp_result cli_output_open(struct cli_output *output, const char *file);
+/* Gives the file its name if `complete`, removes it otherwise. */
+CNNVP_MUST_USE cnnvp_result cli_output_close(struct cli_output *output, int complete);
+CNNVP_MUST_USE cnnvp_result cli_write_file(const char *file, const void *data, size_t size);
+/* Reads a whole file of at most `limit` bytes; a zero byte is added. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cli_read_file(const char *file, size_t limit, char **data, size_t *size);
+
+/* ---- options (cli_options.c) ---- */
+
+/* Options of every command that has a platform. */
+struct cli_platform_options {
+    const char *platform;
+    char **sets;
+    size_t set_count;
+    const char *stats;
+    const char *trace;
+    uint64_t max_time_ps;
+    uint64_t seed;
+    int quiet;
+    int verbose;
+};
+
+/* Options of the commands that run a network. */
+struct cli_network_options {
+    enum cnnvp_schedule schedule;
+    uint32_t block;
+    int cpu_host;
+    int timing_only;
+    int on_chip;
+    enum cnnvp_rounding rounding;
+};
+
+/* Children for a command's argp; their inputs are the structs above. */
+extern const struct argp cli_platform_argp;
+extern const struct argp cli_network_argp;
+/* -p and -s alone. */
+extern const struct argp cli_config_argp;
+
+void cli_platform_options_clear(struct cli_platform_options *options);
+/* The configuration that the options name, resolved. */
+CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host,
+                                          cnnvp_config **config);
+CNNVP_MUST_USE cnnvp_result cli_check_outputs(const struct cli_platform_options *options);
+
+/* ---- running (cli_session.c) ---- */
+
+/* Makes SIGINT and SIGTERM end a run at its next safe point. */
+void cli_catch_signals(void);
+/* 1 once one of them has come. */
+int cli_was_interrupted(void);
+CNNVP_MUST_USE cnnvp_result cli_platform_open(const struct cli_platform_options *options, const cnnvp_config *config,
+                                              int timing_only, cnnvp_platform **platform);
+/* Statistics of a platform, marked `"partial": true` if the run did not come to its end, also into the file of --stats.
+ * The text is NULL if it could not be had. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cli_statistics(const struct cli_platform_options *options, cnnvp_platform *platform,
+                                           int partial, char **json);
+/* Says on standard error how a run ended that did not end well. */
+void cli_report_end(const struct cnnvp_run_result *result);
+
+/* Closes the trace; the result is that of the run unless that was DONE. NULL is fine. */
+CNNVP_MUST_USE int cli_close_trace(cnnvp_platform *platform, int result);
+
+/* ---- tables (cli_table.c) ---- */
+
+/* Layers and totals of a stats.json text. */
+CNNVP_MUST_USE cnnvp_result cli_print_layers(const char *json, FILE *stream);
+CNNVP_MUST_USE cnnvp_result cli_print_totals(const char *json, FILE *stream);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options that several commands have. */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_STATS = 0x100, KEY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_SCHEDULE, KEY_BLOCK, KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP,
+       KEY_ROUNDING };
+
+/* Number of the word in a list that ends with NULL. */
+static int choose(struct argp_state *state, const char *option, const char *text, const char *const *words)
+{
+    char list[200] = "";
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(text, words[i]) == 0)
+            return i;
+        (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
+    }
+    cli_usage(state, "%s: \"%s\" is not one of %s", option, text, list);
+    return 0;
+}
+
+/* A length of time, such as 2s or 1.5ms, in picoseconds: a decimal number and ps, ns, us, ms or s. */
+static uint64_t parse_time(struct argp_state *state, const char *option, const char *text)
+{
+    static const struct {
+        const char *name;
+        uint64_t ps;
+    } units[] = {{"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", UINT64_C(1000000000000)}};
+    size_t whole = strspn(text, "0123456789");
+    size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
+    const char *unit = text + whole + (fraction ? fraction + 1 : 0);
+    uint64_t scale = 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(unit, units[i].name) == 0)
+            scale = units[i].ps;
+    uint64_t value = 0;
+    int bad = whole == 0 || scale == 0;
+    for (size_t i = 0; i < whole && !bad; i++) {
+        uint64_t digit = (uint64_t)(text[i] - '0') * scale;
+        bad = value > (UINT64_MAX - digit) / 10;
+        value = value * 10 + digit;
+    }
+    for (size_t i = 0; i < fraction && !bad; i++) {
+        scale /= 10; /* what is finer than a picosecond is left out */
+        uint64_t digit = (uint64_t)(text[whole + 1 + i] - '0') * scale;
+        bad = value > UINT64_MAX - digit;
+        value += digit;
+    }
+    if (bad || value == 0)
+        cli_usage(state, "%s: \"%s\" is not a time above 0, such as 2s, 1.5ms, 300us, 20ns or 5ps", option, text);
+    return value;
+}
+
+static void add_set(struct argp_state *state, struct cli_platform_options *options, char *text)
+{
+    char **sets = realloc(options->sets, (options->set_count + 1) * sizeof *sets);
+    if (!sets)
+        cli_usage(state, "out of memory");
+    options->sets = sets;
+    options->sets[options->set_count++] = text;
+}
+
+static error_t parse_platform(int key, char *arg, struct argp_state *state)
+{
+    struct cli_platform_options *options = state->input;
+    switch (key) {
+    case 'p':
+        options->platform = arg;
+        return 0;
+    case 's':
+        add_set(state, options, arg);
+        return 0;
+    case KEY_STATS:
+        options->stats = arg;
+        return 0;
+    case KEY_TRACE:
+        options->trace = arg;
+        return 0;
+    case KEY_MAX_TIME:
+        options->max_time_ps = parse_time(state, "--max-time", arg);
+        return 0;
+    case KEY_SEED:
+        options->seed = cli_number(state, "--seed", arg, 0, UINT64_MAX);
+        return 0;
+    case 'q':
+        options->quiet = 1;
+        return 0;
+    case 'v':
+        options->verbose++;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_network(int key, char *arg, struct argp_state *state)
+{
+    static const char *const schedules[] = {"layer", "depth-first", NULL};
+    static const char *const cpus[] = {"iss", "host", NULL};
+    static const char *const roundings[] = {"truncate", "nearest", "stochastic", NULL};
+    struct cli_network_options *options = state->input;
+    switch (key) {
+    case KEY_SCHEDULE:
+        options->schedule = choose(state, "--schedule", arg, schedules) ? CNNVP_SCHEDULE_DEPTH_FIRST
+                                                                         : CNNVP_SCHEDULE_LAYER;
+        return 0;
+    case KEY_BLOCK:
+        options->block = (uint32_t)cli_number(state, "--block", arg, 1, 65536);
+        return 0;
+    case KEY_CPU:
+        options->cpu_host = choose(state, "--cpu", arg, cpus);
+        return 0;
+    case KEY_TIMING_ONLY:
+        options->timing_only = 1;
+        return 0;
+    case KEY_ON_CHIP:
+        options->on_chip = 1;
+        return 0;
+    case KEY_ROUNDING:
+        options->rounding = (enum cnnvp_rounding)choose(state, "--rounding", arg, roundings);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+#define OPTION_PLATFORM \
+    {"platform", 'p', "FILE|PRESET", 0, "Platform file or preset (default: nfu)", 1}
+#define OPTION_SET \
+    {"set", 's', "INSTANCE.PARAM=VALUE", 0, "Set a parameter; may be given again (see `cnnvp models KIND`)", 1}
+
+static const struct argp_option config_options[] = {OPTION_PLATFORM, OPTION_SET, {0}};
+
+static const struct argp_option platform_options[] = {
+    OPTION_PLATFORM,
+    OPTION_SET,
+    {"stats", KEY_STATS, "FILE.json", 0, "Write the statistics", 2},
+    {"trace", KEY_TRACE, "FILE", 0, "Write a trace: .pftrace for ui.perfetto.dev, .vcd for waveforms", 2},
+    {"max-time", KEY_MAX_TIME, "TIME", 0, "End with status 1 after this simulated time, such as 2s or 1.5ms", 3},
+    {"seed", KEY_SEED, "N", 0, "Seed of everything random (default: 0)", 3},
+    {"quiet", 'q', NULL, 0, "Print errors and asked-for results only", 4},
+    {"verbose", 'v', NULL, 0, "Print what units report; twice for more", 4},
+    {0},
+};
+
+static const struct argp_option network_options[] = {
+    {"schedule", KEY_SCHEDULE, "layer|depth-first", 0, "Order of the work (default: layer)", 5},
+    {"block", KEY_BLOCK, "N", 0, "Side of a block of the depth-first schedule (default: 8)", 5},
+    {"on-chip", KEY_ON_CHIP, NULL, 0, "Keep maps on chip between layers; an error where they do not fit", 5},
+    {"cpu", KEY_CPU, "iss|host", 0,
+     "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 5},
+    {"timing-only", KEY_TIMING_ONLY, NULL, 0, "No arithmetic: times and traffic only; -o writes nothing", 5},
+    {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic", 0, "Rounding of results (default: nearest)", 5},
+    {0},
+};
+
+const struct argp cli_config_argp = {.options = config_options, .parser = parse_platform};
+const struct argp cli_platform_argp = {.options = platform_options, .parser = parse_platform};
+const struct argp cli_network_argp = {.options = network_options, .parser = parse_network};
+
+void cli_platform_options_clear(struct cli_platform_options *options)
+{
+    free(options->sets);
+    options->sets = NULL;
+    options->set_count = 0;
+}
+
+cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host, cnnvp_config **config)
+{
+    struct cnnvp_error error = {""};
+    cnnvp_result result = cnnvp_config_new(options->platform ? options->platform : "nfu", config, &error);
+    if (result != CNNVP_DONE)
+        return cli_report(result, &error);
+    if (cpu_host)
+        result = cnnvp_config_set(*config, "cpu.model=host_cpu", &error);
+    for (size_t i = 0; i < options->set_count && result == CNNVP_DONE; i++)
+        result = cnnvp_config_set(*config, options->sets[i], &error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_config_resolve(*config, &error);
+    if (result == CNNVP_DONE)
+        return result;
+    cnnvp_config_free(*config);
+    *config = NULL;
+    return cli_report(result, &error);
+}
+
+cnnvp_result cli_check_outputs(const struct cli_platform_options *options)
+{
+    cnnvp_result result = cli_check_output("--stats", options->stats);
+    if (result == CNNVP_DONE)
+        result = cli_check_output("--trace", options->trace);
+    if (result == CNNVP_DONE && options->stats && options->trace && strcmp(options->stats, options->trace) == 0)
+        result = cli_bad("--stats and --trace name the same file, %s", options->stats);
+    return result;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Running a platform: signals, how a run ended, statistics. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+    cnnvp_platform_interrupt();
+}
+
+void cli_catch_signals(void)
+{
+    /* Once: a second signal ends the program at once. */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+int cli_was_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+cnnvp_result cli_platform_open(const struct cli_platform_options *options, const cnnvp_config *config, int timing_only,
+                               cnnvp_platform **platform)
+{
+    struct cnnvp_error error = {""};
+    const struct cnnvp_platform_options platform_options = {
+        .struct_size = sizeof platform_options,
+        .timing_only = timing_only,
+        .verbosity = options->quiet ? -1 : options->verbose > 2 ? 2 : options->verbose,
+        .trace = options->trace,
+        .max_time_ps = options->max_time_ps,
+    };
+    return cli_report(cnnvp_platform_new(config, &platform_options, platform, &error), &error);
+}
+
+static char *mark_partial(const char *json)
+{
+    json_error_t error;
+    json_t *root = json_loads(json, JSON_ALLOW_NUL, &error);
+    char *marked = NULL;
+    if (root && json_object_set_new(root, "partial", json_true()) == 0)
+        marked = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    json_decref(root);
+    return marked;
+}
+
+cnnvp_result cli_statistics(const struct cli_platform_options *options, cnnvp_platform *platform, int partial,
+                            char **json)
+{
+    *json = NULL;
+    cnnvp_result result = cnnvp_platform_stats(platform, json);
+    if (result == CNNVP_DONE && partial) {
+        char *marked = mark_partial(*json);
+        free(*json);
+        *json = marked;
+        result = marked ? CNNVP_DONE : CNNVP_FAILED;
+    }
+    if (result != CNNVP_DONE) {
+        cli_message("the statistics could not be made");
+        return CNNVP_FAILED;
+    }
+    return options->stats ? cli_write_file(options->stats, *json, strlen(*json)) : CNNVP_DONE;
+}
+
+int cli_close_trace(cnnvp_platform *platform, int result)
+{
+    struct cnnvp_error error = {""};
+    if (!platform || cli_report(cnnvp_platform_close_trace(platform, &error), &error) == CNNVP_DONE)
+        return result;
+    return result ? result : CNNVP_FAILED;
+}
+
+void cli_report_end(const struct cnnvp_run_result *result)
+{
+    static const char *const ends[] = {"the guest ended with an error", "--max-time was reached",
+                                       "nothing is left that could happen, and the guest has not ended the run",
+                                       "the run cannot go on", "interrupted"};
+    cli_message("%s%s%s, at %" PRIu64 " ps of simulated time", ends[result->end], *result->reason ? ": " : "",
+                result->reason, result->time_ps);
+}

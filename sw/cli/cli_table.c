@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables on the terminal, made from the statistics file's own text, so that both say the same. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static int64_t whole(const json_t *object, const char *key)
+{
+    return (int64_t)json_integer_value(json_object_get(object, key));
+}
+
+static double number(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+    const char *value = json_string_value(json_object_get(object, key));
+    return value ? value : "-";
+}
+
+static cnnvp_result load(const char *json, json_t **root)
+{
+    json_error_t error;
+    *root = json_loads(json, 0, &error);
+    if (*root)
+        return CNNVP_DONE;
+    cli_message("the statistics cannot be read: %s", error.text);
+    return CNNVP_FAILED;
+}
+
+/* Stall causes, the largest share of the layer's cycles first: "weight 12% bias 3%". */
+static void describe_stalls(const json_t *layer, char *buffer, size_t size)
+{
+    const json_t *stalls = json_object_get(layer, "stall_cycles");
+    double cycles = number(layer, "cycles");
+    const char *shown[4] = {NULL}; /* the file has them all */
+    size_t length = 0, rank = 0;
+    buffer[0] = '\0';
+    for (; rank < sizeof shown / sizeof *shown; rank++) {
+        const char *largest = NULL;
+        double most = 0;
+        const char *cause;
+        json_t *value;
+        json_object_foreach((json_t *)(uintptr_t)stalls, cause, value) {
+            int done = 0;
+            for (size_t i = 0; i < rank; i++)
+                done |= strcmp(shown[i], cause) == 0;
+            if (!done && json_number_value(value) > most) {
+                most = json_number_value(value);
+                largest = cause;
+            }
+        }
+        if (!largest || length >= size || most < cycles * 0.0005)
+            break;
+        shown[rank] = largest;
+        int written = snprintf(buffer + length, size - length, "%s%s %.1f%%", rank ? ", " : "", largest,
+                               cycles > 0 ? 100.0 * most / cycles : 0.0);
+        length += written > 0 ? (size_t)written : 0;
+    }
+    if (rank == 0)
+        (void)snprintf(buffer, size, "-");
+}
+
+static int name_width(const json_t *layers)
+{
+    size_t width = 5, index;
+    json_t *layer;
+    json_array_foreach((json_t *)(uintptr_t)layers, index, layer) {
+        size_t length = strlen(text(layer, "name"));
+        width = length > width ? length : width;
+    }
+    return width > 32 ? 32 : (int)width;
+}
+
+cnnvp_result cli_print_layers(const char *json, FILE *stream)
+{
+    json_t *root = NULL;
+    cnnvp_result result = load(json, &root);
+    if (result != CNNVP_DONE)
+        return result;
+    const json_t *layers = json_object_get(root, "layers");
+    int width = name_width(layers);
+    (void)fprintf(stream, "%-*s  %-10s %12s %12s %7s %12s %12s %12s  %s\n", width, "layer", "op", "cycles", "compute",
+                  "PE util", "input words", "DRAM read B", "DRAM write B", "stalls (share of cycles)");
+    size_t index;
+    json_t *layer;
+    json_array_foreach((json_t *)(uintptr_t)layers, index, layer) {
+        char stalls[240];
+        describe_stalls(layer, stalls, sizeof stalls);
+        (void)fprintf(stream,
+                      "%-*.*s  %-10s %12" PRId64 " %12" PRId64 " %6.1f%% %12" PRId64 " %12" PRId64 " %12" PRId64 "  %s\n",
+                      width, width, text(layer, "name"), text(layer, "op"), whole(layer, "cycles"),
+                      whole(layer, "compute_cycles"), 100.0 * number(layer, "utilization"), whole(layer, "input_words"),
+                      whole(layer, "dram_read_bytes"), whole(layer, "dram_write_bytes"), stalls);
+    }
+    (void)fputc('\n', stream);
+    json_decref(root);
+    return CNNVP_DONE;
+}
+
+/* Picoseconds in the unit that suits. */
+static void print_time(FILE *stream, const char *label, double ps)
+{
+    static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
+    size_t unit = 0;
+    for (; unit + 1 < sizeof units / sizeof *units && ps >= 1000.0; unit++)
+        ps /= 1000.0;
+    (void)fprintf(stream, "%-20s  %.6g %s\n", label, ps, units[unit]);
+}
+
+static void print_count(FILE *stream, const char *label, const json_t *total, const char *key)
+{
+    if (json_object_get(total, key))
+        (void)fprintf(stream, "%-20s  %" PRId64 "\n", label, whole(total, key));
+}
+
+cnnvp_result cli_print_totals(const char *json, FILE *stream)
+{
+    json_t *root = NULL;
+    cnnvp_result result = load(json, &root);
+    if (result != CNNVP_DONE)
+        return result;
+    const json_t *total = json_object_get(root, "total");
+    const json_t *memory = json_object_get(root, "memory");
+    print_time(stream, "simulated time", number(total, "time_ps"));
+    if (json_object_get(total, "images"))
+        (void)fprintf(stream, "%-20s  %" PRId64 ", %.6g images/s\n", "images", whole(total, "images"),
+                      number(total, "images_per_s"));
+    print_count(stream, "accelerator cycles", total, "accel_cycles");
+    print_count(stream, "of them idle", total, "idle_cycles");
+    print_count(stream, "MACs", total, "macs");
+    (void)fprintf(stream, "%-20s  %" PRId64 " bytes read, %" PRId64 " written\n", "DRAM",
+                  whole(memory, "read_bytes"), whole(memory, "write_bytes"));
+    print_count(stream, "instructions", total, "accel_instructions");
+    print_count(stream, "guest instructions", total, "guest_instructions");
+    (void)fprintf(stream, "%-20s  %.3f s\n", "host time", number(root, "wall_seconds"));
+    json_decref(root);
+    return CNNVP_DONE;
+}

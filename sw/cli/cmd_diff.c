@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp diff: what changed between two runs. */
+#include <stdlib.h>
+
+#include "cli.h"
+#include "cnnvp_explore.h"
+
+struct diff_options {
+    const char *files[2];
+    const char *csv;
+};
+
+enum { KEY_CSV = 0x200 };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct diff_options *options = state->hook;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        (void)cli_parse_init(state);
+        return 0;
+    case KEY_CSV:
+        options->csv = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num >= 2)
+            cli_usage(state, "two files are due, not also %s", arg);
+        options->files[state->arg_num] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num < 2)
+            cli_usage(state, "which runs? A.json and B.json are due");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int command(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"csv", KEY_CSV, "FILE.csv", 0, "Write every number of both, those that are equal too", 0},
+        {0},
+    };
+    const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "A.json B.json",
+        .doc = "Shows what changed from one run to another: configuration, each layer, totals, units. The files are those of "
+               "`cnnvp run --stats`.",
+    };
+    struct diff_options chosen = {.csv = NULL};
+    struct cnnvp_error error = {""};
+    char *table = NULL;
+    cli_parse(&argp, "cnnvp diff", 0, argc, argv, &chosen);
+    cnnvp_result result = cli_check_output("--csv", chosen.csv);
+    if (result != CNNVP_DONE)
+        return (int)result;
+    result = cnnvp_stats_diff(chosen.files[0], chosen.files[1], chosen.csv, &table, NULL, &error);
+    if (table)
+        (void)fputs(table, stdout);
+    free(table);
+    return (int)cli_report(result, &error);
+}
+
+const struct cli_command cli_diff = {"diff", "what changed between two runs", command};

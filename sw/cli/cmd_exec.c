@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp exec: any RV32 bare-metal program on the platform's core. */
+#include <stdlib.h>
+
+#include "cli.h"
+
+struct exec_options {
+    struct cli_platform_options platform;
+    char **program; /* ELF file and its arguments; as many places as the command line has words */
+    int program_count;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct exec_options *options = state->hook;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        options = cli_parse_init(state);
+        state->child_inputs[0] = &options->platform;
+        return 0;
+    case ARGP_KEY_ARG:
+        options->program[options->program_count++] = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->program_count)
+            cli_usage(state, "which program? PROGRAM.elf is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The program's own code as exit status; one whose low byte would say "done" becomes 1. */
+static int exit_status(int code)
+{
+    return code && (code & 0xff) == 0 ? 1 : code & 0xff;
+}
+
+static int execute(const struct exec_options *options, cnnvp_platform *platform)
+{
+    struct cnnvp_error error = {""};
+    struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
+    const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "exec",
+                                         .seed = options->platform.seed};
+    /* The loader puts the program's name in front of its arguments itself. */
+    cnnvp_result result = cnnvp_platform_load_elf(platform, options->program[0], options->program_count - 1,
+                                                  options->program + 1, &error);
+    if (result != CNNVP_DONE)
+        return (int)cli_report(result, &error);
+    if (cnnvp_platform_describe_work(platform, &work) != CNNVP_DONE)
+        return CNNVP_FAILED;
+    cnnvp_result ran = cnnvp_platform_run(platform, &end);
+    int ended = end.end == CNNVP_END_EXIT;
+    if (!ended)
+        cli_report_end(&end);
+    char *json = NULL;
+    result = options->platform.stats ? cli_statistics(&options->platform, platform, !ended, &json) : CNNVP_DONE;
+    free(json);
+    if (!ended || result != CNNVP_DONE)
+        return CNNVP_FAILED;
+    return ran == CNNVP_DONE ? CNNVP_DONE : exit_status(end.exit_code ? end.exit_code : CNNVP_FAILED);
+}
+
+static int command(int argc, char **argv)
+{
+    const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {0}};
+    const struct argp argp = {
+        .parser = parse,
+        .args_doc = "PROGRAM.elf [ARG...]",
+        .doc = "Runs an RV32 bare-metal program on the platform's core. RAM begins at 0x80000000; UART and semihosting go to "
+               "the terminal."
+               "\vArguments of the program that begin with - come behind --. The program ends by writing `tohost` (1 is "
+               "success, otherwise value >> 1 is the exit status) or by a semihosting exit. Exit status: the program's own, "
+               "1 if it did not end by itself, 2 for bad usage or input.",
+        .children = children,
+    };
+    struct exec_options options = {.program = calloc((size_t)argc + 1, sizeof *options.program)};
+    if (!options.program) {
+        cli_message("out of memory");
+        return CNNVP_FAILED;
+    }
+    cli_parse(&argp, "cnnvp exec", 0, argc, argv, &options);
+    cli_catch_signals();
+    cnnvp_config *config = NULL;
+    cnnvp_platform *platform = NULL;
+    const struct cli_named_file files[] = {{"", options.program[0], 0},
+                                           {"--platform", options.platform.platform, 0},
+                                           {"--stats", options.platform.stats, 1},
+                                           {"--trace", options.platform.trace, 1}};
+    int status = (int)cli_check_outputs(&options.platform);
+    if (status == CNNVP_DONE)
+        status = (int)cli_check_distinct(files, 4);
+    if (status == CNNVP_DONE)
+        status = (int)cli_configure(&options.platform, 0, &config);
+    if (status == CNNVP_DONE)
+        status = (int)cli_platform_open(&options.platform, config, 0, &platform);
+    if (status == CNNVP_DONE)
+        status = execute(&options, platform);
+    status = cli_close_trace(platform, status);
+    cnnvp_platform_free(platform);
+    cnnvp_config_free(config);
+    cli_platform_options_clear(&options.platform);
+    free(options.program);
+    return status;
+}
+
+const struct cli_command cli_exec = {"exec", "an RV32 program on the platform's core", command};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp memory: a trace of bursts through the model of the off-chip memory alone. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { KEY_OUTSTANDING = 0x200, KEY_STATS, KEY_TRACE };
+
+struct memory_options {
+    struct cli_platform_options platform;
+    const char *file;
+    uint32_t outstanding;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct memory_options *options = state->hook;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        options = cli_parse_init(state);
+        state->child_inputs[0] = &options->platform;
+        return 0;
+    case KEY_OUTSTANDING:
+        options->outstanding = (uint32_t)cli_number(state, "--outstanding", arg, 1, 1024);
+        return 0;
+    case KEY_STATS:
+        options->platform.stats = arg;
+        return 0;
+    case KEY_TRACE:
+        options->platform.trace = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->file)
+            cli_usage(state, "one trace is due, not also %s", arg);
+        options->file = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->file)
+            cli_usage(state, "which trace? TRACE.txt is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void print_result(const struct cnnvp_memory_result *result)
+{
+    (void)printf("bursts             %" PRIu64 " (%" PRIu64 " reads, %" PRIu64 " writes)\n",
+                 result->reads + result->writes, result->reads, result->writes);
+    (void)printf("time               %.3f us, %" PRIu64 " memory clocks\n", (double)result->time_ps / 1e6,
+                 result->clocks);
+    (void)printf("bandwidth          %.3f GB/s\n", result->bytes_per_s / 1e9);
+    if (result->reads)
+        (void)printf("mean read latency  %.1f ns\n", result->mean_read_latency_ps / 1e3);
+    (void)printf("row hits           %" PRIu64 "\nrow misses         %" PRIu64 "\nrow conflicts      %" PRIu64 "\n",
+                 result->row_hits, result->row_misses, result->row_conflicts);
+    if (result->forwarded)
+        (void)printf("forwarded reads    %" PRIu64 "\n", result->forwarded);
+    (void)printf("refreshes          %" PRIu64 "\nturnarounds        %" PRIu64 "\n", result->refreshes,
+                 result->turnarounds);
+}
+
+static cnnvp_result replay(const struct memory_options *options, const cnnvp_config *config)
+{
+    const struct cnnvp_memory_options memory = {.struct_size = sizeof memory, .outstanding = options->outstanding,
+                                                .trace = options->platform.trace};
+    struct cnnvp_memory_result result;
+    struct cnnvp_error error = {""};
+    char *json = NULL;
+    cnnvp_result status = cli_report(
+        cnnvp_memory_replay(config, options->file, &memory, &result, options->platform.stats ? &json : NULL, &error), &error);
+    if (status == CNNVP_DONE && options->platform.stats)
+        status = cli_write_file(options->platform.stats, json, strlen(json));
+    if (status == CNNVP_DONE)
+        print_result(&result);
+    free(json);
+    return status;
+}
+
+static int command(int argc, char **argv)
+{
+    static const struct argp_option option_list[] = {
+        {"outstanding", KEY_OUTSTANDING, "N", 0, "Reads on their way at most (default: 32)", 0},
+        {"stats", KEY_STATS, "FILE.json", 0, "Where statistics go", 0},
+        {"trace", KEY_TRACE, "FILE", 0, "Where bandwidth over time goes: .pftrace or .vcd", 0},
+        {0}};
+    const struct argp_child children[] = {{&cli_config_argp, 0, NULL, 0}, {0}};
+    const struct argp argp = {
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "TRACE.txt",
+        .doc = "Replays a trace of bursts through the off-chip memory alone and prints bandwidth and latency."
+               "\vThe trace has a line `R ADDRESS` or `W ADDRESS` for each burst of 64 bytes, decimal or 0x...; empty lines and "
+               "what follows a # count for nothing. Bursts are sent in order, each as soon as the controllers take it. "
+               "`cnnvp models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
+               "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",
+        .children = children,
+    };
+    struct memory_options options = {.outstanding = 32};
+    cli_parse(&argp, "cnnvp memory", 0, argc, argv, &options);
+    cnnvp_config *config = NULL;
+    const struct cli_named_file files[] = {{"", options.file, 0},
+                                           {"--platform", options.platform.platform, 0},
+                                           {"--stats", options.platform.stats, 1},
+                                           {"--trace", options.platform.trace, 1}};
+    cnnvp_result result = cli_check_outputs(&options.platform);
+    if (result == CNNVP_DONE)
+        result = cli_check_distinct(files, 4);
+    if (result == CNNVP_DONE)
+        result = cli_configure(&options.platform, 0, &config);
+    if (result == CNNVP_DONE)
+        result = replay(&options, config);
+    cnnvp_config_free(config);
+    cli_platform_options_clear(&options.platform);
+    return (int)result;
+}
+
+const struct cli_command cli_memory = {"memory", "a trace of bursts through the off-chip memory", command};

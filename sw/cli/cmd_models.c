@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp models: the kinds of units, and one kind's parameters, ports, registers and statistics. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli.h"
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    const char **kind = state->hook;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        (void)cli_parse_init(state);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (*kind)
+            cli_usage(state, "one kind is due, not also %s", arg);
+        *kind = arg;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static void list_kinds(void)
+{
+    (void)printf("%-16s  %-10s  %s\n", "kind", "version", "summary");
+    (void)printf("%-16s  %-10s  %s\n", "bus", CNNVP_VERSION, "address decoder between the core and the units; the platform's own");
+    const struct cnnvp_unit *unit;
+    for (size_t i = 0; (unit = cnnvp_unit_at(i)) != NULL; i++)
+        (void)printf("%-16s  %-10s  %s\n", unit->kind, unit->version, unit->summary);
+}
+
+/* A size as it is written in a platform file. */
+static void format_value(char *buffer, size_t size, const struct cnnvp_param *param, uint64_t value)
+{
+    static const char *const suffixes[] = {"", "KiB", "MiB", "GiB"};
+    size_t suffix = 0;
+    if (param->type == CNNVP_PARAM_SIZE)
+        for (; suffix < 3 && value && value % 1024 == 0; suffix++)
+            value /= 1024;
+    (void)snprintf(buffer, size, param->type == CNNVP_PARAM_ADDR ? "0x%" PRIx64 "%s" : "%" PRIu64 "%s", value,
+                   suffixes[suffix]);
+}
+
+static void describe_param(const struct cnnvp_param *param)
+{
+    static const char *const types[] = {"number", "size", "choice", "text", "address"};
+    char low[32], high[32], range[80] = "-";
+    if (param->type == CNNVP_PARAM_ENUM) {
+        (void)snprintf(range, sizeof range, "%s", param->choices);
+    } else if (param->type != CNNVP_PARAM_TEXT) {
+        format_value(low, sizeof low, param, param->min);
+        format_value(high, sizeof high, param, param->max);
+        (void)snprintf(range, sizeof range, "%s to %s", low, high);
+    }
+    (void)printf("  %-18s  %-8s  %-24s  %-12s  %-12s  %s\n", param->name, types[param->type], range,
+                 *param->default_value ? param->default_value : "\"\"", param->unit && *param->unit ? param->unit : "-",
+                 param->help);
+}
+
+static void describe_port(const struct cnnvp_unit *unit, const struct cnnvp_port *port)
+{
+    static const char *const kinds[] = {"target", "initiator", "memory target", "memory initiator", "interrupt output",
+                                        "interrupt input"};
+    char more[48] = "";
+    int target = port->kind == CNNVP_PORT_TARGET || port->kind == CNNVP_PORT_MEM_TARGET;
+    if (port->kind == CNNVP_PORT_IRQ_IN)
+        (void)snprintf(more, sizeof more, "%" PRIu32 " lines", port->lines);
+    else if (target && port->window)
+        (void)snprintf(more, sizeof more, "%" PRIu64 " bytes", port->window);
+    else if (target)
+        (void)snprintf(more, sizeof more, "`size` bytes");
+    else if (port->flags & CNNVP_PORT_OPTIONAL)
+        (void)snprintf(more, sizeof more, "optional");
+    (void)printf("  %-18s  %-18s  %-16s  %s%s\n", port->name, kinds[port->kind], *more ? more : "-",
+                 port->help ? port->help : "",
+                 unit->register_count && &unit->ports[unit->register_port] == port ? " (registers)" : "");
+}
+
+static void describe_registers(const struct cnnvp_unit *unit)
+{
+    static const char *const kinds[] = {"ro", "rw", "wo", "w1c"};
+    (void)printf("\nregisters\n  %-8s  %-18s  %-6s  %-10s  %s\n", "offset", "name", "access", "reset", "help");
+    for (size_t i = 0; i < unit->register_count; i++) {
+        const struct cnnvp_register *reg = &unit->registers[i];
+        (void)printf("  0x%04" PRIx32 "    %-18s  %-6s  0x%08" PRIx32 "  %s\n", reg->offset, reg->name, kinds[reg->access],
+                     reg->reset, reg->help ? reg->help : "");
+        for (size_t j = 0; j < unit->field_count; j++) {
+            const struct cnnvp_field *field = &unit->fields[j];
+            char bits[24];
+            if (strcmp(field->reg, reg->name) != 0)
+                continue;
+            if (field->width == 1)
+                (void)snprintf(bits, sizeof bits, "[%" PRIu32 "]", field->lsb);
+            else
+                (void)snprintf(bits, sizeof bits, "[%" PRIu32 ":%" PRIu32 "]", field->lsb + field->width - 1, field->lsb);
+            (void)printf("  %8s    .%-17s  %-6s  %-10s  %s\n", bits, field->name, "", "", field->help ? field->help : "");
+        }
+    }
+}
+
+static void describe(const struct cnnvp_unit *unit)
+{
+    (void)printf("%s %s: %s\n", unit->kind, unit->version, unit->summary);
+    if (unit->param_count)
+        (void)printf("\nparameters\n  %-18s  %-8s  %-24s  %-12s  %-12s  %s\n", "name", "type", "range", "default", "unit",
+                     "help");
+    for (size_t i = 0; i < unit->param_count; i++)
+        describe_param(&unit->params[i]);
+    if (unit->port_count)
+        (void)printf("\nports\n  %-18s  %-18s  %-16s  %s\n", "name", "kind", "size", "help");
+    for (size_t i = 0; i < unit->port_count; i++)
+        describe_port(unit, &unit->ports[i]);
+    if (unit->register_count)
+        describe_registers(unit);
+    if (unit->stat_count)
+        (void)printf("\nstatistics\n  %-26s  %-14s  %-28s  %s\n", "name", "unit", "in layers[]", "help");
+    for (size_t i = 0; i < unit->stat_count; i++) {
+        const struct cnnvp_stat *stat = &unit->stats[i];
+        (void)printf("  %-26s  %-14s  %-28s  %s\n", stat->name, stat->unit, stat->layer ? stat->layer : "-", stat->help);
+    }
+    if (unit->track_count)
+        (void)printf("\ntrace tracks\n");
+    for (size_t i = 0; i < unit->track_count; i++)
+        (void)printf("  %s\n", unit->tracks[i]);
+    if (unit->counter_count)
+        (void)printf("\ntrace counters\n");
+    for (size_t i = 0; i < unit->counter_count; i++)
+        (void)printf("  %-26s  %s\n", unit->counters[i].name, unit->counters[i].unit ? unit->counters[i].unit : "-");
+}
+
+static int command(int argc, char **argv)
+{
+    const struct argp argp = {
+        .parser = parse,
+        .args_doc = "[KIND|LIBRARY.so:KIND]",
+        .doc = "Lists the kinds of units, or one kind's parameters, ports, registers and statistics.",
+    };
+    const char *kind = NULL;
+    cli_parse(&argp, "cnnvp models", 0, argc, argv, &kind);
+    if (!kind) {
+        list_kinds();
+        return CNNVP_DONE;
+    }
+    if (strcmp(kind, "bus") == 0) {
+        (void)printf("bus %s: address decoder between the core and the units; the platform's own\n\nIt has no parameters. "
+                     "Instances with `at:` are on it.\n", CNNVP_VERSION);
+        return CNNVP_DONE;
+    }
+    const struct cnnvp_unit *unit = NULL;
+    struct cnnvp_error error = {""};
+    cnnvp_result result = cnnvp_unit_find(kind, &unit, &error);
+    if (result == CNNVP_DONE)
+        describe(unit);
+    return (int)cli_report(result, &error);
+}
+
+const struct cli_command cli_models = {"models", "kinds of units; one kind's tables", command};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp report: a page of a sweep or of a run. */
+#include "cli.h"
+#include "cnnvp_explore.h"
+
+struct report_options {
+    const char *source;
+    const char *page;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct report_options *options = state->hook;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        (void)cli_parse_init(state);
+        return 0;
+    case 'o':
+        options->page = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->source)
+            cli_usage(state, "one database or folder is due, not also %s", arg);
+        options->source = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->source)
+            cli_usage(state, "a report of what? RESULTS.sqlite or RUN-FOLDER is missing");
+        if (!options->page)
+            cli_usage(state, "where to? -o REPORT.html is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static int command(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"output", 'o', "REPORT.html", 0, "The page; needs no network", 0},
+        {0},
+    };
+    const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "RESULTS.sqlite|RUN-FOLDER",
+        .doc = "Makes one page of a sweep's results, or of a run that was recorded by `cnnvp run --report FOLDER`.",
+    };
+    struct report_options chosen = {.source = NULL};
+    struct cnnvp_error error = {""};
+    cli_parse(&argp, "cnnvp report", 0, argc, argv, &chosen);
+    cnnvp_result result = cli_check_output("--output", chosen.page);
+    if (result != CNNVP_DONE)
+        return (int)result;
+    result = cnnvp_report(chosen.source, chosen.page, &error);
+    return (int)cli_report(result, &error);
+}
+
+const struct cli_command cli_report_page = {"report", "a page of a sweep or of a run", command};

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp run: inference of an ONNX network on the platform. */
+#define _XOPEN_SOURCE 700
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "accuracy.h"
+#include "cli.h"
+#include "cnnvp_explore.h"
+
+struct run_options {
+    struct cli_platform_options platform;
+    struct cli_network_options network;
+    const char *file;
+    const char *input;
+    const char *output;
+    const char *labels;
+    const char *calibration;
+    const char *dump;
+    const char *csv;
+    const char *report;
+    char report_stats[4096];
+    char report_trace[4096];
+    uint64_t images;
+};
+
+enum { KEY_CSV = 0x200, KEY_REPORT };
+
+/* Everything that a run holds; freed together. */
+struct run {
+    const struct run_options *options;
+    struct cnnvp_array input, labels, calibration, output, reference;
+    cnnvp_config *config;
+    cnnvp_network *network;
+    cnnvp_platform *platform;
+    char *json;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct run_options *options = state->hook;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        options = cli_parse_init(state);
+        state->child_inputs[0] = &options->platform;
+        state->child_inputs[1] = &options->network;
+        return 0;
+    case 'i':
+        options->input = arg;
+        return 0;
+    case 'o':
+        options->output = arg;
+        return 0;
+    case 'l':
+        options->labels = arg;
+        return 0;
+    case 'c':
+        options->calibration = arg;
+        return 0;
+    case 'd':
+        options->dump = arg;
+        return 0;
+    case KEY_REPORT:
+        options->report = arg;
+        return 0;
+    case KEY_CSV:
+        options->csv = arg;
+        return 0;
+    case 'n':
+        options->images = cli_number(state, "--images", arg, 1, 1u << 24);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->file)
+            cli_usage(state, "one network is due, not also %s", arg);
+        options->file = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->file)
+            cli_usage(state, "which network? NETWORK.onnx is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* --dump makes its folder, so the folder above must be there. */
+static cnnvp_result check_dump_folder(const char *folder)
+{
+    struct stat status;
+    if (!folder)
+        return CNNVP_DONE;
+    if (stat(folder, &status) != 0)
+        return cli_check_output("--dump", folder);
+    if (!S_ISDIR(status.st_mode))
+        return cli_bad("--dump: %s is not a folder", folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return cli_bad("--dump: %s cannot be written: %s", folder, strerror(errno));
+    return CNNVP_DONE;
+}
+
+/* The folder of --report gets the statistics and a trace of its own form. */
+static cnnvp_result open_report(struct run_options *options)
+{
+    struct stat status;
+    if (!options->report)
+        return CNNVP_DONE;
+    if (options->platform.trace)
+        return cli_bad("--report records a trace of its own; not together with --trace");
+    if (strlen(options->report) + 16 > sizeof options->report_stats || !*options->report)
+        return cli_bad("--report: the name of a folder is due");
+    if (mkdir(options->report, 0777) != 0 && (errno != EEXIST || stat(options->report, &status) != 0 || !S_ISDIR(status.st_mode)))
+        return cli_bad("--report: %s cannot be made: %s", options->report, strerror(errno));
+    (void)snprintf(options->report_stats, sizeof options->report_stats, "%s/stats.json", options->report);
+    (void)snprintf(options->report_trace, sizeof options->report_trace, "%s/run.series", options->report);
+    options->platform.trace = options->report_trace;
+    return cli_check_output("--report", options->report_stats);
+}
+
+static cnnvp_result check_options(const struct run_options *options)
+{
+    if (options->network.timing_only && options->dump)
+        return cli_bad("--dump needs the values that --timing-only leaves out");
+    const struct cli_named_file files[] = {
+        {"", options->file, 0},
+        {"--input", options->input, 0},
+        {"--labels", options->labels, 0},
+        {"--calibration", options->calibration, 0},
+        {"--platform", options->platform.platform, 0},
+        {"--output", options->output, 1},
+        {"--csv", options->csv, 1},
+        {"--stats", options->platform.stats, 1},
+        {"--trace", options->platform.trace, 1},
+    };
+    cnnvp_result result = cli_check_outputs(&options->platform);
+    if (result == CNNVP_DONE)
+        result = cli_check_distinct(files, sizeof files / sizeof *files);
+    if (result == CNNVP_DONE)
+        result = cli_check_output("--output", options->output);
+    if (result == CNNVP_DONE)
+        result = cli_check_output("--csv", options->csv);
+    if (result == CNNVP_DONE)
+        result = check_dump_folder(options->dump);
+    return result;
+}
+
+/* Keeps the first `images` of an array; its memory stays as it is. */
+static void limit_images(struct cnnvp_array *array, uint64_t images)
+{
+    if (images && array->rank > 0 && array->shape[0] > images)
+        array->shape[0] = (size_t)images;
+}
+
+static cnnvp_result read_arrays(struct run *run)
+{
+    const struct run_options *options = run->options;
+    struct cnnvp_error error = {""};
+    cnnvp_result result = CNNVP_DONE;
+    if (options->input)
+        result = cnnvp_npy_read(options->input, &run->input, &error);
+    if (result == CNNVP_DONE && options->calibration)
+        result = cnnvp_npy_read(options->calibration, &run->calibration, &error);
+    if (result == CNNVP_DONE && options->labels)
+        result = cnnvp_npy_read(options->labels, &run->labels, &error);
+    if (result != CNNVP_DONE)
+        return cli_report(result, &error);
+    limit_images(&run->input, options->images);
+    limit_images(&run->labels, options->images);
+    if (!options->labels)
+        return CNNVP_DONE;
+    result = accuracy_check_labels(options->labels, &run->labels);
+    /* An input of another rank may be one image; how many it is then shows when the run is over. */
+    if (result == CNNVP_DONE && run->input.rank == 4 && run->input.shape[0] != run->labels.shape[0])
+        result = cli_bad("%s: %zu labels for %zu images", options->labels, run->labels.shape[0], run->input.shape[0]);
+    return result;
+}
+
+static cnnvp_result plan(struct run *run)
+{
+    const struct run_options *options = run->options;
+    struct cnnvp_error error = {""};
+    const struct cnnvp_network_options network_options = {
+        .struct_size = sizeof network_options,
+        .rounding = options->network.rounding,
+        .schedule = options->network.schedule,
+        .block = options->network.block,
+        .on_chip = options->network.on_chip,
+        .timing_only = options->network.timing_only,
+        .cpu_host = options->network.cpu_host,
+        .seed = options->platform.seed,
+        .input = options->input ? &run->input : NULL,
+        .images = options->images ? options->images : 1,
+        .calibration = options->calibration ? &run->calibration : NULL,
+    };
+    cnnvp_result result = cnnvp_network_new(options->file, run->config, &network_options, &run->network, &error);
+    return cli_report(result, &error);
+}
+
+static cnnvp_result simulate(struct run *run)
+{
+    const struct cli_platform_options *platform = &run->options->platform;
+    struct cnnvp_error error = {""};
+    struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
+    cnnvp_result result = cli_platform_open(platform, run->config, run->options->network.timing_only, &run->platform);
+    if (result != CNNVP_DONE)
+        return result;
+    result = cnnvp_network_load(run->network, run->platform, &error);
+    if (result != CNNVP_DONE)
+        return cli_report(result, &error);
+    if (cli_was_interrupted()) {
+        cli_message("interrupted before the simulation began");
+        return CNNVP_FAILED;
+    }
+    result = cnnvp_platform_run(run->platform, &end);
+    if (result != CNNVP_DONE)
+        cli_report_end(&end);
+    cnnvp_result written = cli_statistics(platform, run->platform, result != CNNVP_DONE, &run->json);
+    if (written == CNNVP_DONE && run->options->report)
+        written = cli_write_file(run->options->report_stats, run->json, strlen(run->json));
+    if (written == CNNVP_DONE && run->options->csv)
+        written = cli_report(cnnvp_layers_csv(run->json, run->options->csv, &error), &error);
+    return result != CNNVP_DONE ? result : written;
+}
+
+/* What depends on values: the output file, the dump, the float model's output. */
+static cnnvp_result collect(struct run *run)
+{
+    const struct run_options *options = run->options;
+    struct cnnvp_error error = {""};
+    if (options->network.timing_only)
+        return CNNVP_DONE;
+    cnnvp_result result = cnnvp_network_output(run->network, run->platform, &run->output, &error);
+    if (result == CNNVP_DONE && (options->labels || !options->platform.quiet))
+        result = cnnvp_network_reference(run->network, &run->reference, &error);
+    if (result != CNNVP_DONE)
+        return cli_report(result, &error);
+    if (options->labels) {
+        result = accuracy_check(&run->output, &run->reference, &run->labels);
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    if (options->dump)
+        result = cnnvp_network_dump(run->network, run->platform, options->dump, &error);
+    if (result == CNNVP_DONE && options->output)
+        result = cnnvp_npy_write(options->output, &run->output, &error);
+    return cli_report(result, &error);
+}
+
+static cnnvp_result print(struct run *run)
+{
+    const struct run_options *options = run->options;
+    cnnvp_result result = CNNVP_DONE;
+    if (!options->platform.quiet)
+        result = cli_print_layers(run->json, stdout);
+    if (result == CNNVP_DONE && run->reference.data && !options->platform.quiet)
+        accuracy_print_difference(&run->output, &run->reference, stdout);
+    if (result == CNNVP_DONE && options->labels && options->network.timing_only)
+        cli_message("--labels: no accuracy with --timing-only");
+    else if (result == CNNVP_DONE && options->labels)
+        accuracy_print(&run->output, &run->reference, &run->labels, stdout);
+    if (result == CNNVP_DONE && !options->platform.quiet) {
+        result = cli_print_totals(run->json, stdout);
+        if (options->platform.stats)
+            (void)printf("%-20s  %s\n", "statistics", options->platform.stats);
+        if (options->platform.trace)
+            (void)printf("%-20s  %s\n", "trace", options->platform.trace);
+        if (options->output && !options->network.timing_only)
+            (void)printf("%-20s  %s\n", "output", options->output);
+        if (options->dump)
+            (void)printf("%-20s  %s\n", "tensors", options->dump);
+    }
+    return result;
+}
+
+static cnnvp_result run_network(struct run *run)
+{
+    cnnvp_result result = check_options(run->options);
+    if (result == CNNVP_DONE)
+        result = cli_configure(&run->options->platform, run->options->network.cpu_host, &run->config);
+    if (result == CNNVP_DONE)
+        result = read_arrays(run);
+    if (result == CNNVP_DONE)
+        result = plan(run);
+    if (result == CNNVP_DONE)
+        result = simulate(run);
+    if (result == CNNVP_DONE)
+        result = collect(run);
+    result = (cnnvp_result)cli_close_trace(run->platform, (int)result);
+    cnnvp_platform_free(run->platform);
+    run->platform = NULL;
+    if (result == CNNVP_DONE)
+        result = print(run);
+    return result;
+}
+
+static int command(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"input", 'i', "FILE.npy", 0, "Images, float32, or uint8 meaning x/255 (default: seeded normal values)", 0},
+        {"output", 'o', "FILE.npy", 0, "Write the network's output", 0},
+        {"labels", 'l', "FILE.npy", 0, "Right classes: print the top-1 accuracy", 0},
+        {"calibration", 'c', "FILE.npy", 0, "Images that choose the number formats (default: the input)", 0},
+        {"dump", 'd', "FOLDER", 0, "Write each tensor with its float counterpart and a table of SQNR", 0},
+        {"report", KEY_REPORT, "FOLDER", 0, "Record what `cnnvp report FOLDER` makes a page of", 0},
+        {"csv", KEY_CSV, "FILE.csv", 0, "Write the table of layers", 0},
+        {"images", 'n', "N", 0, "Use the first N images of the input; without -i, make N (default: 1)", 0},
+        {0},
+    };
+    const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {&cli_network_argp, 0, NULL, 0}, {0}};
+    const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "NETWORK.onnx",
+        .doc = "Runs a network on the simulated accelerator and shows where every cycle and every byte goes."
+               "\vThe statistics are those of schema cnnvp-stats/1. Exit status: 0 done, 1 the run failed, 2 bad usage or "
+               "input.",
+        .children = children,
+    };
+    struct run_options chosen = {.network = {.block = 8, .rounding = CNNVP_ROUND_NEAREST}};
+    struct run run = {.options = &chosen};
+    cli_parse(&argp, "cnnvp run", 0, argc, argv, &chosen);
+    cli_catch_signals();
+    int status = (int)open_report(&chosen);
+    if (status == CNNVP_DONE)
+        status = (int)run_network(&run);
+    cnnvp_network_free(run.network);
+    cnnvp_config_free(run.config);
+    cnnvp_array_clear(&run.input);
+    cnnvp_array_clear(&run.labels);
+    cnnvp_array_clear(&run.calibration);
+    cnnvp_array_clear(&run.output);
+    cnnvp_array_clear(&run.reference);
+    free(run.json);
+    cli_platform_options_clear(&chosen.platform);
+    return status;
+}
+
+const struct cli_command cli_run = {"run", "inference of a network on the platform", command};

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp sweep: many runs with other parameters each. */
+#define _XOPEN_SOURCE 700
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "cnnvp_explore.h"
+
+struct sweep_options {
+    const char *spec;
+    const char *results;
+    const char *export;
+    uint32_t jobs;
+    enum cnnvp_sweep_executor executor;
+    uint64_t seed;
+    int pareto;
+    int retry;
+    int quiet;
+};
+
+enum { KEY_EXECUTOR = 0x200, KEY_EXPORT, KEY_PARETO, KEY_SEED, KEY_RETRY };
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct sweep_options *options = state->hook;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        (void)cli_parse_init(state);
+        return 0;
+    case 'o':
+        options->results = arg;
+        return 0;
+    case 'j':
+        options->jobs = (uint32_t)cli_number(state, "--jobs", arg, 1, 4096);
+        return 0;
+    case 'q':
+        options->quiet = 1;
+        return 0;
+    case KEY_EXPORT:
+        options->export = arg;
+        return 0;
+    case KEY_PARETO:
+        options->pareto = 1;
+        return 0;
+    case KEY_SEED:
+        options->seed = cli_number(state, "--seed", arg, 0, UINT64_MAX);
+        return 0;
+    case KEY_RETRY:
+        options->retry = 1;
+        return 0;
+    case KEY_EXECUTOR:
+        if (strcmp(arg, "local") != 0 && strcmp(arg, "slurm") != 0)
+            cli_usage(state, "--executor: \"%s\" is not one of local, slurm", arg);
+        options->executor = strcmp(arg, "slurm") == 0 ? CNNVP_SWEEP_SLURM : CNNVP_SWEEP_LOCAL;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->spec)
+            cli_usage(state, "one specification is due, not also %s", arg);
+        options->spec = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->spec)
+            cli_usage(state, "which sweep? SPEC.yaml is missing");
+        if (!options->results)
+            cli_usage(state, "where to? -o RESULTS.sqlite is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- progress ---- */
+
+struct display {
+    int terminal;
+    uint64_t printed; /* tenths of the points that have been told of */
+};
+
+/* "1:02:03" */
+static void format_seconds(char *buffer, size_t size, double seconds)
+{
+    uint64_t whole = seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds + 0.5) : 0;
+    if (whole >= 3600)
+        (void)snprintf(buffer, size, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, whole / 3600, whole / 60 % 60, whole % 60);
+    else
+        (void)snprintf(buffer, size, "%" PRIu64 ":%02" PRIu64, whole / 60, whole % 60);
+}
+
+static void describe(const struct cnnvp_sweep_progress *progress, char *buffer, size_t size)
+{
+    char left[40] = "-";
+    char failed[60] = "", generation[40] = "";
+    if (progress->points_per_s > 0)
+        format_seconds(left, sizeof left, (double)(progress->points - progress->finished) / progress->points_per_s);
+    if (progress->failed)
+        (void)snprintf(failed, sizeof failed, "  failed %" PRIu64, progress->failed);
+    if (progress->generation)
+        (void)snprintf(generation, sizeof generation, "  generation %" PRIu32, progress->generation);
+    (void)snprintf(buffer, size, "%" PRIu64 "/%" PRIu64 "  %.1f points/s  ETA %s%s%s", progress->finished,
+                   progress->points, progress->points_per_s, left, generation, failed);
+}
+
+static void show(void *context, const struct cnnvp_sweep_progress *progress)
+{
+    enum { BAR = 30 };
+    struct display *display = context;
+    char text[240], bar[BAR + 1];
+    uint64_t points = progress->points ? progress->points : 1;
+    describe(progress, text, sizeof text);
+    if (display->terminal) {
+        size_t filled = (size_t)(progress->finished * BAR / points);
+        memset(bar, '#', filled > BAR ? BAR : filled);
+        memset(bar + (filled > BAR ? BAR : filled), '.', BAR - (filled > BAR ? BAR : filled));
+        bar[BAR] = '\0';
+        (void)fprintf(stderr, "\r[%s] %s\033[K", bar, text);
+    } else if (progress->finished * 10 / points > display->printed) {
+        display->printed = progress->finished * 10 / points;
+        (void)fprintf(stderr, "%s\n", text);
+    }
+    (void)fflush(stderr);
+}
+
+/* ---- the command ---- */
+
+static void on_signal(int number)
+{
+    (void)number;
+    cnnvp_sweep_interrupt();
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+}
+
+static cnnvp_result print_results(cnnvp_sweep *sweep, const struct sweep_options *options,
+                                  const struct cnnvp_sweep_progress *done)
+{
+    struct cnnvp_error error = {""};
+    char *table = NULL;
+    cnnvp_result result = CNNVP_DONE;
+    if (!options->quiet)
+        (void)printf("%" PRIu64 " points: %" PRIu64 " ok, %" PRIu64 " failed; %" PRIu64 " were in %s already\n",
+                     done->finished, done->finished - done->failed, done->failed, done->found, options->results);
+    if (options->pareto)
+        result = cnnvp_sweep_front(sweep, &table, &error);
+    if (table)
+        (void)fputs(table, stdout);
+    free(table);
+    if (result == CNNVP_DONE && options->export)
+        result = cnnvp_sweep_export(sweep, options->export, &error);
+    return cli_report(result, &error);
+}
+
+static cnnvp_result run_sweep(const struct sweep_options *chosen)
+{
+    struct display display = {.terminal = isatty(STDERR_FILENO)};
+    struct cnnvp_error error = {""};
+    struct cnnvp_sweep_progress done = {.points = 0};
+    const struct cnnvp_sweep_options options = {
+        .struct_size = sizeof options,
+        .results = chosen->results,
+        .jobs = chosen->jobs,
+        .executor = chosen->executor,
+        .seed = chosen->seed,
+        .retry_failed = chosen->retry,
+        .progress = chosen->quiet ? NULL : show,
+        .progress_context = &display,
+    };
+    cnnvp_sweep *sweep = NULL;
+    cnnvp_result result = cli_check_output("--export", chosen->export);
+    if (result != CNNVP_DONE)
+        return result;
+    result = cnnvp_sweep_new(chosen->spec, &sweep, &error);
+    if (result == CNNVP_DONE) {
+        result = cnnvp_sweep_run(sweep, &options, &done, &error);
+        if (display.terminal && !chosen->quiet && done.points)
+            (void)fputc('\n', stderr);
+    }
+    (void)cli_report(result, &error);
+    if (result == CNNVP_DONE)
+        result = print_results(sweep, chosen, &done);
+    cnnvp_sweep_free(sweep);
+    return result;
+}
+
+/* What a task of a job array runs; not for people. */
+static int run_task(const char *file)
+{
+    struct cnnvp_error error = {""};
+    return (int)cli_report(cnnvp_sweep_task(file, &error), &error);
+}
+
+static int command(int argc, char **argv)
+{
+    static const struct argp_option options[] = {
+        {"output", 'o', "RESULTS.sqlite", 0, "Database of the results; made, or added to", 0},
+        {"jobs", 'j', "N", 0, "Points or tasks at a time (default: one for each processor)", 0},
+        {"executor", KEY_EXECUTOR, "local|slurm", 0, "Where points run: processes here, or a job array of a cluster", 0},
+        {"seed", KEY_SEED, "N", 0, "Seed of a random search or nsga2 (default: 0)", 0},
+        {"export", KEY_EXPORT, "FILE.csv", 0, "Write one row for each point", 1},
+        {"pareto", KEY_PARETO, NULL, 0, "Print the points that no other one betters in all objectives", 1},
+        {"retry-failed", KEY_RETRY, NULL, 0, "Run points again that failed", 1},
+        {"quiet", 'q', NULL, 0, "Print errors and asked-for results only", 2},
+        {0},
+    };
+    const struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .args_doc = "SPEC.yaml",
+        .doc = "Runs a network with many combinations of parameters. A point that is in the database is not run again, so "
+               "a sweep that was interrupted goes on where it was."
+               "\vSPEC.yaml has the keys command, network, platform, options, parameters, constraints, objectives and "
+               "search (grid, {random: N} or {nsga2: {population: N, generations: N}}).",
+    };
+    struct sweep_options chosen = {.spec = NULL};
+    if (argc == 3 && strcmp(argv[1], "--task") == 0)
+        return run_task(argv[2]);
+    cli_parse(&argp, "cnnvp sweep", 0, argc, argv, &chosen);
+    catch_signals();
+    return (int)run_sweep(&chosen);
+}
+
+const struct cli_command cli_sweep = {"sweep", "many runs with other parameters each", command};

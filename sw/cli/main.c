@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The `cnnvp` program: finds the command and runs it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const struct cli_command *const commands[] = {&cli_run,   &cli_exec, &cli_models, &cli_check, &cli_memory,
+                                                     &cli_asm,   &cli_disasm, &cli_sweep,  &cli_diff, &cli_report_page};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void print_version(FILE *stream, struct argp_state *state)
+{
+    (void)state;
+    (void)fprintf(stream, "cnnvp %s\nmodel ABI %u.%u\nSystemC %s\n", CNNVP_VERSION, CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR,
+                  cnnvp_systemc_version());
+}
+
+/* What `cnnvp` itself is given: a command and its arguments. */
+struct call {
+    const struct cli_command *command;
+    int argc;
+    char **argv;
+};
+
+static const struct cli_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static void unknown_command(struct argp_state *state, const char *name)
+{
+    char list[200] = "";
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", commands[i]->name);
+    cli_usage(state, "there is no command \"%s\"; there are %s", name, list);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct call *call = state->hook;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        (void)cli_parse_init(state);
+        return 0;
+    case ARGP_KEY_ARG:
+        call->command = find_command(arg);
+        if (!call->command)
+            unknown_command(state, arg);
+        call->argc = state->argc - state->next + 1;
+        call->argv = state->argv + state->next - 1;
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_END:
+        if (!call->command)
+            cli_usage(state, "which command? COMMAND is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The list of commands, for --help. Free with free(). */
+static char *help_text(void)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    (void)fputs("A SystemC virtual platform for CNN accelerators.\vCommands:\n", stream);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        (void)fprintf(stream, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    (void)fputs("\n`cnnvp COMMAND --help` explains one. Exit status: 0 done, 1 the run failed (exec: the program's own), "
+                "2 bad usage or bad input.", stream);
+    (void)fclose(stream);
+    return text;
+}
+
+/* A closed standard stream would be the number of the next file that is opened, and messages would go there. Read-only in
+ * its place: writing fails as before. */
+static void keep_standard_streams(void)
+{
+    for (int stream = 0; stream <= 2; stream++)
+        if (fcntl(stream, F_GETFD) < 0)
+            (void)open("/dev/null", O_RDONLY);
+}
+
+int main(int argc, char **argv)
+{
+    static char name[] = "cnnvp";
+    keep_standard_streams();
+    argp_err_exit_status = CNNVP_BAD_INPUT;
+    argp_program_version_hook = print_version;
+    if (argc > 0)
+        argv[0] = name;
+    struct call call = {.command = NULL};
+    char *help = help_text();
+    const struct argp argp = {.parser = parse, .args_doc = "COMMAND [ARG...]", .doc = help};
+    cli_parse(&argp, name, ARGP_IN_ORDER, argc, argv, &call);
+    free(help);
+    call.argv[0] = name;
+    int status = call.command->run(call.argc, call.argv);
+    /* A full disk shows when standard output is flushed. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        cli_message("standard output cannot be written: %s", strerror(errno));
+        return status ? status : CNNVP_FAILED;
+    }
+    return status;
+}

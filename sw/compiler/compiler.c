@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compiler.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "cnnvp_command.h"
+
+/* Room that a chunk has for small pieces, bytes. */
+#define CHUNK_BYTES ((size_t)64 * 1024)
+
+cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format, ...)
+{
+    if (error != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(error->text, sizeof error->text, format, arguments);
+        va_end(arguments);
+    }
+    return CNNVP_BAD_INPUT;
+}
+
+cnnvp_result cnnvp_compiler_no_memory(struct cnnvp_error *error)
+{
+    (void)cnnvp_compiler_error(error, "out of memory");
+    return CNNVP_FAILED;
+}
+
+struct cnnvp_keep_chunk {
+    struct cnnvp_keep_chunk *next;
+    size_t size;
+    size_t used;
+    max_align_t data[];
+};
+
+static struct cnnvp_keep_chunk *new_chunk(struct cnnvp_keep *arena, size_t bytes)
+{
+    if (bytes > SIZE_MAX - sizeof(struct cnnvp_keep_chunk))
+        return NULL;
+    struct cnnvp_keep_chunk *chunk = calloc(1, sizeof *chunk + bytes);
+    if (chunk == NULL)
+        return NULL;
+    chunk->size = bytes;
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    return chunk;
+}
+
+void *cnnvp_keep_alloc(struct cnnvp_keep *arena, size_t count, size_t size)
+{
+    if (size != 0 && count > (SIZE_MAX - 64u) / size)
+        return NULL;
+    const size_t align = sizeof(max_align_t);
+    const size_t bytes = (count * size + align) / align * align;
+    struct cnnvp_keep_chunk *chunk = arena->chunks;
+    if (chunk == NULL || chunk->size - chunk->used < bytes)
+        chunk = new_chunk(arena, bytes > CHUNK_BYTES / 4 ? bytes : CHUNK_BYTES);
+    if (chunk == NULL)
+        return NULL;
+    void *piece = (char *)chunk->data + chunk->used;
+    chunk->used += bytes;
+    return piece;
+}
+
+char *cnnvp_keep_text(struct cnnvp_keep *arena, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = cnnvp_keep_alloc(arena, size, 1);
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+void cnnvp_keep_clear(struct cnnvp_keep *arena)
+{
+    struct cnnvp_keep_chunk *chunk = arena->chunks;
+    while (chunk != NULL) {
+        struct cnnvp_keep_chunk *next = chunk->next;
+        free(chunk);
+        chunk = next;
+    }
+    arena->chunks = NULL;
+}
+
+static struct cnnvp_name *slot_of(const struct cnnvp_names *names, const char *name)
+{
+    size_t at = (size_t)XXH3_64bits(name, strlen(name)) & (names->capacity - 1);
+    while (names->slots[at].name != NULL && strcmp(names->slots[at].name, name) != 0)
+        at = (at + 1) & (names->capacity - 1);
+    return &names->slots[at];
+}
+
+static int grow(struct cnnvp_names *names)
+{
+    struct cnnvp_names larger = {.capacity = names->capacity == 0 ? 64 : names->capacity * 2, .count = names->count};
+    larger.slots = calloc(larger.capacity, sizeof *larger.slots);
+    if (larger.slots == NULL)
+        return 0;
+    for (size_t i = 0; i < names->capacity; ++i)
+        if (names->slots[i].name != NULL)
+            *slot_of(&larger, names->slots[i].name) = names->slots[i];
+    free(names->slots);
+    *names = larger;
+    return 1;
+}
+
+int cnnvp_names_set(struct cnnvp_names *names, const char *name, uint32_t value)
+{
+    if (names->count * 2 >= names->capacity && !grow(names))
+        return 0;
+    struct cnnvp_name *slot = slot_of(names, name);
+    if (slot->name == NULL) {
+        slot->name = name;
+        ++names->count;
+    }
+    slot->value = value;
+    return 1;
+}
+
+int cnnvp_names_get(const struct cnnvp_names *names, const char *name, uint32_t *value)
+{
+    if (names->capacity == 0)
+        return 0;
+    const struct cnnvp_name *slot = slot_of(names, name);
+    if (slot->name == NULL)
+        return 0;
+    *value = slot->value;
+    return 1;
+}
+
+void cnnvp_names_clear(struct cnnvp_names *names)
+{
+    free(names->slots);
+    memset(names, 0, sizeof *names);
+}
+
+float cnnvp_normal(uint64_t seed, uint64_t index)
+{
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < 12; ++i)
+        sum += cnnvp_round_random(seed, index * 12 + i) >> 40; /* 24 bits each */
+    const int64_t centred = (int64_t)sum - INT64_C(6) * (1 << 24);
+    return (float)centred / 16777216.0f;
+}

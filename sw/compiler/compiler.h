@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the compiler share: errors with text, memory that is given back at once, a map from names. */
+#ifndef CNNVP_COMPILER_H
+#define CNNVP_COMPILER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cnnvp.h"
+
+/* Writes the message (if error is not NULL) and returns CNNVP_BAD_INPUT. */
+cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+CNNVP_MUST_USE cnnvp_result cnnvp_compiler_no_memory(struct cnnvp_error *error);
+
+/* ---- memory that lives and dies together ---- */
+
+struct cnnvp_keep {
+    struct cnnvp_keep_chunk *chunks;
+};
+
+/* Zeroed; NULL if there is no memory or count * size overflows. A count or size of 0 gives a valid pointer. */
+void *cnnvp_keep_alloc(struct cnnvp_keep *arena, size_t count, size_t size);
+char *cnnvp_keep_text(struct cnnvp_keep *arena, const char *text);
+void cnnvp_keep_clear(struct cnnvp_keep *arena);
+
+/* ---- names ---- */
+
+/* Name to number. The names must live as long as the map. */
+struct cnnvp_names {
+    struct cnnvp_name {
+        const char *name;
+        uint32_t value;
+    } *slots;
+    size_t capacity;
+    size_t count;
+};
+
+/* Sets a name's value, new or not. 0: no memory. */
+CNNVP_MUST_USE int cnnvp_names_set(struct cnnvp_names *names, const char *name, uint32_t value);
+/* 0: not there. */
+int cnnvp_names_get(const struct cnnvp_names *names, const char *name, uint32_t *value);
+void cnnvp_names_clear(struct cnnvp_names *names);
+
+/* ---- random numbers ---- */
+
+/*
+ * Sample `index` of the seeded normal distribution: the sum of twelve uniform numbers less 6 (mean 0, variance 1,
+ * between -6 and 6), each 24 bits of one cnnvp_round_random. Integer arithmetic and one exact conversion: the
+ * same everywhere.
+ */
+float cnnvp_normal(uint64_t seed, uint64_t index);
+
+#endif

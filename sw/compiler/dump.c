@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --dump: each tensor that a layer makes, and the network's input, as TENSOR.npy (what the platform computed) and
+ * TENSOR.float.npy (what the float model computes), and the table sqnr.txt / sqnr.csv. Tensors between layers have one
+ * place for all images, so the last image is shown; the network's input and output are shown for that image too.
+ *
+ * SQNR is 10 log10(sum of squares of the float values / sum of squares of the differences), in dB.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "floatref.h"
+#include "network.h"
+
+struct dump {
+    const struct cnnvp_network *network;
+    cnnvp_platform *platform;
+    const char *folder;
+    struct cnnvp_floatref reference;
+    FILE *text;
+    FILE *csv;
+    struct cnnvp_error *error;
+};
+
+/* FOLDER/NAMEend with everything that could be no part of a file name replaced. */
+static void make_path(const struct dump *dump, size_t number, const char *name, const char *end, char *path,
+                      size_t room)
+{
+    size_t used = (size_t)snprintf(path, room, "%s/%03zu_", dump->folder, number);
+    for (; *name != '\0' && used + strlen(end) + 1 < room && used < strlen(dump->folder) + 128; ++name) {
+        const char c = *name;
+        const int plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                          c == '.' || c == '_';
+        path[used++] = plain ? c : '_';
+    }
+    if (used < room)
+        (void)snprintf(path + used, room - used, "%s", end);
+}
+
+struct noise {
+    double signal;
+    double noise;
+    double worst;   /* largest difference */
+    double largest; /* largest float magnitude */
+};
+
+static struct noise compare(const float *values, const float *reference, size_t count)
+{
+    struct noise sums = {0};
+    for (size_t i = 0; i < count; ++i) {
+        const double difference = fabs((double)values[i] - (double)reference[i]);
+        const double magnitude = fabs((double)reference[i]);
+        sums.signal += magnitude * magnitude;
+        sums.noise += difference * difference;
+        sums.worst = difference > sums.worst ? difference : sums.worst;
+        sums.largest = magnitude > sums.largest ? magnitude : sums.largest;
+    }
+    return sums;
+}
+
+static void print_row(struct dump *dump, const char *name, int32_t frac, const struct noise *noise)
+{
+    char sqnr[32] = "exact";
+    if (noise->noise > 0.0)
+        (void)snprintf(sqnr, sizeof sqnr, "%.2f", 10.0 * log10(noise->signal / noise->noise));
+    (void)fprintf(dump->text, "%-32s %5d %12.6g %12.6g %10s\n", name, (int)frac, noise->largest, noise->worst, sqnr);
+    (void)fputc('"', dump->csv);
+    for (const char *c = name; *c != '\0'; ++c)
+        (void)fprintf(dump->csv, *c == '"' ? "\"\"" : "%c", *c);
+    (void)fprintf(dump->csv, "\",%d,%.9g,%.9g,%s\n", (int)frac, noise->largest, noise->worst,
+                  noise->noise > 0.0 ? sqnr : "inf");
+}
+
+static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor)
+{
+    const struct cnnvp_network *network = dump->network;
+    const struct cnnvp_graph_tensor *shape = &network->graph.tensors[tensor];
+    const size_t words = cnnvp_graph_words(shape);
+    char path[4096];
+    struct cnnvp_array array;
+    cnnvp_result result = cnnvp_network_array(network, tensor, 1, &array, dump->error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = cnnvp_network_read_tensor(network, dump->platform, tensor, network->images - 1u, array.data, dump->error);
+    if (result == CNNVP_DONE) {
+        const struct noise noise = compare(array.data, dump->reference.data[tensor], words);
+        print_row(dump, shape->name, shape->frac, &noise);
+        make_path(dump, number, shape->name, ".npy", path, sizeof path);
+        result = cnnvp_npy_write(path, &array, dump->error);
+    }
+    if (result == CNNVP_DONE) {
+        memcpy(array.data, dump->reference.data[tensor], words * sizeof(float));
+        make_path(dump, number, shape->name, ".float.npy", path, sizeof path);
+        result = cnnvp_npy_write(path, &array, dump->error);
+    }
+    cnnvp_array_clear(&array);
+    return result;
+}
+
+static cnnvp_result dump_all(struct dump *dump)
+{
+    const struct cnnvp_network *network = dump->network;
+    const struct cnnvp_graph *graph = &network->graph;
+    (void)fprintf(dump->text, "image %u of %u\n%-32s %5s %12s %12s %10s\n", network->images, network->images, "tensor",
+                  "frac", "largest", "worst error", "SQNR dB");
+    (void)fprintf(dump->csv, "tensor,frac,largest,worst_error,sqnr_db\n");
+    cnnvp_result result = dump_tensor(dump, 0, graph->input);
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+        const int32_t out = graph->layers[i].out;
+        /* On chip only the network's input and output ever lie in memory. */
+        if (network->on_chip && cnnvp_graph_base(graph, out) != cnnvp_graph_base(graph, graph->output))
+            (void)fprintf(dump->text, "%-32s stays on chip\n", graph->tensors[out].name);
+        else
+            result = dump_tensor(dump, i + 1, out);
+    }
+    return result;
+}
+
+/* Opens FOLDER/NAME.part; the name without .part appears when all is written. */
+static FILE *open_table(const char *folder, const char *name, struct cnnvp_error *error)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/%s.part", folder, name);
+    FILE *stream = fopen(path, "w");
+    if (stream == NULL)
+        (void)cnnvp_compiler_error(error, "%s: %s", path, strerror(errno));
+    return stream;
+}
+
+static cnnvp_result close_table(FILE *stream, const char *folder, const char *name, cnnvp_result result,
+                                struct cnnvp_error *error)
+{
+    char part[4096];
+    char path[4096];
+    if (stream == NULL)
+        return result;
+    (void)snprintf(part, sizeof part, "%s/%s.part", folder, name);
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int failed = ferror(stream) != 0;
+    if (fclose(stream) != 0 || failed || (result == CNNVP_DONE && rename(part, path) != 0)) {
+        if (result == CNNVP_DONE)
+            (void)cnnvp_compiler_error(error, "%s: cannot be written: %s", path, strerror(errno));
+        result = CNNVP_FAILED;
+    }
+    if (result != CNNVP_DONE)
+        (void)remove(part);
+    return result;
+}
+
+cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform, const char *folder,
+                                struct cnnvp_error *error)
+{
+    if (network->timing_only)
+        return cnnvp_compiler_error(error, "a timing-only network has no values to dump");
+    if (strlen(folder) > 3072)
+        return cnnvp_compiler_error(error, "the name of the folder for --dump is too long");
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return cnnvp_compiler_error(error, "%s: %s", folder, strerror(errno));
+    struct dump dump = {.network = network, .platform = platform, .folder = folder, .error = error};
+    cnnvp_result result = cnnvp_floatref_new(&network->graph, &dump.reference, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    cnnvp_floatref_image(&dump.reference, network->input + (network->images - 1u) * words);
+    dump.text = open_table(folder, "sqnr.txt", error);
+    dump.csv = dump.text != NULL ? open_table(folder, "sqnr.csv", error) : NULL;
+    result = dump.csv != NULL ? dump_all(&dump) : CNNVP_FAILED;
+    result = close_table(dump.text, folder, "sqnr.txt", result, error);
+    result = close_table(dump.csv, folder, "sqnr.csv", result, error);
+    cnnvp_floatref_clear(&dump.reference);
+    return result;
+}

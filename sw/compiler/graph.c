@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint32_t rank, uint32_t channels,
+                               uint32_t height, uint32_t width)
+{
+    if (graph->tensor_count == graph->tensor_capacity) {
+        const size_t capacity = graph->tensor_capacity == 0 ? 32 : graph->tensor_capacity * 2;
+        struct cnnvp_graph_tensor *tensors = realloc(graph->tensors, capacity * sizeof *tensors);
+        if (tensors == NULL || capacity > INT32_MAX)
+            return CNNVP_GRAPH_NONE;
+        graph->tensors = tensors;
+        graph->tensor_capacity = capacity;
+    }
+    const char *copy = cnnvp_keep_text(&graph->arena, name);
+    if (copy == NULL)
+        return CNNVP_GRAPH_NONE;
+    graph->tensors[graph->tensor_count] = (struct cnnvp_graph_tensor){.name = copy,
+                                                                      .rank = rank,
+                                                                      .channels = channels,
+                                                                      .height = height,
+                                                                      .width = width,
+                                                                      .base = CNNVP_GRAPH_NONE};
+    return (int32_t)graph->tensor_count++;
+}
+
+struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_image_op op, const char *name,
+                                                const char *op_type)
+{
+    if (graph->layer_count == graph->layer_capacity) {
+        const size_t capacity = graph->layer_capacity == 0 ? 32 : graph->layer_capacity * 2;
+        struct cnnvp_graph_layer *layers = realloc(graph->layers, capacity * sizeof *layers);
+        if (layers == NULL)
+            return NULL;
+        graph->layers = layers;
+        graph->layer_capacity = capacity;
+    }
+    struct cnnvp_graph_layer *layer = &graph->layers[graph->layer_count];
+    *layer = (struct cnnvp_graph_layer){.op = op,
+                                        .name = cnnvp_keep_text(&graph->arena, name),
+                                        .op_type = cnnvp_keep_text(&graph->arena, op_type),
+                                        .in = CNNVP_GRAPH_NONE,
+                                        .in2 = CNNVP_GRAPH_NONE,
+                                        .out = CNNVP_GRAPH_NONE,
+                                        .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1,
+                                        .groups = 1};
+    if (layer->name == NULL || layer->op_type == NULL)
+        return NULL;
+    ++graph->layer_count;
+    return layer;
+}
+
+void cnnvp_graph_clear(struct cnnvp_graph *graph)
+{
+    free(graph->tensors);
+    free(graph->layers);
+    cnnvp_keep_clear(&graph->arena);
+    memset(graph, 0, sizeof *graph);
+}
+
+int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    while (tensor != CNNVP_GRAPH_NONE && graph->tensors[tensor].base != CNNVP_GRAPH_NONE)
+        tensor = graph->tensors[tensor].base;
+    return tensor;
+}
+
+size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor)
+{
+    return (size_t)tensor->channels * tensor->height * tensor->width;
+}
+
+size_t cnnvp_graph_offset(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    size_t offset = 0;
+    for (; graph->tensors[tensor].base != CNNVP_GRAPH_NONE; tensor = graph->tensors[tensor].base)
+        offset += (size_t)graph->tensors[tensor].base_channel * graph->tensors[tensor].height *
+                  graph->tensors[tensor].width;
+    return offset;
+}
+
+uint64_t cnnvp_graph_macs(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    const uint64_t out = cnnvp_graph_words(&graph->tensors[layer->out]);
+    const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
+    if (layer->op == CNNVP_OP_CONV)
+        return out * (in->channels / layer->groups) * layer->kx * layer->ky;
+    if (layer->op == CNNVP_OP_FC)
+        return out * cnnvp_graph_words(in);
+    return 0;
+}
+
+const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer)
+{
+    static const char *const names[] = {
+        [CNNVP_OP_CONV] = "conv", [CNNVP_OP_POOL] = "pool",         [CNNVP_OP_FC] = "fc",
+        [CNNVP_OP_ACTIVATION] = "activation", [CNNVP_OP_NORM] = "norm", [CNNVP_OP_ADD] = "add",
+        [CNNVP_OP_SOFTMAX] = "softmax"};
+    return layer->concat != 0 ? "concat" : names[layer->op];
+}
+
+int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind)
+{
+    return kind != CNNVP_GRAPH_MAX && kind != CNNVP_GRAPH_MIN;
+}
+
+int32_t cnnvp_graph_channel_view(struct cnnvp_graph *graph, int32_t tensor, uint32_t first, uint32_t count)
+{
+    const struct cnnvp_graph_tensor base = graph->tensors[tensor];
+    const int32_t view = cnnvp_graph_tensor_add(graph, base.name, base.rank, count, base.height, base.width);
+    if (view != CNNVP_GRAPH_NONE) {
+        graph->tensors[view].base = tensor;
+        graph->tensors[view].base_channel = first;
+    }
+    return view;
+}
+
+/* ---- folding ---- */
+
+/* The layer whose `out` is the tensor (views seen through), or -1. */
+static ptrdiff_t producer_of(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    const int32_t base = cnnvp_graph_base(graph, tensor);
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (cnnvp_graph_base(graph, graph->layers[i].out) == base)
+            return (ptrdiff_t)i;
+    return -1;
+}
+
+/* How often layers (and the network's output) read the tensor or a view of it. */
+static size_t readers_of(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    const int32_t base = cnnvp_graph_base(graph, tensor);
+    size_t count = cnnvp_graph_base(graph, graph->output) == base ? 1 : 0;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        count += cnnvp_graph_base(graph, graph->layers[i].in) == base ? 1 : 0;
+        count += cnnvp_graph_base(graph, graph->layers[i].in2) == base ? 1 : 0;
+    }
+    return count;
+}
+
+int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    for (size_t steps = 0; steps <= graph->layer_count; ++steps) {
+        const ptrdiff_t at = producer_of(graph, tensor);
+        if (at < 0)
+            return 0;
+        const struct cnnvp_graph_layer *layer = &graph->layers[at];
+        if (layer->op == CNNVP_OP_SOFTMAX)
+            return 1;
+        if (layer->op != CNNVP_OP_ACTIVATION && (layer->op != CNNVP_OP_POOL || layer->pool != CNNVP_POOL_MAX))
+            return 0;
+        for (uint32_t i = 0; i < layer->post_count; ++i)
+            if (cnnvp_graph_is_table(layer->posts[i].kind))
+                return 0;
+        tensor = layer->in;
+    }
+    return 0;
+}
+
+static void remove_layer(struct cnnvp_graph *graph, size_t index)
+{
+    memmove(&graph->layers[index], &graph->layers[index + 1],
+            (graph->layer_count - index - 1) * sizeof *graph->layers);
+    --graph->layer_count;
+}
+
+/* The convolution, fully connected layer or normalisation gets the channel-wise x * scale + offset that follows it. */
+static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before,
+                     const struct cnnvp_graph_layer *norm)
+{
+    const uint32_t outputs = graph->tensors[before->out].channels;
+    const int had_bias = before->has_bias != 0 || before->op == CNNVP_OP_NORM;
+    before->has_bias = 1;
+    if (graph->weightless)
+        return 1;
+    float *bias = cnnvp_keep_alloc(&graph->arena, outputs, sizeof *bias);
+    const size_t each = before->op == CNNVP_OP_NORM
+                            ? 1
+                            : (size_t)(cnnvp_graph_macs(graph, before) /
+                                       cnnvp_graph_words(&graph->tensors[before->out]));
+    float *weights = cnnvp_keep_alloc(&graph->arena, outputs * each, sizeof *weights);
+    if (bias == NULL || weights == NULL)
+        return 0;
+    for (uint32_t o = 0; o < outputs; ++o) {
+        for (size_t i = 0; i < each; ++i)
+            weights[o * each + i] = before->weights[o * each + i] * norm->weights[o];
+        bias[o] = (had_bias ? before->bias[o] * norm->weights[o] : 0.0f) + norm->bias[o];
+    }
+    before->weights = weights;
+    before->bias = bias;
+    return 1;
+}
+
+static int can_fold_norm(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *before,
+                         const struct cnnvp_graph_layer *norm)
+{
+    if (before->op != CNNVP_OP_CONV && before->op != CNNVP_OP_FC && before->op != CNNVP_OP_NORM)
+        return 0;
+    if (norm->norm != CNNVP_NORM_STORED)
+        return 0;
+    /* A view between them with other channels would need other scales. */
+    return before->post_count == 0 &&
+           graph->tensors[before->out].channels == graph->tensors[norm->in].channels;
+}
+
+/* Copies that put what they read somewhere else: nothing is folded into them, and they into nothing. */
+static int is_copy(const struct cnnvp_graph_layer *layer)
+{
+    return layer->placed != 0 || layer->concat != 0 || layer->permuted != 0;
+}
+
+static int can_fold_posts(const struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *activation)
+{
+    if (before->op == CNNVP_OP_SOFTMAX || is_copy(before) || is_copy(activation) || before->post_count + activation->post_count > CNNVP_GRAPH_POSTS)
+        return 0;
+    uint32_t tables = 0;
+    for (uint32_t i = 0; i < before->post_count; ++i)
+        tables += cnnvp_graph_is_table(before->posts[i].kind) ? 1 : 0;
+    for (uint32_t i = 0; i < activation->post_count; ++i)
+        tables += cnnvp_graph_is_table(activation->posts[i].kind) ? 1 : 0;
+    return tables <= 1;
+}
+
+/* Replaces `before` and the layer at `index` by one. The results bear the name of the later tensor. */
+static void merge(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before, size_t index)
+{
+    const struct cnnvp_graph_layer *layer = &graph->layers[index];
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        before->posts[before->post_count++] = layer->posts[i];
+    struct cnnvp_graph_tensor *old = &graph->tensors[before->out];
+    const struct cnnvp_graph_tensor *new = &graph->tensors[layer->out];
+    if (cnnvp_graph_words(old) == cnnvp_graph_words(new) && old->channels == new->channels &&
+        old->height == new->height) {
+        before->out = layer->out;
+    } else {
+        /* Activation of a flattened tensor: the layer keeps its shape, the flat one is a view of it. */
+        graph->tensors[layer->out].base = before->out;
+    }
+    remove_layer(graph, index);
+}
+
+static cnnvp_result fold(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count;) {
+        struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const ptrdiff_t at = producer_of(graph, layer->in);
+        if (at < 0 || readers_of(graph, layer->in) != 1 || cnnvp_graph_words(&graph->tensors[layer->in]) !=
+                cnnvp_graph_words(&graph->tensors[graph->layers[at].out])) {
+            ++i;
+            continue;
+        }
+        struct cnnvp_graph_layer *before = &graph->layers[at];
+        if (layer->op == CNNVP_OP_NORM && can_fold_norm(graph, before, layer)) {
+            if (!fold_norm(graph, before, layer))
+                return cnnvp_compiler_no_memory(error);
+        } else if (layer->op != CNNVP_OP_ACTIVATION || !can_fold_posts(before, layer)) {
+            ++i;
+            continue;
+        }
+        merge(graph, before, i);
+    }
+    return CNNVP_DONE;
+}
+
+static void drop_unused(struct cnnvp_graph *graph)
+{
+    for (size_t i = graph->layer_count; i-- > 0;)
+        if (readers_of(graph, graph->layers[i].out) == 0)
+            remove_layer(graph, i);
+}
+
+/* ---- grouped convolutions ---- */
+
+static struct cnnvp_graph_layer *insert_layer(struct cnnvp_graph *graph, size_t index,
+                                              const struct cnnvp_graph_layer *layer, const char *name)
+{
+    if (cnnvp_graph_layer_add(graph, layer->op, name, layer->op_type) == NULL)
+        return NULL;
+    const char *copy = graph->layers[graph->layer_count - 1].name;
+    memmove(&graph->layers[index + 1], &graph->layers[index],
+            (graph->layer_count - 1 - index) * sizeof *graph->layers);
+    graph->layers[index] = *layer;
+    graph->layers[index].name = copy;
+    return &graph->layers[index];
+}
+
+static cnnvp_result split_groups_of(struct cnnvp_graph *graph, size_t index, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph_layer whole = graph->layers[index];
+    const uint32_t inputs = graph->tensors[whole.in].channels / whole.groups;
+    const uint32_t outputs = graph->tensors[whole.out].channels / whole.groups;
+    const size_t weights = (size_t)outputs * inputs * whole.ky * whole.kx;
+    remove_layer(graph, index);
+    for (uint32_t g = 0; g < whole.groups; ++g) {
+        char name[256];
+        (void)snprintf(name, sizeof name, "%.200s.%u", whole.name, g);
+        struct cnnvp_graph_layer part = whole;
+        part.groups = 1;
+        part.in = cnnvp_graph_channel_view(graph, whole.in, g * inputs, inputs);
+        part.out = cnnvp_graph_channel_view(graph, whole.out, g * outputs, outputs);
+        if (!graph->weightless) {
+            part.weights += g * weights;
+            if (part.has_bias)
+                part.bias += (size_t)g * outputs;
+        }
+        if (part.in == CNNVP_GRAPH_NONE || part.out == CNNVP_GRAPH_NONE ||
+            insert_layer(graph, index + g, &part, name) == NULL)
+            return cnnvp_compiler_no_memory(error);
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (layer->op != CNNVP_OP_CONV || layer->groups == 1 || layer->depthwise)
+            continue;
+        const cnnvp_result result = split_groups_of(graph, i, error);
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    return CNNVP_DONE;
+}
+
+/* ---- concatenations and paddings ---- */
+
+/* The tensor can lie in another one: its words are its own, layers make all of them, and nobody else has a place for
+ * them. */
+static int can_move(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || producer_of(graph, tensor) < 0 ||
+        tensor == cnnvp_graph_base(graph, graph->input) || tensor == cnnvp_graph_base(graph, graph->output))
+        return 0;
+    return !cnnvp_graph_has_fixed_format(graph, tensor);
+}
+
+/* The concatenation's copy is not needed where the layers that make the part can write to its place. */
+static void place_concatenations(struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i < graph->layer_count;) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (layer->concat == 0 || layer->placed != 0 || !can_move(graph, layer->in)) {
+            ++i;
+            continue;
+        }
+        graph->tensors[layer->in].base = layer->out;
+        remove_layer(graph, i);
+    }
+}
+
+/* A padding with zeros is the window's own where only one convolution reads it, or an average that pads nothing. */
+static void fold_paddings(struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i + 1 < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer pad = graph->layers[i];
+        const struct cnnvp_graph_tensor *in = &graph->tensors[pad.in];
+        const struct cnnvp_graph_tensor *out = &graph->tensors[pad.out];
+        size_t reader = i + 1;
+        while (reader < graph->layer_count && graph->layers[reader].in != pad.out)
+            ++reader;
+        if (pad.placed == 0 || pad.concat != 0 || reader == graph->layer_count || readers_of(graph, pad.out) != 1)
+            continue;
+        struct cnnvp_graph_layer *window = &graph->layers[reader];
+        const int average = window->op == CNNVP_OP_POOL && window->pool == CNNVP_POOL_AVERAGE &&
+                            window->by_position == 0 && window->pad_top == 0 && window->pad_left == 0;
+        if (window->op != CNNVP_OP_CONV && !average)
+            continue;
+        window->pad_top += pad.place_row;
+        window->pad_left += pad.place_column;
+        window->pad_bottom += out->height - in->height - pad.place_row;
+        window->pad_right += out->width - in->width - pad.place_column;
+        window->in = pad.in;
+        remove_layer(graph, i--);
+    }
+}
+
+/* ---- copies ---- */
+
+static int needs_border(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    if (layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_POOL)
+        return 0;
+    const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
+    const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
+    return layer->pad_top != 0 || layer->pad_left != 0 ||
+           (out->height - 1) * layer->sy + (layer->ky - 1) * layer->dy - layer->pad_top >= in->height ||
+           (out->width - 1) * layer->sx + (layer->kx - 1) * layer->dx - layer->pad_left >= in->width;
+}
+
+/* Words without gaps: fully connected layers read a vector, and views with other rows lie in the same words. */
+static int needs_dense(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, int32_t tensor)
+{
+    const struct cnnvp_graph_tensor *view = &graph->tensors[tensor];
+    if (layer != NULL && layer->op == CNNVP_OP_FC)
+        return 1;
+    for (; view->base != CNNVP_GRAPH_NONE; view = &graph->tensors[view->base])
+        if (view->height != graph->tensors[view->base].height || view->width != graph->tensors[view->base].width)
+            return 1;
+    return 0;
+}
+
+/* max{x, lowest value}: a layer that copies. */
+static struct cnnvp_graph_layer *insert_copy(struct cnnvp_graph *graph, size_t index, int32_t from, int32_t *to)
+{
+    const struct cnnvp_graph_tensor source = graph->tensors[from];
+    struct cnnvp_graph_layer copy = {.op = CNNVP_OP_ACTIVATION, .in = from, .in2 = CNNVP_GRAPH_NONE};
+    copy.kx = copy.ky = copy.sx = copy.sy = copy.dx = copy.dy = copy.groups = 1;
+    copy.post_count = 1;
+    copy.posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    copy.op_type = "copy";
+    char name[256];
+    (void)snprintf(name, sizeof name, "%.200s.copy", source.name);
+    *to = copy.out = cnnvp_graph_tensor_add(graph, name, source.rank, source.channels, source.height, source.width);
+    return copy.out == CNNVP_GRAPH_NONE ? NULL : insert_layer(graph, index, &copy, name);
+}
+
+/* Index of the first layer that reads the base with a border; layer_count: none. */
+static size_t border_reader(const struct cnnvp_graph *graph, int32_t base)
+{
+    size_t i = 0;
+    while (i < graph->layer_count &&
+           (cnnvp_graph_base(graph, graph->layers[i].in) != base || !needs_border(graph, &graph->layers[i])))
+        ++i;
+    return i;
+}
+
+static int base_is_dense(const struct cnnvp_graph *graph, int32_t base)
+{
+    if (cnnvp_graph_base(graph, graph->output) == base && needs_dense(graph, NULL, graph->output))
+        return 1;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const int32_t tensors[] = {layer->in, layer->in2, layer->out};
+        for (size_t t = 0; t < 3; ++t)
+            if (tensors[t] != CNNVP_GRAPH_NONE && cnnvp_graph_base(graph, tensors[t]) == base &&
+                needs_dense(graph, t == 0 ? layer : NULL, tensors[t]))
+                return 1;
+    }
+    return 0;
+}
+
+/* The readers that need a border get a copy of their own; what they read then has no other reader but them. */
+static cnnvp_result separate_borders(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (int32_t t = 0; t < (int32_t)graph->tensor_count; ++t) {
+        if (graph->tensors[t].base != CNNVP_GRAPH_NONE || !base_is_dense(graph, t))
+            continue;
+        for (size_t i = border_reader(graph, t); i < graph->layer_count; i = border_reader(graph, t)) {
+            int32_t copy = CNNVP_GRAPH_NONE;
+            if (insert_copy(graph, i, graph->layers[i].in, &copy) == NULL)
+                return cnnvp_compiler_no_memory(error);
+            graph->layers[i + 1].in = copy;
+        }
+    }
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    drop_unused(graph);
+    cnnvp_result result = fold(graph, error);
+    if (result == CNNVP_DONE)
+        result = split_groups(graph, error);
+    if (result == CNNVP_DONE) {
+        fold_paddings(graph);
+        place_concatenations(graph);
+    }
+    if (result == CNNVP_DONE)
+        result = separate_borders(graph, error);
+    if (result == CNNVP_DONE && graph->layer_count == 0)
+        result = cnnvp_compiler_error(error, "%s: the network has no layer: nothing to run", graph->file);
+    return result;
+}

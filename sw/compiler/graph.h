@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The compiler's own form of a network: layers in the order of execution, tensors of one image between them. Made by
+ * onnx_import.c, simplified by graph.c, executed in float by floatref.c, given number formats by formats.c, tiles by
+ * plan.c and addresses by image.c.
+ */
+#ifndef CNNVP_COMPILER_GRAPH_H
+#define CNNVP_COMPILER_GRAPH_H
+
+#include "compiler.h"
+#include "../image/network_image.h"
+
+/* Posts a layer may have before they are turned into the image's. */
+#define CNNVP_GRAPH_POSTS CNNVP_IMAGE_POSTS
+
+/* No tensor. */
+#define CNNVP_GRAPH_NONE (-1)
+
+enum cnnvp_graph_post_kind {
+    CNNVP_GRAPH_MAX,        /* max{x, value} */
+    CNNVP_GRAPH_MIN,        /* min{x, value} */
+    CNNVP_GRAPH_SIGMOID,
+    CNNVP_GRAPH_TANH,
+    CNNVP_GRAPH_LEAKY_RELU, /* x < 0: value * x */
+    CNNVP_GRAPH_HARD_SWISH, /* x * min{1, max{0, x / 6 + 1 / 2}} */
+    CNNVP_GRAPH_ELU,        /* x < 0: value * (e^x - 1) */
+    CNNVP_GRAPH_SELU,       /* value * (x < 0: 1.67326 * (e^x - 1), else x), value 1.0507 unless said otherwise */
+    CNNVP_GRAPH_SOFTPLUS,   /* ln(1 + e^x) */
+    CNNVP_GRAPH_SOFTSIGN    /* x / (1 + |x|) */
+};
+
+struct cnnvp_graph_post {
+    enum cnnvp_graph_post_kind kind;
+    float value;
+};
+
+struct cnnvp_graph_tensor {
+    const char *name;      /* of the ONNX value */
+    uint32_t rank;         /* of the ONNX value, batch included: 4 (N, C, H, W), 3 (N, C, W) or 2 (N, C) */
+    uint32_t channels;
+    uint32_t height;
+    uint32_t width;
+    int32_t base;          /* a view of that tensor's words in the same order, or CNNVP_GRAPH_NONE */
+    uint32_t base_channel; /* view of part of the channels: the first */
+    /* From the float pass and formats.c. Views have their base's format. */
+    float max_abs;
+    int32_t frac;
+};
+
+struct cnnvp_graph_layer {
+    enum cnnvp_image_op op;
+    const char *name;      /* of the ONNX node, or what stands for it */
+    const char *op_type;   /* of the ONNX node, for messages */
+    int32_t in;
+    int32_t in2;           /* add */
+    int32_t out;
+    uint32_t kx, ky, sx, sy, dx, dy;
+    uint32_t pad_top, pad_left, pad_bottom, pad_right;
+    uint32_t groups;       /* conv */
+    uint32_t depthwise;    /* conv: groups == input channels == output channels */
+    enum cnnvp_image_pool_kind pool;
+    uint32_t by_position;  /* average: the divisor counts the taps within these rows and columns (network_image.h) */
+    int32_t count_top, count_bottom, count_left, count_right;
+    enum cnnvp_image_arithmetic arithmetic; /* add */
+    enum cnnvp_image_axis axis;             /* softmax */
+    enum cnnvp_image_norm_kind norm;
+    float epsilon;         /* norm with statistics of the data */
+    float inverse_max, scale_max, offset_max; /* its 1 / sigma, scales, offsets as the float pass saw them */
+    int32_t scale_frac, offset_frac, inverse_frac;
+    /* activation: a copy that lies in the output from this position on, the rest of which is other layers' or zeros. */
+    uint32_t placed;
+    uint32_t place_row, place_column;
+    uint32_t permuted;     /* activation: 1: output dimension i (channels, rows, columns) is input dimension from[i] */
+    uint32_t from[3];
+    uint32_t concat;       /* activation: part of a concatenation; its output is a view of the result */
+    uint32_t has_bias;     /* conv, fc */
+    /* conv [out][in of the group][ky][kx], fc [out][in], norm: scales. NULL in timing-only. */
+    float *weights;
+    float *bias;           /* conv, fc: per output; norm: offsets */
+    uint32_t post_count;
+    struct cnnvp_graph_post posts[CNNVP_GRAPH_POSTS];
+    float pre_max_abs;     /* largest value that is written before the posts */
+    int32_t pre_frac;      /* format of what enters the posts */
+    int32_t weight_frac;
+    int32_t bias_shift;
+};
+
+struct cnnvp_graph {
+    struct cnnvp_keep arena;
+    const char *file;      /* for messages */
+    struct cnnvp_graph_tensor *tensors;
+    size_t tensor_count;
+    size_t tensor_capacity;
+    struct cnnvp_graph_layer *layers;
+    size_t layer_count;
+    size_t layer_capacity;
+    int32_t input;
+    int32_t output;
+    int weightless;        /* timing-only: no weights were read */
+};
+
+/* Adds one, zeroed but for what is said here; CNNVP_GRAPH_NONE / NULL: no memory. Pointers to tensors and layers are
+ * valid until the next one is added. */
+int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint32_t rank, uint32_t channels,
+                               uint32_t height, uint32_t width);
+struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_image_op op, const char *name,
+                                                const char *op_type);
+void cnnvp_graph_clear(struct cnnvp_graph *graph);
+
+/* The tensor whose memory it is: itself, or what it is a view of. */
+int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor);
+size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor);
+/* Words from the start of the base tensor to the start of this one. */
+size_t cnnvp_graph_offset(const struct cnnvp_graph *graph, int32_t tensor);
+/* Multiply-accumulates of one image; 0 for layers without multiplication by weights. */
+uint64_t cnnvp_graph_macs(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer);
+/* conv, fc, pool, activation, norm, add, concat, softmax: the word that statistics use. */
+const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer);
+int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind);
+/* A view of channels [first, first + count), under the same name; CNNVP_GRAPH_NONE: no memory. */
+int32_t cnnvp_graph_channel_view(struct cnnvp_graph *graph, int32_t tensor, uint32_t first, uint32_t count);
+/* 1: the tensor's format is softmax's, which does not follow from its values. */
+int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor);
+
+/*
+ * Simplifies: folds normalisations and biases into the convolution or fully connected layer before, activations into
+ * the layer before; drops layers whose results nobody uses; splits grouped convolutions that are not depthwise into one
+ * layer a group; puts what is concatenated into its place in the result where nothing stands against it; makes a padding
+ * part of the layer that reads it; copies a tensor where one reader needs a zero border around it and another its words without gaps.
+ */
+CNNVP_MUST_USE cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a graph with formats to the image in memory (network_image.h): tensors and blobs get their places, weights their
+ * words. */
+#ifndef CNNVP_COMPILER_IMAGE_H
+#define CNNVP_COMPILER_IMAGE_H
+
+#include "graph.h"
+#include "target.h"
+
+struct cnnvp_image_options {
+    uint32_t rounding; /* enum cnnvp_round_mode */
+    uint32_t seed;     /* of stochastic rounding */
+    uint32_t images;
+    int on_chip;
+};
+
+struct cnnvp_build {
+    struct cnnvp_image header;
+    struct cnnvp_image_layer *layers;   /* one for each of the graph's */
+    struct cnnvp_image_tensor *tensors; /* one for each of the graph's */
+    struct cnnvp_image_blob *blobs;
+    size_t blob_capacity;
+    int16_t **tables;                   /* of each layer, NULL if it has none */
+    uint8_t *bytes;                     /* what lies at CNNVP_IMAGE_ADDRESS */
+    size_t byte_count;                  /* weightless: header and tables only, the blobs' place stays as it is */
+    uint64_t end;                       /* address behind everything */
+};
+
+CNNVP_MUST_USE cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                              const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                                              struct cnnvp_error *error);
+void cnnvp_image_clear(struct cnnvp_build *build, size_t layers);
+
+/* Bytes of a tensor with its frame, and the byte from the frame's start to the first interior word. */
+uint64_t cnnvp_image_frame_bytes(const struct cnnvp_image_tensor *tensor);
+uint64_t cnnvp_image_frame_lead(const struct cnnvp_image_tensor *tensor);
+
+/* ---- between image.c and its parts ---- */
+
+/* image_place.c: shapes, borders and strides of all tensors (addresses relative to nothing yet). */
+void cnnvp_image_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);
+/* image_place.c: addresses of all tensors from build->end on, and build->end behind them. */
+cnnvp_result cnnvp_image_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                       uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error);
+/* image_chip.c: places in the input buffer and the weight buffer for CNNVP_IMAGE_ON_CHIP. */
+cnnvp_result cnnvp_image_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                       struct cnnvp_build *build, struct cnnvp_error *error);
+/* image_blob.c: the words of a layer's blobs, in the order of the blob table. */
+void cnnvp_image_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
+                            uint8_t *image);
+/* image_blob.c: bytes of the layer's blobs in that order; calls the function for each. */
+cnnvp_result cnnvp_image_each_blob(const struct cnnvp_image_layer *layer,
+                                   cnnvp_result (*function)(void *context, uint64_t bytes), void *context);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp_network_* of cnnvp.h: from a file to an image in a platform's memory, and back to numbers. */
+#include "network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "cnnvp_command.h"
+#include "floatref.h"
+#include "formats.h"
+#include "guest_file.h"
+#include "onnx_import.h"
+
+/* ---- new ---- */
+
+static cnnvp_result check_options(const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    if (options->struct_size < sizeof *options)
+        return cnnvp_compiler_error(error, "struct cnnvp_network_options has %u bytes; this library knows %zu",
+                                    options->struct_size, sizeof *options);
+    if (options->schedule != CNNVP_SCHEDULE_LAYER)
+        return cnnvp_compiler_error(error, "the depth-first schedule is not known for inference; use --schedule layer");
+    if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC)
+        return cnnvp_compiler_error(error, "rounding %d is none of truncate, nearest, stochastic",
+                                    (int)options->rounding);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result hash_file(struct cnnvp_network *network, struct cnnvp_error *error)
+{
+    FILE *stream = fopen(network->file, "rb");
+    XXH3_state_t *state = XXH3_createState();
+    unsigned char *block = malloc(65536);
+    const int done = stream != NULL && state != NULL && block != NULL;
+    if (done) {
+        (void)XXH3_64bits_reset(state);
+        for (size_t size = fread(block, 1, 65536, stream); size != 0; size = fread(block, 1, 65536, stream))
+            (void)XXH3_64bits_update(state, block, size);
+        network->file_hash = XXH3_64bits_digest(state);
+    }
+    (void)XXH3_freeState(state);
+    free(block);
+    if (stream != NULL)
+        (void)fclose(stream);
+    return done ? CNNVP_DONE : cnnvp_compiler_error(error, "%s: cannot be read", network->file);
+}
+
+static float magnitude(const float *values, size_t count)
+{
+    float largest = 0.0f;
+    for (size_t i = 0; i < count; ++i) {
+        const float value = values[i] < 0.0f ? -values[i] : values[i];
+        largest = value > largest ? value : largest;
+    }
+    return largest;
+}
+
+/* Runs the images in float and keeps the largest magnitudes. */
+static cnnvp_result calibrate(struct cnnvp_graph *graph, const float *images, uint64_t count, struct cnnvp_error *error)
+{
+    struct cnnvp_floatref run;
+    const cnnvp_result result = cnnvp_floatref_new(graph, &run, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const size_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    for (uint64_t image = 0; image < count; ++image) {
+        cnnvp_floatref_image(&run, images + image * words);
+        for (size_t t = 0; t < graph->tensor_count; ++t) {
+            struct cnnvp_graph_tensor *tensor = &graph->tensors[t];
+            const float largest =
+                tensor->base == CNNVP_GRAPH_NONE ? magnitude(run.data[t], cnnvp_graph_words(tensor)) : 0.0f;
+            tensor->max_abs = largest > tensor->max_abs ? largest : tensor->max_abs;
+        }
+        for (size_t i = 0; i < graph->layer_count; ++i)
+            if (run.pre_max[i] > graph->layers[i].pre_max_abs)
+                graph->layers[i].pre_max_abs = run.pre_max[i];
+    }
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        graph->layers[i].inverse_max = run.norm_max[i].inverse;
+        graph->layers[i].scale_max = run.norm_max[i].scale;
+        graph->layers[i].offset_max = run.norm_max[i].offset;
+    }
+    cnnvp_floatref_clear(&run);
+    return CNNVP_DONE;
+}
+
+/* More images than memory can ever hold are refused before anything is made of them. */
+static cnnvp_result check_images(const struct cnnvp_network *network, uint64_t images, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    const uint64_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    const uint64_t room = network->target.memory_size;
+    if (images <= room / (words * sizeof(int16_t)))
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error,
+                                "%s: %llu images of %llu words do not fit into dram's %llu bytes; use fewer images "
+                                "or -s dram.size=",
+                                graph->file, (unsigned long long)images, (unsigned long long)words,
+                                (unsigned long long)room);
+}
+
+static struct cnnvp_image_options image_options_of(const struct cnnvp_network *network,
+                                                   const struct cnnvp_network_options *options)
+{
+    static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
+    return (struct cnnvp_image_options){
+        .rounding = roundings[options->rounding],
+        .seed = (uint32_t)(options->seed ^ options->seed >> 32),
+        .images = network->images,
+        .on_chip = options->on_chip,
+    };
+}
+
+/* Plans as for timing only: what does not fit is refused before its float pass, which could take any time. Sizes and
+ * places do not depend on the formats. */
+static cnnvp_result check_plan(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                               struct cnnvp_error *error)
+{
+    struct cnnvp_graph *graph = &network->graph;
+    const struct cnnvp_image_options image_options = image_options_of(network, options);
+    const int weightless = graph->weightless;
+    struct cnnvp_build build;
+    graph->weightless = 1;
+    cnnvp_formats_choose(graph, network->target.acc_bits);
+    const cnnvp_result result = cnnvp_image_build(graph, &network->target, &image_options, &build, error);
+    if (result == CNNVP_DONE)
+        cnnvp_image_clear(&build, graph->layer_count);
+    graph->weightless = weightless;
+    return result;
+}
+
+/* The images to run and, unless nothing is computed, the formats. */
+static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                struct cnnvp_error *error)
+{
+    struct cnnvp_graph *graph = &network->graph;
+    float **input = options->timing_only ? NULL : &network->input;
+    uint64_t images = options->images;
+    cnnvp_result result = CNNVP_DONE;
+    if (options->input != NULL)
+        result = cnnvp_network_images(graph, options->input, "the input", NULL, &images, error);
+    if (result == CNNVP_DONE)
+        result = check_images(network, images, error);
+    if (result == CNNVP_DONE && options->input != NULL)
+        result = cnnvp_network_images(graph, options->input, "the input", input, &images, error);
+    else if (result == CNNVP_DONE)
+        result = cnnvp_network_seeded(graph, options->seed, images, input, error);
+    if (result != CNNVP_DONE)
+        return result;
+    network->images = (uint32_t)images;
+    if (!options->timing_only)
+        result = check_plan(network, options, error);
+    if (result != CNNVP_DONE)
+        return result;
+    uint64_t calibration_images = images;
+    float *calibration = NULL;
+    if (options->calibration != NULL)
+        result = cnnvp_network_images(graph, options->calibration, "the calibration",
+                                      input != NULL ? &calibration : NULL, &calibration_images, error);
+    if (result == CNNVP_DONE && !options->timing_only)
+        result = calibrate(graph, calibration != NULL ? calibration : network->input, calibration_images, error);
+    free(calibration);
+    if (result == CNNVP_DONE)
+        cnnvp_formats_choose(graph, network->target.acc_bits);
+    return result;
+}
+
+static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *config,
+                            const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    cnnvp_result result = cnnvp_target_read(config, &network->target, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_onnx_import(network->file, options->timing_only, &network->graph, error);
+    if (result == CNNVP_DONE)
+        result = hash_file(network, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_graph_simplify(&network->graph, error);
+    if (result == CNNVP_DONE)
+        result = take_images(network, options, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_image_options image_options = image_options_of(network, options);
+    return cnnvp_image_build(&network->graph, &network->target, &image_options, &network->build, error);
+}
+
+cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
+                               const struct cnnvp_network_options *options, cnnvp_network **network,
+                               struct cnnvp_error *error)
+{
+    *network = NULL;
+    cnnvp_result result = check_options(options, error);
+    if (result != CNNVP_DONE)
+        return result;
+    struct cnnvp_network *made = calloc(1, sizeof *made);
+    const size_t size = strlen(onnx_file) + 1;
+    if (made != NULL)
+        made->file = malloc(size);
+    if (made == NULL || made->file == NULL) {
+        free(made);
+        return cnnvp_compiler_no_memory(error);
+    }
+    memcpy(made->file, onnx_file, size);
+    made->seed = options->seed;
+    made->on_chip = options->on_chip;
+    made->timing_only = options->timing_only;
+    made->cpu_host = options->cpu_host;
+    result = compile(made, config, options, error);
+    if (result == CNNVP_DONE)
+        *network = made;
+    else
+        cnnvp_network_free(made);
+    return result;
+}
+
+void cnnvp_network_free(cnnvp_network *network)
+{
+    if (network == NULL)
+        return;
+    cnnvp_image_clear(&network->build, network->graph.layer_count);
+    cnnvp_graph_clear(&network->graph);
+    free(network->input);
+    free(network->file);
+    free(network);
+}
+
+/* ---- load ---- */
+
+/* Writes one image's words into the frame at `to`, which holds channel 0, row 0, column 0 of the interior. */
+static void put_image(const struct cnnvp_network *network, const float *from, uint8_t *to)
+{
+    const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
+    const int32_t frac = network->graph.tensors[network->graph.input].frac;
+    for (size_t c = 0; c < tensor->channels; ++c) {
+        for (size_t y = 0; y < tensor->height; ++y) {
+            int16_t *row = (int16_t *)(void *)(to + (c * tensor->channel_stride + y * tensor->row_stride) * 2u);
+            cnnvp_quantise_all(from, tensor->width, frac, row);
+            from += tensor->width;
+        }
+    }
+}
+
+static cnnvp_result put_inputs(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    const uint64_t lead = cnnvp_image_frame_lead(tensor);
+    void *frames;
+    if (cnnvp_platform_map(platform, tensor->address - lead, (size_t)network->images * tensor->image_stride, &frames) !=
+        CNNVP_DONE)
+        return cnnvp_compiler_error(error, "the platform has no memory for the images at 0x%x", tensor->address);
+    memset(frames, 0, (size_t)network->images * tensor->image_stride);
+    for (size_t image = 0; image < network->images; ++image)
+        put_image(network, network->input + image * words, (uint8_t *)frames + image * tensor->image_stride + lead);
+    return CNNVP_DONE;
+}
+
+/* Layers write parts of the tensor, and what they leave out is zero. */
+static int has_parts(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (graph->layers[i].placed != 0 && cnnvp_graph_base(graph, graph->layers[i].out) == tensor)
+            return 1;
+    return 0;
+}
+
+/* The zeros around tensors that padded layers read, and in paddings. */
+static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                 struct cnnvp_error *error)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
+        const struct cnnvp_image_tensor *tensor = &network->build.tensors[i];
+        if (graph->tensors[i].base != CNNVP_GRAPH_NONE || tensor->address == 0 ||
+            (tensor->channel_stride == tensor->height * tensor->width && !has_parts(graph, i)))
+            continue;
+        const uint64_t bytes = tensor->image_stride != 0 ? (uint64_t)tensor->image_stride * network->images
+                                                         : cnnvp_image_frame_bytes(tensor);
+        void *frame;
+        if (cnnvp_platform_map(platform, tensor->address - cnnvp_image_frame_lead(tensor), (size_t)bytes, &frame) !=
+            CNNVP_DONE)
+            return cnnvp_compiler_error(error, "the platform has no memory for tensor \"%s\"", graph->tensors[i].name);
+        memset(frame, 0, (size_t)bytes);
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    struct cnnvp_layer_info *layers = calloc(graph->layer_count, sizeof *layers);
+    if (layers == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        layers[i] = (struct cnnvp_layer_info){.name = graph->layers[i].name,
+                                              .op = cnnvp_graph_op_name(&graph->layers[i]),
+                                              .phase = "forward",
+                                              .macs = cnnvp_graph_macs(graph, &graph->layers[i])};
+    const char *slash = strrchr(network->file, '/');
+    const struct cnnvp_work_info work = {
+        .struct_size = sizeof work,
+        .command = "run",
+        .network = slash != NULL ? slash + 1 : network->file,
+        .network_hash = network->file_hash,
+        .seed = network->seed,
+        .images = network->images,
+        .pes = network->target.limits.engine.kind->pes(&network->target.limits.engine),
+        .layers = layers,
+        .layer_count = graph->layer_count,
+    };
+    const cnnvp_result result = cnnvp_platform_describe_work(platform, &work);
+    free(layers);
+    if (result != CNNVP_DONE)
+        (void)cnnvp_compiler_error(error, "the platform refused the description of the work");
+    return result;
+}
+
+cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    if (!network->cpu_host) {
+        char guest[4096];
+        result = cnnvp_guest_file(guest, sizeof guest, error);
+        if (result == CNNVP_DONE)
+            result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
+    }
+    if (result == CNNVP_DONE && cnnvp_platform_write(platform, CNNVP_IMAGE_ADDRESS, network->build.bytes,
+                                                     network->build.byte_count) != CNNVP_DONE)
+        result = cnnvp_compiler_error(error, "the platform has no memory for the network at 0x%x",
+                                      (unsigned)CNNVP_IMAGE_ADDRESS);
+    if (result == CNNVP_DONE && !network->timing_only)
+        result = clear_frames(network, platform, error);
+    if (result == CNNVP_DONE && !network->timing_only)
+        result = put_inputs(network, platform, error);
+    return result == CNNVP_DONE ? describe(network, platform, error) : result;
+}
+
+/* ---- results ---- */
+
+cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t tensor, size_t images,
+                                 struct cnnvp_array *array, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph_tensor *shape = &network->graph.tensors[tensor];
+    *array = (struct cnnvp_array){.type = CNNVP_ARRAY_F32, .rank = shape->rank};
+    array->shape[0] = images;
+    array->shape[1] = shape->channels;
+    array->shape[2] = shape->rank == 4 ? shape->height : shape->rank == 3 ? shape->width : 0;
+    array->shape[3] = shape->rank == 4 ? shape->width : 0;
+    array->data = calloc(images, cnnvp_graph_words(shape) * sizeof(float));
+    return array->data != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+}
+
+cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
+                                       uint32_t image, float *values, struct cnnvp_error *error)
+{
+    const struct cnnvp_image_tensor *place = &network->build.tensors[tensor];
+    const int32_t frac = network->graph.tensors[tensor].frac;
+    const size_t span = (size_t)(place->channels - 1u) * place->channel_stride +
+                        (size_t)(place->height - 1u) * place->row_stride + place->width;
+    int16_t *words = malloc(span * sizeof *words);
+    if (words == NULL)
+        return cnnvp_compiler_no_memory(error);
+    const uint64_t address = place->address + (uint64_t)image * place->image_stride;
+    cnnvp_result result = cnnvp_platform_read(platform, address, words, span * sizeof *words);
+    if (result != CNNVP_DONE)
+        (void)cnnvp_compiler_error(error, "tensor \"%s\" cannot be read at 0x%llx", network->graph.tensors[tensor].name,
+                                   (unsigned long long)address);
+    for (size_t c = 0; c < place->channels && result == CNNVP_DONE; ++c)
+        for (size_t y = 0; y < place->height; ++y)
+            for (size_t x = 0; x < place->width; ++x)
+                *values++ = cnnvp_dequantise(words[c * place->channel_stride + y * place->row_stride + x], frac);
+    free(words);
+    return result;
+}
+
+static cnnvp_result no_values(const char *what, struct cnnvp_error *error)
+{
+    return cnnvp_compiler_error(error, "a timing-only network has no %s", what);
+}
+
+cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_array *output,
+                                  struct cnnvp_error *error)
+{
+    memset(output, 0, sizeof *output);
+    if (network->timing_only)
+        return no_values("output", error);
+    const int32_t tensor = network->graph.output;
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[tensor]);
+    cnnvp_result result = cnnvp_network_array(network, tensor, network->images, output, error);
+    for (uint32_t image = 0; image < network->images && result == CNNVP_DONE; ++image)
+        result = cnnvp_network_read_tensor(network, platform, tensor, image, (float *)output->data + image * words,
+                                           error);
+    if (result != CNNVP_DONE)
+        cnnvp_array_clear(output);
+    return result;
+}
+
+cnnvp_result cnnvp_network_reference(const cnnvp_network *network, struct cnnvp_array *output,
+                                     struct cnnvp_error *error)
+{
+    memset(output, 0, sizeof *output);
+    if (network->timing_only)
+        return no_values("reference", error);
+    const struct cnnvp_graph *graph = &network->graph;
+    const size_t in_words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    const size_t out_words = cnnvp_graph_words(&graph->tensors[graph->output]);
+    struct cnnvp_floatref run;
+    cnnvp_result result = cnnvp_floatref_new(graph, &run, error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = cnnvp_network_array(network, graph->output, network->images, output, error);
+    for (size_t image = 0; image < network->images && result == CNNVP_DONE; ++image) {
+        cnnvp_floatref_image(&run, network->input + image * in_words);
+        memcpy((float *)output->data + image * out_words, run.data[graph->output], out_words * sizeof(float));
+    }
+    cnnvp_floatref_clear(&run);
+    return result;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A compiled network: what cnnvp.h calls cnnvp_network. */
+#ifndef CNNVP_COMPILER_NETWORK_H
+#define CNNVP_COMPILER_NETWORK_H
+
+#include "image.h"
+
+struct cnnvp_network {
+    char *file;
+    struct cnnvp_graph graph;
+    struct cnnvp_target target;
+    struct cnnvp_build build;
+    uint64_t file_hash;  /* xxh3 of the file */
+    uint64_t seed;
+    uint32_t images;
+    int on_chip;
+    int timing_only;
+    int cpu_host;
+    float *input;        /* images x words of the input; NULL in timing-only */
+};
+
+/* network_input.c: images from an array or seeded, as float. *data is given back with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array,
+                                                 const char *what, float **data, uint64_t *images,
+                                                 struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_network_seeded(const struct cnnvp_graph *graph, uint64_t seed, uint64_t images,
+                                                 float **data, struct cnnvp_error *error);
+
+/* The tensor's words of one image in the platform's memory, densely, as float; channels x height x width of them. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                                      int32_t tensor, uint32_t image, float *values,
+                                                      struct cnnvp_error *error);
+
+/* Shape (images, ...) of a tensor as its ONNX value has it; data are allocated, to be given back with
+ * cnnvp_array_clear. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t tensor, size_t images,
+                                                struct cnnvp_array *array, struct cnnvp_error *error);
+
+#endif

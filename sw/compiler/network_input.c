@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Images for a network: float32, or uint8 which means x / 255. Their shape is the network's input with the batch in
+ * front, or without it for one image; where the network has one channel that may be left out too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "network.h"
+
+/* Appends one image's dimensions, `first` on: (C, H, W), (C, W) or (features). */
+static size_t image_dims(const struct cnnvp_graph_tensor *input, size_t dims[3])
+{
+    dims[0] = input->channels;
+    dims[1] = input->height;
+    dims[2] = input->width;
+    if (input->rank == 3)
+        dims[1] = input->width;
+    return input->rank - 1u;
+}
+
+static int ends_with(const struct cnnvp_array *array, const size_t *dims, size_t count)
+{
+    if (array->rank < count || array->rank > count + 1)
+        return 0;
+    for (size_t i = 0; i < count; ++i)
+        if (array->shape[array->rank - count + i] != dims[i])
+            return 0;
+    return 1;
+}
+
+static void print_shape(char *text, size_t room, const size_t *dims, size_t count, const char *batch)
+{
+    size_t used = (size_t)snprintf(text, room, "(%s", batch);
+    for (size_t i = 0; i < count && used < room; ++i)
+        used += (size_t)snprintf(text + used, room - used, "%s%zu", i == 0 && batch[0] == '\0' ? "" : ", ", dims[i]);
+    if (used < room)
+        (void)snprintf(text + used, room - used, ")");
+}
+
+static cnnvp_result count_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const char *what,
+                                 uint64_t *images, struct cnnvp_error *error)
+{
+    size_t dims[3];
+    const size_t count = image_dims(&graph->tensors[graph->input], dims);
+    size_t fitting = 0;
+    if (ends_with(array, dims, count))
+        fitting = count;
+    else if (count == 3 && dims[0] == 1 && ends_with(array, dims + 1, 2))
+        fitting = 2;
+    *images = fitting != 0 && array->rank > fitting ? array->shape[0] : 1;
+    if (fitting != 0 && *images >= 1 && *images <= INT32_MAX)
+        return CNNVP_DONE;
+    char have[256];
+    char want[128];
+    print_shape(have, sizeof have, array->shape, array->rank <= 8 ? array->rank : 8, "");
+    print_shape(want, sizeof want, dims, count, "N");
+    return cnnvp_compiler_error(error, "%s has shape %s; network %s takes %s with N at least 1", what, have,
+                                graph->file, want);
+}
+
+cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const char *what,
+                                  float **data, uint64_t *images, struct cnnvp_error *error)
+{
+    if (array->type != CNNVP_ARRAY_F32 && array->type != CNNVP_ARRAY_U8)
+        return cnnvp_compiler_error(error, "%s holds neither float32 nor uint8, which networks take", what);
+    const cnnvp_result result = count_images(graph, array, what, images, error);
+    if (result != CNNVP_DONE || data == NULL)
+        return result;
+    const size_t words = (size_t)*images * cnnvp_graph_words(&graph->tensors[graph->input]);
+    *data = malloc(words * sizeof **data);
+    if (*data == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < words; ++i)
+        (*data)[i] = array->type == CNNVP_ARRAY_F32 ? ((const float *)array->data)[i]
+                                                    : (float)((const uint8_t *)array->data)[i] / 255.0f;
+    for (size_t i = 0; i < words; ++i) {
+        if (!((*data)[i] >= -3.4028235e38f && (*data)[i] <= 3.4028235e38f)) {
+            free(*data);
+            *data = NULL;
+            return cnnvp_compiler_error(error, "%s: element %zu is not a finite number", what, i);
+        }
+    }
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_network_seeded(const struct cnnvp_graph *graph, uint64_t seed, uint64_t images, float **data,
+                                  struct cnnvp_error *error)
+{
+    const size_t each = cnnvp_graph_words(&graph->tensors[graph->input]);
+    if (images < 1 || images > INT32_MAX || images > SIZE_MAX / sizeof **data / each)
+        return cnnvp_compiler_error(error, "%llu images; 1 to %d are possible", (unsigned long long)images, INT32_MAX);
+    if (data == NULL)
+        return CNNVP_DONE;
+    const size_t words = (size_t)images * each;
+    *data = malloc(words * sizeof **data);
+    if (*data == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < words; ++i)
+        (*data)[i] = cnnvp_normal(seed, i);
+    return CNNVP_DONE;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Functions of one number, and softmax. What has no table or comparison of its own is put together from others. */
+#include <string.h>
+
+#include "onnx_node.h"
+
+/* ---- activations ---- */
+
+static cnnvp_result add_activation(struct cnnvp_import *import, uint32_t count, const struct cnnvp_graph_post *posts)
+{
+    int32_t in;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    if (count == 0)
+        return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = in});
+    struct cnnvp_graph_layer *layer;
+    result = cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, input.height, input.width,
+                                &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->post_count = count;
+    memcpy(layer->posts, posts, count * sizeof *posts);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_relu(struct cnnvp_import *import)
+{
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_MAX, 0.0f});
+}
+
+static cnnvp_result import_sigmoid(struct cnnvp_import *import)
+{
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SIGMOID, 0.0f});
+}
+
+static cnnvp_result import_tanh(struct cnnvp_import *import)
+{
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_TANH, 0.0f});
+}
+
+static cnnvp_result import_leaky_relu(struct cnnvp_import *import)
+{
+    const float alpha = cnnvp_onnx_float(import->node, "alpha", 0.01f);
+    if (!(alpha >= -1.0f && alpha <= 1.0f))
+        return cnnvp_import_error(import, "alpha is %g; -1 to 1 is possible", (double)alpha);
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_LEAKY_RELU, alpha});
+}
+
+static cnnvp_result import_elu(struct cnnvp_import *import)
+{
+    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
+    if (!(alpha >= -16.0f && alpha <= 16.0f))
+        return cnnvp_import_error(import, "alpha is %g; -16 to 16 is possible", (double)alpha);
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_ELU, alpha});
+}
+
+static cnnvp_result import_selu(struct cnnvp_import *import)
+{
+    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.67326319f);
+    const float gamma = cnnvp_onnx_float(import->node, "gamma", 1.05070102f);
+    if (alpha < 1.6732f || alpha > 1.6733f || !(gamma > 0.0f && gamma <= 16.0f))
+        return cnnvp_import_error(import, "alpha is %g, gamma %g; ONNX's alpha of 1.67326 and a gamma up to 16 are "
+                                          "possible", (double)alpha, (double)gamma);
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SELU, gamma});
+}
+
+static cnnvp_result import_hard_swish(struct cnnvp_import *import)
+{
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_HARD_SWISH, 0.0f});
+}
+
+static cnnvp_result import_softplus(struct cnnvp_import *import)
+{
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SOFTPLUS, 0.0f});
+}
+
+static cnnvp_result import_softsign(struct cnnvp_import *import)
+{
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SOFTSIGN, 0.0f});
+}
+
+/* min{1, max{0, alpha * x + beta}}: a line of the normalisation's kind and two comparisons, exact. */
+static cnnvp_result import_hard_sigmoid(struct cnnvp_import *import)
+{
+    int32_t in;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result != CNNVP_DONE)
+        return result;
+    const size_t channels = import->graph->tensors[in].channels;
+    float *lines = cnnvp_keep_alloc(&import->graph->arena, 2 * channels, sizeof *lines);
+    if (lines == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t c = 0; c < channels; ++c) {
+        lines[c] = cnnvp_onnx_float(import->node, "alpha", 0.2f);
+        lines[channels + c] = cnnvp_onnx_float(import->node, "beta", 0.5f);
+    }
+    struct cnnvp_graph_layer *layer;
+    result = cnnvp_import_affine(import, in, lines, lines + channels, 0, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->post_count = 2;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, 0.0f};
+    layer->posts[1] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, 1.0f};
+    return CNNVP_DONE;
+}
+
+/* A limit of Clip from an attribute (before operator set 11) or an input; *there is 0 if it has none. */
+static cnnvp_result clip_limit(struct cnnvp_import *import, const char *attribute, size_t input, int *there,
+                               float *limit)
+{
+    *there = 0;
+    if (import->onnx.opset < 11) {
+        const Onnx__AttributeProto *found = cnnvp_onnx_attribute(import->node, attribute);
+        *there = found != NULL && found->has_f;
+        if (*there)
+            *limit = found->f;
+        return CNNVP_DONE;
+    }
+    if (!cnnvp_import_has(import, input))
+        return CNNVP_DONE;
+    const Onnx__TensorProto *constant;
+    const cnnvp_result result = cnnvp_import_constant(import, input, &constant);
+    if (result != CNNVP_DONE)
+        return result;
+    struct cnnvp_error why;
+    if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_floats(&import->onnx, constant, limit, 1, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "limit \"%s\" is not one number", import->node->input[input]);
+    *there = 1;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_clip(struct cnnvp_import *import)
+{
+    int has_low;
+    int has_high;
+    float low = 0.0f;
+    float high = 0.0f;
+    cnnvp_result result = clip_limit(import, "min", 1, &has_low, &low);
+    if (result == CNNVP_DONE)
+        result = clip_limit(import, "max", 2, &has_high, &high);
+    if (result != CNNVP_DONE)
+        return result;
+    /* Exporters write the largest float where there is no limit. */
+    has_low = has_low && low > -3.4e38f;
+    has_high = has_high && high < 3.4e38f;
+    if (has_low && has_high && !(low <= high))
+        return cnnvp_import_error(import, "the lower limit %g is above the upper limit %g", (double)low, (double)high);
+    if (!has_low && !has_high)
+        return add_activation(import, 0, NULL);
+    struct cnnvp_graph_post posts[2];
+    uint32_t count = 0;
+    if (has_low)
+        posts[count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, low};
+    if (has_high)
+        posts[count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, high};
+    return add_activation(import, count, posts);
+}
+
+/* ---- quantised networks ---- */
+
+/* One number from a constant input. */
+static cnnvp_result one_number(struct cnnvp_import *import, size_t index, float *number)
+{
+    const Onnx__TensorProto *constant;
+    struct cnnvp_error why;
+    const cnnvp_result result = cnnvp_import_constant(import, index, &constant);
+    if (result != CNNVP_DONE)
+        return result;
+    if (cnnvp_onnx_elements(constant) != 1 ||
+        cnnvp_onnx_floats(&import->onnx, constant, number, 1, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "input \"%s\" is not one number; scales along an axis are known for weights only",
+                                  import->node->input[index]);
+    return CNNVP_DONE;
+}
+
+/* Numbers stay in FX16, which is finer than 8 bits: what remains of a quantisation is its range. */
+static cnnvp_result import_quantize(struct cnnvp_import *import)
+{
+    float scale = 0.0f;
+    float zero = 0.0f;
+    int is_signed = 0;
+    cnnvp_result result = one_number(import, 1, &scale);
+    if (result == CNNVP_DONE && cnnvp_import_has(import, 2)) {
+        const Onnx__TensorProto *constant;
+        result = one_number(import, 2, &zero);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_constant(import, 2, &constant);
+        if (result == CNNVP_DONE)
+            is_signed = constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
+    }
+    if (result != CNNVP_DONE)
+        return result;
+    if (!(scale > 0.0f && scale < 3.4e35f))
+        return cnnvp_import_error(import, "the scale is %g; a number above 0 is needed", (double)scale);
+    const struct cnnvp_graph_post posts[] = {
+        {CNNVP_GRAPH_MAX, ((is_signed ? -128.0f : 0.0f) - zero) * scale},
+        {CNNVP_GRAPH_MIN, ((is_signed ? 127.0f : 255.0f) - zero) * scale},
+    };
+    return add_activation(import, 2, posts);
+}
+
+static cnnvp_result import_dequantize(struct cnnvp_import *import)
+{
+    return add_activation(import, 0, NULL);
+}
+
+/* ---- PRelu ---- */
+
+/* A layer with one post as a step on the way. */
+static cnnvp_result inner_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind, int32_t *out)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, input.height,
+                                                   input.width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->post_count = 1;
+    layer->posts[0].kind = kind;
+    *out = layer->out;
+    return CNNVP_DONE;
+}
+
+/* Slopes up to 1: max{x, slope * x}; from 1 on the minimum; both kinds: max{x, 0} + slope * min{x, 0}. */
+static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, float *slopes, enum cnnvp_image_arithmetic kind)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    int32_t first = in;
+    int32_t second = in;
+    cnnvp_result result = CNNVP_DONE;
+    if (kind == CNNVP_ARITHMETIC_ADD) {
+        result = inner_post(import, in, CNNVP_GRAPH_MAX, &first);
+        if (result == CNNVP_DONE)
+            result = inner_post(import, in, CNNVP_GRAPH_MIN, &second);
+    }
+    struct cnnvp_graph_layer *layer;
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_affine(import, second, slopes, NULL, 1, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    second = layer->out;
+    result = cnnvp_import_layer(import, CNNVP_OP_ADD, first, input.rank, input.channels, input.height, input.width,
+                                &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->in2 = second;
+    layer->arithmetic = kind;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_prelu(struct cnnvp_import *import)
+{
+    int32_t in;
+    const Onnx__TensorProto *constant;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 1, &constant);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    /* What the network becomes must not depend on whether it computes: the slopes are read even then. */
+    const int weightless = import->graph->weightless;
+    float *slopes = NULL;
+    import->graph->weightless = 0;
+    result = cnnvp_import_per_channel(import, constant, input.rank, input.channels, 1.0f, &slopes);
+    import->graph->weightless = weightless;
+    if (result != CNNVP_DONE)
+        return result;
+    float low = slopes[0];
+    float high = slopes[0];
+    for (size_t c = 1; c < input.channels; ++c) {
+        low = slopes[c] < low ? slopes[c] : low;
+        high = slopes[c] > high ? slopes[c] : high;
+    }
+    if (low >= high && low >= -1.0f && high <= 1.0f)
+        return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_LEAKY_RELU, low});
+    return add_prelu(import, in, slopes,
+                     high <= 1.0f  ? CNNVP_ARITHMETIC_MAX
+                     : low >= 1.0f ? CNNVP_ARITHMETIC_MIN
+                                   : CNNVP_ARITHMETIC_ADD);
+}
+
+/* ---- softmax ---- */
+
+static cnnvp_result add_softmax(struct cnnvp_import *import, int32_t in, enum cnnvp_image_axis axis)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_SOFTMAX, in, input.rank, input.channels,
+                                                   input.height, input.width, &layer);
+    if (result == CNNVP_DONE)
+        layer->axis = axis;
+    return result;
+}
+
+/* Before operator set 13 all dimensions from the axis on are one: softmax of another view of the words. */
+static cnnvp_result flat_softmax(struct cnnvp_import *import, int32_t in, int64_t axis)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const uint32_t words = (uint32_t)cnnvp_graph_words(&input);
+    const uint32_t channels = axis == 1 ? words : input.channels;
+    const uint32_t width = axis == 1 ? 1 : words / input.channels;
+    struct cnnvp_graph *graph = import->graph;
+    const int32_t view = cnnvp_graph_tensor_add(graph, input.name, axis == 1 ? 2 : 3, channels, 1, width);
+    if (view == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    graph->tensors[view].base = in;
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, view, channels, 1, width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    int64_t dims[4];
+    const int32_t out = layer->out;
+    const uint32_t rank = cnnvp_import_dims(import, in, dims);
+    return cnnvp_import_view(import, out, rank, dims);
+}
+
+static cnnvp_result import_softmax(struct cnnvp_import *import)
+{
+    int32_t in;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const int64_t rank = input.rank;
+    const int old = import->onnx.opset < 13; /* all dimensions from the axis on as one */
+    int64_t axis = cnnvp_onnx_int(import->node, "axis", old ? 1 : -1);
+    if (axis < 0)
+        axis += rank;
+    if (axis < 1 || axis >= rank)
+        return cnnvp_import_error(import, "axis %lld would mix the images of the batch, or is none of %lld dimensions",
+                                  (long long)axis, (long long)rank);
+    const int position = input.height == 1 && input.width == 1;
+    if (position && (axis == 1 || input.channels == 1))
+        return add_softmax(import, in, CNNVP_AXIS_LAST);
+    if (old && axis < rank - 1)
+        return flat_softmax(import, in, axis);
+    if (position)
+        return cnnvp_import_error(import, "softmax over axis %lld, which has one element, is always 1", (long long)axis);
+    if (axis == rank - 1)
+        return add_softmax(import, in, CNNVP_AXIS_LAST);
+    return add_softmax(import, in, axis == 1 ? CNNVP_AXIS_CHANNELS : CNNVP_AXIS_ROWS);
+}
+
+cnnvp_import_function cnnvp_import_activation(const char *op_type)
+{
+    static const struct {
+        const char *op_type;
+        cnnvp_import_function function;
+    } known[] = {
+        {"Relu", import_relu},         {"Clip", import_clip},
+        {"LeakyRelu", import_leaky_relu}, {"PRelu", import_prelu},
+        {"Elu", import_elu},           {"Selu", import_selu},
+        {"HardSwish", import_hard_swish}, {"HardSigmoid", import_hard_sigmoid},
+        {"Sigmoid", import_sigmoid},   {"Tanh", import_tanh},
+        {"Softplus", import_softplus}, {"Softsign", import_softsign},
+        {"Softmax", import_softmax},
+        {"QuantizeLinear", import_quantize}, {"DequantizeLinear", import_dequantize},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strcmp(op_type, known[i].op_type) == 0)
+            return known[i].function;
+    return NULL;
+}

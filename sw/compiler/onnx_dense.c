@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Matrix products, arithmetic with constants, the addition of two tensors, normalisation with stored statistics. */
+#include <math.h>
+#include <string.h>
+
+#include "onnx_node.h"
+
+/* ---- Gemm, MatMul ---- */
+
+/* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`. */
+static cnnvp_result read_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix, int transposed,
+                                float factor, uint32_t inputs, uint32_t *outputs, float **weights)
+{
+    const char *name = matrix->name != NULL ? matrix->name : "";
+    if (matrix->n_dims != 2)
+        return cnnvp_import_error(import, "weights \"%s\" have %zu dimensions; a matrix is needed", name,
+                                  matrix->n_dims);
+    const int64_t rows = matrix->dims[0];
+    const int64_t columns = matrix->dims[1];
+    const int64_t from = transposed ? columns : rows;
+    const int64_t to = transposed ? rows : columns;
+    if (from != inputs || to < 1 || to > CNNVP_ONNX_DIMENSION_MAX)
+        return cnnvp_import_error(import, "weights \"%s\" have shape (%lld, %lld); with %u inputs it must be %s", name,
+                                  (long long)rows, (long long)columns, inputs,
+                                  transposed ? "(outputs, inputs)" : "(inputs, outputs)");
+    *outputs = (uint32_t)to;
+    const size_t count = cnnvp_onnx_elements(matrix);
+    float *read;
+    cnnvp_result result = cnnvp_import_floats(import, matrix, count, &read);
+    *weights = read;
+    if (result != CNNVP_DONE || read == NULL)
+        return result;
+    if (!transposed) {
+        *weights = cnnvp_keep_alloc(&import->graph->arena, count, sizeof **weights);
+        if (*weights == NULL)
+            return cnnvp_import_no_memory(import);
+        for (size_t i = 0; i < inputs; ++i)
+            for (size_t o = 0; o < *outputs; ++o)
+                (*weights)[o * inputs + i] = read[i * *outputs + o];
+    }
+    if (factor < 1.0f || factor > 1.0f)
+        for (size_t i = 0; i < count; ++i)
+            (*weights)[i] *= factor;
+    return CNNVP_DONE;
+}
+
+/* A constant as one number for each of `channels`, from shape (channels), (1, channels), (channels, 1, 1), one element
+ * ... : all dimensions 1 but that of the channels, which is the second of `rank`. */
+cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant, uint32_t rank,
+                                     uint32_t channels, float factor, float **values)
+{
+    const char *name = constant->name != NULL ? constant->name : "";
+    const size_t count = cnnvp_onnx_elements(constant);
+    int fits = constant->n_dims <= rank && (count == 1 || count == channels);
+    for (size_t i = 0; i < constant->n_dims && fits && count > 1; ++i) {
+        const size_t axis = rank - constant->n_dims + i;
+        fits = constant->dims[i] == 1 || (axis == 1 && constant->dims[i] == channels);
+    }
+    if (!fits)
+        return cnnvp_import_error(import, "constant \"%s\" has %zu elements in %zu dimensions; one element, or one for "
+                                          "each of the %u channels (shape %s) is needed", name, count,
+                                  constant->n_dims, channels, rank == 4 ? "(C, 1, 1)" : "(features)");
+    float *read;
+    const cnnvp_result result = cnnvp_import_floats(import, constant, count, &read);
+    *values = NULL;
+    if (result != CNNVP_DONE || read == NULL)
+        return result;
+    *values = cnnvp_keep_alloc(&import->graph->arena, channels, sizeof **values);
+    if (*values == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t c = 0; c < channels; ++c)
+        (*values)[c] = read[count == 1 ? 0 : c] * factor;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result add_dense(struct cnnvp_import *import, int32_t in, uint32_t outputs, float *weights, int has_bias,
+                              float *bias)
+{
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_FC, in, 2, outputs, 1, 1, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->weights = weights;
+    layer->has_bias = has_bias != 0;
+    layer->bias = bias;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_gemm(struct cnnvp_import *import)
+{
+    int32_t in;
+    const Onnx__TensorProto *matrix;
+    const Onnx__TensorProto *bias = NULL;
+    const float beta = cnnvp_onnx_float(import->node, "beta", 1.0f);
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 2, &in);
+    if (result == CNNVP_DONE && cnnvp_onnx_int(import->node, "transA", 0) != 0)
+        result = cnnvp_import_error(import, "transA=1 would mix the images of the batch; transA=0 is needed");
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 1, &matrix);
+    if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
+        result = cnnvp_import_constant(import, 2, &bias);
+    if (result != CNNVP_DONE)
+        return result;
+    uint32_t outputs;
+    float *weights;
+    float *biases = NULL;
+    result = read_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0,
+                         cnnvp_onnx_float(import->node, "alpha", 1.0f), import->graph->tensors[in].channels, &outputs,
+                         &weights);
+    if (result == CNNVP_DONE && bias != NULL)
+        result = cnnvp_import_per_channel(import, bias, 2, outputs, beta, &biases);
+    return result == CNNVP_DONE ? add_dense(import, in, outputs, weights, bias != NULL, biases) : result;
+}
+
+static cnnvp_result import_matmul(struct cnnvp_import *import)
+{
+    int32_t in;
+    const Onnx__TensorProto *matrix;
+    uint32_t outputs;
+    float *weights;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 2, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 1, &matrix);
+    if (result == CNNVP_DONE)
+        result = read_matrix(import, matrix, 0, 1.0f, import->graph->tensors[in].channels, &outputs, &weights);
+    return result == CNNVP_DONE ? add_dense(import, in, outputs, weights, 0, NULL) : result;
+}
+
+/* ---- x * scale[c] + offset[c] ---- */
+
+/* A layer for that; a NULL array of a graph with weights stands for ones (scale) or zeros (offset). */
+cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset, int inner,
+                                 struct cnnvp_graph_layer **layer)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    float **arrays[] = {&scale, &offset};
+    for (size_t i = 0; i < 2 && !import->graph->weightless; ++i) {
+        if (*arrays[i] != NULL)
+            continue;
+        *arrays[i] = cnnvp_keep_alloc(&import->graph->arena, input.channels, sizeof(float));
+        if (*arrays[i] == NULL)
+            return cnnvp_import_no_memory(import);
+        for (size_t c = 0; c < input.channels && i == 0; ++c)
+            (*arrays[i])[c] = 1.0f;
+    }
+    const cnnvp_result result =
+        inner ? cnnvp_import_inner(import, CNNVP_OP_NORM, in, input.channels, input.height, input.width, layer)
+              : cnnvp_import_layer(import, CNNVP_OP_NORM, in, input.rank, input.channels, input.height, input.width,
+                                   layer);
+    if (result != CNNVP_DONE)
+        return result;
+    (*layer)->weights = scale;
+    (*layer)->bias = offset;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result add_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset)
+{
+    struct cnnvp_graph_layer *layer;
+    return cnnvp_import_affine(import, in, scale, offset, 0, &layer);
+}
+
+static cnnvp_result import_batch_norm(struct cnnvp_import *import)
+{
+    int32_t in;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result == CNNVP_DONE && cnnvp_onnx_int(import->node, "training_mode", 0) != 0)
+        result = cnnvp_import_error(import, "training_mode=1 computes statistics; export the network for inference");
+    float *values[4] = {NULL, NULL, NULL, NULL}; /* scale, offset, mean, variance */
+    for (size_t i = 0; i < 4 && result == CNNVP_DONE; ++i) {
+        const Onnx__TensorProto *constant;
+        result = cnnvp_import_constant(import, i + 1, &constant);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_floats(import, constant, import->graph->tensors[in].channels, &values[i]);
+    }
+    if (result != CNNVP_DONE)
+        return result;
+    const double epsilon = (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
+    for (size_t c = 0; c < import->graph->tensors[in].channels && !import->graph->weightless; ++c) {
+        const double deviation = sqrt((double)values[3][c] + epsilon);
+        if (!(deviation > 0.0))
+            return cnnvp_import_error(import, "channel %zu: variance %g plus epsilon %g is not positive", c,
+                                      (double)values[3][c], epsilon);
+        const double scale = (double)values[0][c] / deviation;
+        values[1][c] = (float)((double)values[1][c] - (double)values[2][c] * scale);
+        values[0][c] = (float)scale;
+    }
+    return add_affine(import, in, values[0], values[1]);
+}
+
+static cnnvp_result import_instance_norm(struct cnnvp_import *import)
+{
+    int32_t in;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    float *values[2] = {NULL, NULL}; /* scale, offset */
+    for (size_t i = 0; i < 2 && result == CNNVP_DONE; ++i) {
+        const Onnx__TensorProto *constant;
+        result = cnnvp_import_constant(import, i + 1, &constant);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_floats(import, constant, import->graph->tensors[in].channels, &values[i]);
+    }
+    if (result != CNNVP_DONE)
+        return result;
+    const float epsilon = cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
+    if (!(epsilon >= 0.0f) || import->graph->tensors[in].rank < 3)
+        return cnnvp_import_error(import, "epsilon is %g, the input has %u dimensions; 0 or more, and 3 or 4 are needed",
+                                  (double)epsilon, import->graph->tensors[in].rank);
+    struct cnnvp_graph_layer *layer;
+    result = cnnvp_import_affine(import, in, values[0], values[1], 0, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->norm = CNNVP_NORM_DATA;
+    layer->epsilon = epsilon;
+    return CNNVP_DONE;
+}
+
+
+/* tensor (operation) constant, or constant (operation) tensor. */
+static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, size_t tensor_input)
+{
+    int32_t in;
+    const Onnx__TensorProto *constant;
+    cnnvp_result result = cnnvp_import_tensor(import, tensor_input, 0, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 1 - tensor_input, &constant);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const int reversed = tensor_input == 1;
+    if (operation == CNNVP_ARITHMETIC_DIV && reversed)
+        return cnnvp_import_error(import, "a constant divided by a tensor is not known");
+    float *values;
+    const float factor = operation == CNNVP_ARITHMETIC_SUB && !reversed ? -1.0f : 1.0f;
+    result = cnnvp_import_per_channel(import, constant, input.rank, input.channels, factor, &values);
+    if (result != CNNVP_DONE)
+        return result;
+    float *scale = NULL;
+    if (values != NULL && (operation == CNNVP_ARITHMETIC_DIV || (operation == CNNVP_ARITHMETIC_SUB && reversed))) {
+        scale = cnnvp_keep_alloc(&import->graph->arena, input.channels, sizeof *scale);
+        if (scale == NULL)
+            return cnnvp_import_no_memory(import);
+        for (size_t c = 0; c < input.channels; ++c) {
+            if (operation == CNNVP_ARITHMETIC_DIV && !(values[c] < 0.0f || values[c] > 0.0f))
+                return cnnvp_import_error(import, "division by the constant 0");
+            scale[c] = operation == CNNVP_ARITHMETIC_DIV ? 1.0f / values[c] : -1.0f;
+        }
+    }
+    if (operation == CNNVP_ARITHMETIC_DIV)
+        return add_affine(import, in, scale, NULL);
+    return operation == CNNVP_ARITHMETIC_MUL ? add_affine(import, in, values, NULL) : add_affine(import, in, scale, values);
+}
+
+/* A dimension of two operands: the same, or 1 for one that counts for all positions. */
+static int joins(uint32_t a, uint32_t b, uint32_t *out)
+{
+    *out = a > b ? a : b;
+    return a == b || a == 1 || b == 1;
+}
+
+static cnnvp_result with_tensor(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t first,
+                                int32_t second)
+{
+    const struct cnnvp_graph_tensor a = import->graph->tensors[first];
+    const struct cnnvp_graph_tensor b = import->graph->tensors[second];
+    uint32_t channels;
+    uint32_t height;
+    uint32_t width;
+    if (a.rank != b.rank || !joins(a.channels, b.channels, &channels) || !joins(a.height, b.height, &height) ||
+        !joins(a.width, b.width, &width))
+        return cnnvp_import_error(import, "the inputs have shapes %u x %u x %u and %u x %u x %u in %u and %u dimensions; "
+                                          "they must be the same, or 1 where one counts for all", a.channels, a.height,
+                                  a.width, b.channels, b.height, b.width, a.rank, b.rank);
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result =
+        cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, channels, height, width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->in2 = second;
+    layer->arithmetic = operation;
+    return CNNVP_DONE;
+}
+
+/* max{x, limit} or min{x, limit} with one number. */
+static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t in,
+                               const Onnx__TensorProto *constant)
+{
+    float limit;
+    struct cnnvp_error why;
+    if (cnnvp_onnx_elements(constant) != 1 ||
+        cnnvp_onnx_floats(&import->onnx, constant, &limit, 1, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "the constant is not one number");
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels,
+                                                   input.height, input.width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->post_count = 1;
+    layer->posts[0].kind = operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN;
+    layer->posts[0].value = limit;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_arithmetic(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation)
+{
+    struct cnnvp_onnx_value values[2] = {{CNNVP_GRAPH_NONE, NULL}, {CNNVP_GRAPH_NONE, NULL}};
+    for (size_t i = 0; i < 2; ++i) {
+        const cnnvp_result result = cnnvp_import_value(import, i, &values[i]);
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    if (values[0].constant != NULL && values[1].constant != NULL)
+        return cnnvp_import_error(import, "both inputs are constants; fold them before the export");
+    const int limits = operation == CNNVP_ARITHMETIC_MAX || operation == CNNVP_ARITHMETIC_MIN;
+    if (limits && import->node->n_input != 2)
+        return cnnvp_import_error(import, "it has %zu inputs; two are needed", import->node->n_input);
+    if (limits && (values[0].constant != NULL || values[1].constant != NULL))
+        return with_limit(import, operation, values[0].constant != NULL ? values[1].tensor : values[0].tensor,
+                          values[0].constant != NULL ? values[0].constant : values[1].constant);
+    if (values[0].constant != NULL || values[1].constant != NULL)
+        return with_constant(import, operation, values[0].constant != NULL ? 1 : 0);
+    return with_tensor(import, operation, values[0].tensor, values[1].tensor);
+}
+
+static cnnvp_result import_add(struct cnnvp_import *import)
+{
+    return import_arithmetic(import, CNNVP_ARITHMETIC_ADD);
+}
+
+static cnnvp_result import_subtract(struct cnnvp_import *import)
+{
+    return import_arithmetic(import, CNNVP_ARITHMETIC_SUB);
+}
+
+static cnnvp_result import_multiply(struct cnnvp_import *import)
+{
+    return import_arithmetic(import, CNNVP_ARITHMETIC_MUL);
+}
+
+static cnnvp_result import_divide(struct cnnvp_import *import)
+{
+    return import_arithmetic(import, CNNVP_ARITHMETIC_DIV);
+}
+
+static cnnvp_result import_maximum(struct cnnvp_import *import)
+{
+    return import_arithmetic(import, CNNVP_ARITHMETIC_MAX);
+}
+
+static cnnvp_result import_minimum(struct cnnvp_import *import)
+{
+    return import_arithmetic(import, CNNVP_ARITHMETIC_MIN);
+}
+
+static cnnvp_result import_negate(struct cnnvp_import *import)
+{
+    int32_t in;
+    const cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result != CNNVP_DONE)
+        return result;
+    const size_t channels = import->graph->tensors[in].channels;
+    float *scale = cnnvp_keep_alloc(&import->graph->arena, channels, sizeof *scale);
+    if (scale == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t c = 0; c < channels; ++c)
+        scale[c] = -1.0f;
+    return add_affine(import, in, scale, NULL);
+}
+
+cnnvp_import_function cnnvp_import_dense(const char *op_type)
+{
+    static const struct {
+        const char *op_type;
+        cnnvp_import_function function;
+    } known[] = {
+        {"Gemm", import_gemm}, {"MatMul", import_matmul}, {"BatchNormalization", import_batch_norm},
+        {"Add", import_add},   {"Sub", import_subtract},  {"Mul", import_multiply},
+        {"Div", import_divide}, {"Max", import_maximum},  {"Min", import_minimum},
+        {"Neg", import_negate}, {"InstanceNormalization", import_instance_norm},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strcmp(op_type, known[i].op_type) == 0)
+            return known[i].function;
+    return NULL;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "onnx_import.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnx_node.h"
+
+const char *cnnvp_import_node_name(const Onnx__NodeProto *node)
+{
+    if (node->name != NULL && node->name[0] != '\0')
+        return node->name;
+    return node->n_output > 0 ? node->output[0] : "";
+}
+
+cnnvp_result cnnvp_import_error(struct cnnvp_import *import, const char *format, ...)
+{
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    const char *type = import->node->op_type != NULL ? import->node->op_type : "";
+    return cnnvp_compiler_error(import->error, "%s: node \"%s\" (%s): %s", import->onnx.name,
+                                cnnvp_import_node_name(import->node), type, message);
+}
+
+cnnvp_result cnnvp_import_no_memory(struct cnnvp_import *import)
+{
+    return cnnvp_compiler_no_memory(import->error);
+}
+
+int cnnvp_import_has(const struct cnnvp_import *import, size_t index)
+{
+    return index < import->node->n_input && import->node->input[index][0] != '\0';
+}
+
+cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index, struct cnnvp_onnx_value *value)
+{
+    uint32_t number;
+    if (!cnnvp_import_has(import, index))
+        return cnnvp_import_error(import, "input %zu is missing", index);
+    if (!cnnvp_names_get(&import->names, import->node->input[index], &number))
+        return cnnvp_import_error(import,
+                                  "input \"%s\" is neither an input or weight of the graph nor the result of an "
+                                  "earlier node",
+                                  import->node->input[index]);
+    *value = import->values[number];
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *tensor)
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    const cnnvp_result result = cnnvp_import_value(import, index, &value);
+    if (result != CNNVP_DONE)
+        return result;
+    if (value.tensor == CNNVP_GRAPH_NONE)
+        return cnnvp_import_error(import, "input \"%s\" is a constant; a tensor that depends on the network's input is "
+                                          "needed", import->node->input[index]);
+    if (rank != 0 && import->graph->tensors[value.tensor].rank != rank)
+        return cnnvp_import_error(import, "input \"%s\" has %u dimensions; %u are needed, %s",
+                                  import->node->input[index], import->graph->tensors[value.tensor].rank, rank,
+                                  rank == 4 ? "(N, C, H, W)" : "(N, features)");
+    *tensor = value.tensor;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index, const Onnx__TensorProto **tensor)
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    const cnnvp_result result = cnnvp_import_value(import, index, &value);
+    if (result != CNNVP_DONE)
+        return result;
+    if (value.constant == NULL)
+        return cnnvp_import_error(import, "input \"%s\" depends on the network's input; a constant is needed",
+                                  import->node->input[index]);
+    *tensor = value.constant;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor, size_t count,
+                                 float **out)
+{
+    *out = NULL;
+    if (cnnvp_onnx_elements(tensor) != count)
+        return cnnvp_import_error(import, "tensor \"%s\" has %zu elements; %zu are needed",
+                                  tensor->name != NULL ? tensor->name : "", cnnvp_onnx_elements(tensor), count);
+    if (import->graph->weightless)
+        return CNNVP_DONE;
+    /* The data are known to be there before memory is asked for: a file cannot claim more than it holds. */
+    struct cnnvp_error why;
+    if (cnnvp_onnx_check(&import->onnx, tensor, count, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "%.900s", why.text);
+    *out = cnnvp_keep_alloc(&import->graph->arena, count, sizeof **out);
+    if (*out == NULL)
+        return cnnvp_import_no_memory(import);
+    if (cnnvp_onnx_floats(&import->onnx, tensor, *out, count, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "%.900s", why.text);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name, struct cnnvp_onnx_value value)
+{
+    if (import->value_count == import->value_capacity) {
+        const size_t capacity = import->value_capacity == 0 ? 64 : import->value_capacity * 2;
+        struct cnnvp_onnx_value *values = realloc(import->values, capacity * sizeof *values);
+        if (values == NULL)
+            return cnnvp_import_no_memory(import);
+        import->values = values;
+        import->value_capacity = capacity;
+    }
+    import->values[import->value_count] = value;
+    if (!cnnvp_names_set(&import->names, name, (uint32_t)import->value_count))
+        return cnnvp_import_no_memory(import);
+    ++import->value_count;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in, uint32_t rank,
+                                uint32_t channels, uint32_t height, uint32_t width, struct cnnvp_graph_layer **layer)
+{
+    if ((uint64_t)channels * height > INT32_MAX / width)
+        return cnnvp_import_error(import, "the result has more than 2^31 elements: %u x %u x %u", channels, height,
+                                  width);
+    const char *name = import->node->output[0];
+    *layer = cnnvp_graph_layer_add(import->graph, op, cnnvp_import_node_name(import->node), import->node->op_type);
+    const int32_t out = cnnvp_graph_tensor_add(import->graph, name, rank, channels, height, width);
+    if (*layer == NULL || out == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    (*layer)->in = in;
+    (*layer)->out = out;
+    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = out});
+}
+
+cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in, uint32_t channels,
+                                uint32_t height, uint32_t width, struct cnnvp_graph_layer **layer)
+{
+    char name[256];
+    (void)snprintf(name, sizeof name, "%.200s.%zu", import->node->output[0], import->graph->layer_count);
+    *layer = cnnvp_graph_layer_add(import->graph, op, name, import->node->op_type);
+    const int32_t out =
+        cnnvp_graph_tensor_add(import->graph, name, import->graph->tensors[in].rank, channels, height, width);
+    if (*layer == NULL || out == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    (*layer)->in = in;
+    (*layer)->out = out;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out, struct cnnvp_graph_layer **layer)
+{
+    char name[256];
+    (void)snprintf(name, sizeof name, "%.200s.%.40s", cnnvp_import_node_name(import->node),
+                   import->graph->tensors[in].name);
+    *layer = cnnvp_graph_layer_add(import->graph, CNNVP_OP_ACTIVATION, name, import->node->op_type);
+    if (*layer == NULL)
+        return cnnvp_import_no_memory(import);
+    (*layer)->in = in;
+    (*layer)->out = out;
+    (*layer)->post_count = 1;
+    (*layer)->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    return CNNVP_DONE;
+}
+
+uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[4])
+{
+    const struct cnnvp_graph_tensor *shape = &import->graph->tensors[tensor];
+    dims[0] = import->batch;
+    dims[1] = shape->channels;
+    dims[2] = shape->rank == 3 ? shape->width : shape->height;
+    dims[3] = shape->width;
+    return shape->rank;
+}
+
+cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims)
+{
+    const struct cnnvp_graph_tensor *input = &import->graph->tensors[in];
+    const uint32_t channels = (uint32_t)dims[1];
+    const uint32_t height = rank == 4 ? (uint32_t)dims[2] : 1;
+    const uint32_t width = rank == 4 ? (uint32_t)dims[3] : rank == 3 ? (uint32_t)dims[2] : 1;
+    const char *name = import->node->output[0];
+    if (input->rank == rank && input->channels == channels && input->height == height && input->width == width)
+        return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = in});
+    const int32_t view = cnnvp_graph_tensor_add(import->graph, name, rank, channels, height, width);
+    if (view == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    import->graph->tensors[view].base = in;
+    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = view});
+}
+
+cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribute, size_t index, size_t most,
+                               int64_t *numbers, size_t *count)
+{
+    const Onnx__AttributeProto *found = cnnvp_onnx_attribute(import->node, attribute);
+    *count = 0;
+    if (found != NULL) {
+        *count = found->n_ints;
+        if (*count > most)
+            return cnnvp_import_error(import, "attribute %s has %zu numbers; %zu are possible", attribute, *count, most);
+        memcpy(numbers, found->ints, *count * sizeof *numbers);
+        return CNNVP_DONE;
+    }
+    if (!cnnvp_import_has(import, index))
+        return CNNVP_DONE;
+    const Onnx__TensorProto *constant = NULL;
+    const cnnvp_result result = cnnvp_import_constant(import, index, &constant);
+    if (result != CNNVP_DONE)
+        return result;
+    *count = cnnvp_onnx_elements(constant);
+    if (*count > most)
+        return cnnvp_import_error(import, "input %zu (%s) has %zu numbers; %zu are possible", index, attribute, *count,
+                                  most);
+    struct cnnvp_error why;
+    if (*count != 0 && cnnvp_onnx_ints(&import->onnx, constant, numbers, *count, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "%.900s", why.text);
+    return CNNVP_DONE;
+}
+
+/* ---- the graph around the nodes ---- */
+
+static cnnvp_result define_initializers(struct cnnvp_import *import)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    for (size_t i = 0; i < graph->n_initializer; ++i) {
+        const Onnx__TensorProto *tensor = graph->initializer[i];
+        if (tensor->name == NULL || tensor->name[0] == '\0')
+            return cnnvp_compiler_error(import->error, "%s: weight number %zu has no name", import->onnx.name, i);
+        const cnnvp_result result = cnnvp_import_define(
+            import, tensor->name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueInfoProto *info)
+{
+    const char *file = import->onnx.name;
+    if (info->type == NULL || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+        info->type->tensor_type->shape == NULL)
+        return cnnvp_compiler_error(import->error, "%s: input \"%s\" has no shape; a tensor (N, C, H, W) or "
+                                                   "(N, features) is needed", file, info->name);
+    const Onnx__TensorShapeProto *shape = info->type->tensor_type->shape;
+    if (shape->n_dim < 2 || shape->n_dim > 4)
+        return cnnvp_compiler_error(import->error, "%s: input \"%s\" has %zu dimensions; (N, C, H, W), (N, C, W) or "
+                                                   "(N, features) is needed", file, info->name, shape->n_dim);
+    uint32_t sizes[4] = {1, 1, 1, 1};
+    for (size_t i = 0; i < shape->n_dim; ++i) {
+        const Onnx__TensorShapeProto__Dimension *dimension = shape->dim[i];
+        const int known = dimension->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+        if (i == 0) {
+            import->batch = known ? dimension->dim_value : 0;
+            continue;
+        }
+        if (!known || dimension->dim_value < 1 || dimension->dim_value > CNNVP_ONNX_DIMENSION_MAX)
+            return cnnvp_compiler_error(import->error, "%s: input \"%s\": dimension %zu is not a number from 1 to %d; "
+                                                       "only the first one (N) may be a symbol", file, info->name, i,
+                                        CNNVP_ONNX_DIMENSION_MAX);
+        sizes[i] = (uint32_t)dimension->dim_value;
+    }
+    if ((uint64_t)sizes[1] * sizes[2] > INT32_MAX / sizes[3])
+        return cnnvp_compiler_error(import->error, "%s: input \"%s\" has more than 2^31 elements", file, info->name);
+    if (shape->n_dim == 3) {
+        sizes[3] = sizes[2];
+        sizes[2] = 1;
+    }
+    import->graph->input = cnnvp_graph_tensor_add(import->graph, info->name, (uint32_t)shape->n_dim, sizes[1],
+                                                  sizes[2], sizes[3]);
+    if (import->graph->input == CNNVP_GRAPH_NONE)
+        return cnnvp_compiler_no_memory(import->error);
+    return cnnvp_import_define(import, info->name, (struct cnnvp_onnx_value){.tensor = import->graph->input});
+}
+
+/* Inputs of the graph that have an initializer are weights (IR version 3). */
+static cnnvp_result define_inputs(struct cnnvp_import *import)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    const char *first = NULL;
+    for (size_t i = 0; i < graph->n_input; ++i) {
+        uint32_t number;
+        const Onnx__ValueInfoProto *info = graph->input[i];
+        if (info->name == NULL || cnnvp_names_get(&import->names, info->name, &number))
+            continue;
+        if (first != NULL)
+            return cnnvp_compiler_error(import->error, "%s: the network has several inputs (\"%s\", \"%s\"); one is "
+                                                       "needed", import->onnx.name, first, info->name);
+        first = info->name;
+        const cnnvp_result result = define_input(import, info);
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    if (first == NULL)
+        return cnnvp_compiler_error(import->error, "%s: the network has no input", import->onnx.name);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_node(struct cnnvp_import *import, const Onnx__NodeProto *node)
+{
+    import->node = node;
+    if (node->op_type == NULL || node->n_output == 0 || node->output[0][0] == '\0')
+        return cnnvp_import_error(import, "a node needs an operator and an output");
+    if (node->domain != NULL && node->domain[0] != '\0' && strcmp(node->domain, "ai.onnx") != 0)
+        return cnnvp_import_error(import, "operators of domain \"%s\" are not known; only ONNX's own are",
+                                  node->domain);
+    int done = 0;
+    const cnnvp_result result = cnnvp_import_fold(import, &done);
+    if (result != CNNVP_DONE || done)
+        return result;
+    cnnvp_import_function function = cnnvp_import_window(node->op_type);
+    if (function == NULL)
+        function = cnnvp_import_dense(node->op_type);
+    if (function == NULL)
+        function = cnnvp_import_activation(node->op_type);
+    if (function == NULL)
+        function = cnnvp_import_shape(node->op_type);
+    if (function == NULL)
+        function = cnnvp_import_place(node->op_type);
+    if (function == NULL)
+        return cnnvp_import_error(import,
+                                  "this operator is not known; known are Conv, MaxPool, AveragePool, "
+                                  "GlobalAveragePool, GlobalMaxPool, ReduceMean, ReduceMax, BatchNormalization, "
+                                  "InstanceNormalization, Gemm, MatMul, Add, Sub, Mul, Div, Max, Min, Neg, Relu, Clip, "
+                                  "LeakyRelu, PRelu, Elu, Selu, HardSigmoid, HardSwish, Sigmoid, Tanh, Softplus, "
+                                  "Softsign, Softmax, Concat, Split, Slice, Pad, Transpose, Flatten, Reshape, Squeeze, "
+                                  "Unsqueeze, Identity, Dropout, Cast, QuantizeLinear, DequantizeLinear, "
+                                  "Constant, and arithmetic on constants");
+    return function(import);
+}
+
+static cnnvp_result define_output(struct cnnvp_import *import)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    uint32_t number;
+    if (graph->n_output != 1)
+        return cnnvp_compiler_error(import->error, "%s: the network has %zu outputs; one is needed", import->onnx.name,
+                                    graph->n_output);
+    const char *name = graph->output[0]->name;
+    if (name == NULL || !cnnvp_names_get(&import->names, name, &number) ||
+        import->values[number].tensor == CNNVP_GRAPH_NONE)
+        return cnnvp_compiler_error(import->error, "%s: no node computes the network's output \"%s\"",
+                                    import->onnx.name, name != NULL ? name : "");
+    import->graph->output = import->values[number].tensor;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_graph(struct cnnvp_import *import)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    cnnvp_result result = define_initializers(import);
+    if (result == CNNVP_DONE)
+        result = define_inputs(import);
+    for (size_t i = 0; i < graph->n_node && result == CNNVP_DONE; ++i)
+        result = import_node(import, graph->node[i]);
+    return result == CNNVP_DONE ? define_output(import) : result;
+}
+
+cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    *graph = (struct cnnvp_graph){.file = file, .weightless = weightless};
+    graph->input = graph->output = CNNVP_GRAPH_NONE;
+    struct cnnvp_import import = {.graph = graph, .error = error};
+    cnnvp_result result = cnnvp_onnx_open(file, &import.onnx, error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = import_graph(&import);
+    cnnvp_onnx_close(&import.onnx);
+    cnnvp_names_clear(&import.names);
+    free(import.values);
+    if (result != CNNVP_DONE)
+        cnnvp_graph_clear(graph);
+    return result;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of an import, and what the functions for each operator use. Between onnx_import.c and the onnx_*.c with the
+ * operators. */
+#ifndef CNNVP_COMPILER_ONNX_NODE_H
+#define CNNVP_COMPILER_ONNX_NODE_H
+
+#include "graph.h"
+#include "onnx_read.h"
+
+/* Largest dimension of anything. */
+#define CNNVP_ONNX_DIMENSION_MAX (1 << 20)
+
+/* What a name of the graph stands for: a tensor that is computed, or a constant. */
+struct cnnvp_onnx_value {
+    int32_t tensor; /* or CNNVP_GRAPH_NONE */
+    const Onnx__TensorProto *constant;
+};
+
+struct cnnvp_import {
+    struct cnnvp_onnx onnx;
+    struct cnnvp_graph *graph;
+    struct cnnvp_names names; /* index in values */
+    struct cnnvp_onnx_value *values;
+    size_t value_count;
+    size_t value_capacity;
+    int64_t batch;            /* of the network's input as the file says, 0: a symbol */
+    const Onnx__NodeProto *node;
+    struct cnnvp_error *error;
+};
+
+/* "FILE: node "NAME" (OpType): message". */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_error(struct cnnvp_import *import, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+CNNVP_MUST_USE cnnvp_result cnnvp_import_no_memory(struct cnnvp_import *import);
+
+/* The node's name, or what stands for it. */
+const char *cnnvp_import_node_name(const Onnx__NodeProto *node);
+
+/* The value of input `index`; an error if there is no such input or nothing defines it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index,
+                                               struct cnnvp_onnx_value *value);
+/* Input `index` as a computed tensor, rank 0: any; or as a constant. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint32_t rank,
+                                                int32_t *tensor);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index,
+                                                  const Onnx__TensorProto **tensor);
+/* 1: input `index` is there. */
+int cnnvp_import_has(const struct cnnvp_import *import, size_t index);
+
+/* The constant's elements in the graph's memory; NULL in *out if the graph is weightless. The constant must have
+ * `count` elements. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
+                                                size_t count, float **out);
+
+/* The node's first output becomes that value. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name,
+                                                struct cnnvp_onnx_value value);
+/* A layer for the node with a new output tensor of that shape, defined as the node's output. `in` is set. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in,
+                                               uint32_t rank, uint32_t channels, uint32_t height, uint32_t width,
+                                               struct cnnvp_graph_layer **layer);
+
+/* The same under a name that the file cannot use: a step on the way to the node's output. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in,
+                                               uint32_t channels, uint32_t height, uint32_t width,
+                                               struct cnnvp_graph_layer **layer);
+/* A layer that copies `in` to `out`, a tensor that is there. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out,
+                                              struct cnnvp_graph_layer **layer);
+/* The output is the input's words in another shape; dims[0] is not used, dims[1..rank-1] have as many words. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32_t in, uint32_t rank,
+                                              const int64_t *dims);
+/* Dimensions of a tensor as ONNX has them, dims[0] for the batch: 0 where it is a symbol. Returns the rank. */
+uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[4]);
+/* Numbers from an attribute or, since some operator set, from input `index` (at most `most`). *count is 0 where
+ * neither is there. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribute, size_t index,
+                                              size_t most, int64_t *numbers, size_t *count);
+/* x * scale[c] + offset[c] for the node, or `inner` as a step on the way there; NULL arrays are ones and zeros. The
+ * layer's output is the result. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset,
+                                                int inner, struct cnnvp_graph_layer **layer);
+/* A constant as one number for each of `channels` of a tensor of that rank; NULL if the graph is weightless. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant,
+                                                     uint32_t rank, uint32_t channels, float factor, float **values);
+
+/* Computes the node now, if its output does not depend on the network's input: *done. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done);
+
+/* One operator. */
+typedef cnnvp_result (*cnnvp_import_function)(struct cnnvp_import *import);
+
+/* NULL: not known. onnx_window.c: Conv and pooling; onnx_dense.c: Gemm, MatMul, Add and other arithmetic,
+ * normalisation; onnx_activation.c: functions of one number, softmax; onnx_shape.c: other shapes of the same words;
+ * onnx_place.c: what puts words somewhere else. */
+cnnvp_import_function cnnvp_import_window(const char *op_type);
+cnnvp_import_function cnnvp_import_dense(const char *op_type);
+cnnvp_import_function cnnvp_import_activation(const char *op_type);
+cnnvp_import_function cnnvp_import_shape(const char *op_type);
+cnnvp_import_function cnnvp_import_place(const char *op_type);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads onnx.proto's ModelProto as libonnx-dev installs it: IR version 3 and later, default-domain operator sets 6
+ * to 17. Not read: sparse tensors, nested graphs, functions.
+ */
+#include "onnx_read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "onnx_scan.h"
+
+#define OPSET_FIRST 6
+#define OPSET_LAST 17
+#define IR_FIRST 3
+
+static cnnvp_result map_file(const char *name, uint8_t **data, size_t *size, struct cnnvp_error *error)
+{
+    const int descriptor = open(name, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    if (descriptor < 0)
+        return cnnvp_compiler_error(error, "%s: %s", name, strerror(errno));
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+        (void)close(descriptor);
+        return cnnvp_compiler_error(error, "%s: not a regular file; an ONNX file is needed", name);
+    }
+    if (status.st_size == 0) {
+        (void)close(descriptor);
+        return cnnvp_compiler_error(error, "%s: the file is empty; an ONNX file is needed", name);
+    }
+    void *file = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    const int why = errno;
+    (void)close(descriptor);
+    if (file == MAP_FAILED)
+        return cnnvp_compiler_error(error, "%s: %s", name, strerror(why));
+    *data = file;
+    *size = (size_t)status.st_size;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result check_model(struct cnnvp_onnx *onnx, struct cnnvp_error *error)
+{
+    const Onnx__ModelProto *model = onnx->model;
+    if (!model->has_ir_version || model->graph == NULL)
+        return cnnvp_compiler_error(error, "%s: not an ONNX file: it has no IR version or no graph", onnx->name);
+    if (model->ir_version < IR_FIRST)
+        return cnnvp_compiler_error(error, "%s: IR version %lld; version %d or later is needed", onnx->name,
+                                    (long long)model->ir_version, IR_FIRST);
+    int found = 0;
+    for (size_t i = 0; i < model->n_opset_import; ++i) {
+        const Onnx__OperatorSetIdProto *set = model->opset_import[i];
+        if (set->domain != NULL && set->domain[0] != '\0' && strcmp(set->domain, "ai.onnx") != 0)
+            continue;
+        found = 1;
+        if (set->version < OPSET_FIRST || set->version > OPSET_LAST)
+            return cnnvp_compiler_error(error, "%s: operator set %lld; sets %d to %d are known", onnx->name,
+                                        (long long)set->version, OPSET_FIRST, OPSET_LAST);
+        onnx->opset = (uint64_t)set->version;
+    }
+    if (!found)
+        return cnnvp_compiler_error(error, "%s: it names no operator set; one of %d to %d is needed", onnx->name,
+                                    OPSET_FIRST, OPSET_LAST);
+    if (model->graph->n_node == 0)
+        return cnnvp_compiler_error(error, "%s: the graph has no node", onnx->name);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_onnx_open(const char *file, struct cnnvp_onnx *onnx, struct cnnvp_error *error)
+{
+    memset(onnx, 0, sizeof *onnx);
+    onnx->name = file;
+    uint8_t *skeleton = NULL;
+    size_t size = 0;
+    uint8_t *mapped = NULL;
+    cnnvp_result result = map_file(file, &mapped, &onnx->size, error);
+    onnx->file = mapped;
+    onnx->files = calloc(CNNVP_ONNX_FILES, sizeof *onnx->files);
+    if (result == CNNVP_DONE && onnx->files == NULL)
+        result = cnnvp_compiler_no_memory(error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_onnx_scan(file, onnx->file, onnx->size, &skeleton, &size, error);
+    if (result == CNNVP_DONE) {
+        onnx->model = onnx__model_proto__unpack(NULL, size, skeleton);
+        free(skeleton);
+        if (onnx->model == NULL)
+            result = cnnvp_compiler_error(error, "%s: not an ONNX file", file);
+    }
+    if (result == CNNVP_DONE)
+        result = check_model(onnx, error);
+    if (result != CNNVP_DONE)
+        cnnvp_onnx_close(onnx);
+    return result;
+}
+
+void cnnvp_onnx_close(struct cnnvp_onnx *onnx)
+{
+    if (onnx->model != NULL)
+        onnx__model_proto__free_unpacked(onnx->model, NULL);
+    if (onnx->file != NULL)
+        (void)munmap((void *)(uintptr_t)onnx->file, onnx->size);
+    for (size_t i = 0; onnx->files != NULL && i < CNNVP_ONNX_FILES && onnx->files[i].location != NULL; ++i) {
+        (void)munmap(onnx->files[i].data, onnx->files[i].size);
+        free(onnx->files[i].location);
+    }
+    free(onnx->files);
+    memset(onnx, 0, sizeof *onnx);
+}
+
+/* ---- tensors ---- */
+
+size_t cnnvp_onnx_elements(const Onnx__TensorProto *tensor)
+{
+    int64_t count = 1;
+    for (size_t i = 0; i < tensor->n_dims; ++i) {
+        if (tensor->dims[i] <= 0 || tensor->dims[i] > INT32_MAX / count)
+            return 0;
+        count *= tensor->dims[i];
+    }
+    return (size_t)count;
+}
+
+static size_t element_size(int32_t type)
+{
+    switch (type) {
+    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
+        return 4;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
+        return 8;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
+        return 2;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* IEEE half precision, exactly. */
+static float half_to_float(uint16_t half)
+{
+    const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
+    const uint32_t exponent = (half >> 10) & 31u;
+    const uint32_t fraction = half & 0x3ffu;
+    float value;
+    uint32_t bits;
+    if (exponent == 0) {
+        value = (float)fraction / 16777216.0f; /* 2^-24 */
+        return sign != 0 ? -value : value;
+    }
+    bits = sign | (exponent == 31 ? 255u : exponent + 112u) << 23 | fraction << 13;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Where an element of raw data begins. The file is little-endian, as are all hosts that this builds on. */
+static float raw_float(int32_t type, const uint8_t *raw, size_t index)
+{
+    union {
+        float f;
+        double d;
+        int32_t i32;
+        int64_t i64;
+        uint16_t u16;
+        int8_t i8;
+        uint8_t u8;
+    } value = {.i64 = 0};
+    const size_t size = element_size(type);
+    memcpy(&value, raw + index * size, size);
+    switch (type) {
+    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
+        return value.f;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
+        return (float)value.d;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
+        return (float)value.i32;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
+        return (float)value.i64;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
+        return (float)value.i8;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
+        return (float)value.u8;
+    default:
+        return half_to_float(value.u16);
+    }
+}
+
+static float typed_float(const Onnx__TensorProto *tensor, size_t index)
+{
+    switch (tensor->data_type) {
+    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
+        return tensor->float_data[index];
+    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
+        return (float)tensor->double_data[index];
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
+        return (float)tensor->int32_data[index];
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
+        return (float)tensor->int64_data[index];
+    default:
+        return half_to_float((uint16_t)tensor->int32_data[index]);
+    }
+}
+
+static size_t typed_count(const Onnx__TensorProto *tensor)
+{
+    switch (tensor->data_type) {
+    case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT:
+        return tensor->n_float_data;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE:
+        return tensor->n_double_data;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
+        return tensor->n_int64_data;
+    default:
+        return tensor->n_int32_data;
+    }
+}
+
+/* ---- external data ---- */
+
+static const char *external_entry(const Onnx__TensorProto *tensor, const char *key)
+{
+    for (size_t i = 0; i < tensor->n_external_data; ++i)
+        if (tensor->external_data[i]->key != NULL && strcmp(tensor->external_data[i]->key, key) == 0)
+            return tensor->external_data[i]->value;
+    return NULL;
+}
+
+/* A number of bytes; 0: none is there. */
+static int external_number(const Onnx__TensorProto *tensor, const char *key, uint64_t *number)
+{
+    const char *text = external_entry(tensor, key);
+    char *end;
+    if (text == NULL || text[0] < '0' || text[0] > '9')
+        return text == NULL;
+    errno = 0;
+    *number = strtoull(text, &end, 10);
+    return errno == 0 && *end == '\0';
+}
+
+/* A name that leads out of the network's folder is not followed. */
+static int stays_inside(const char *location)
+{
+    if (location[0] == '\0' || location[0] == '/')
+        return 0;
+    for (const char *part = location; part != NULL; part = strchr(part, '/')) {
+        part += *part == '/' ? 1 : 0;
+        if (strncmp(part, "..", 2) == 0 && (part[2] == '/' || part[2] == '\0'))
+            return 0;
+    }
+    return 1;
+}
+
+static cnnvp_result open_external(const struct cnnvp_onnx *onnx, const char *location,
+                                  const struct cnnvp_onnx_file **file, struct cnnvp_error *error)
+{
+    size_t i = 0;
+    while (i < CNNVP_ONNX_FILES && onnx->files[i].location != NULL && strcmp(onnx->files[i].location, location) != 0)
+        ++i;
+    if (i == CNNVP_ONNX_FILES)
+        return cnnvp_compiler_error(error, "its data lie in more than %d files", CNNVP_ONNX_FILES);
+    struct cnnvp_onnx_file *found = &onnx->files[i];
+    *file = found;
+    if (found->location != NULL)
+        return CNNVP_DONE;
+    const char *slash = strrchr(onnx->name, '/');
+    const size_t folder = slash != NULL ? (size_t)(slash - onnx->name) + 1 : 0;
+    const size_t length = strlen(location) + 1;
+    char *path = malloc(folder + length);
+    char *copy = malloc(length);
+    cnnvp_result result = path != NULL && copy != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+    if (result == CNNVP_DONE) {
+        memcpy(path, onnx->name, folder);
+        memcpy(path + folder, location, length);
+        memcpy(copy, location, length);
+        result = map_file(path, &found->data, &found->size, error);
+    }
+    free(path);
+    if (result == CNNVP_DONE)
+        found->location = copy;
+    else
+        free(copy);
+    return result;
+}
+
+static cnnvp_result locate_external(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, size_t bytes,
+                                    const uint8_t **raw, struct cnnvp_error *error)
+{
+    const char *name = tensor->name != NULL ? tensor->name : "";
+    const char *location = external_entry(tensor, "location");
+    const struct cnnvp_onnx_file *file = NULL;
+    uint64_t offset = 0;
+    uint64_t length = bytes;
+    if (location == NULL || !stays_inside(location))
+        return cnnvp_compiler_error(error, "tensor \"%s\" lies in file \"%.200s\"; a file in the network's folder is "
+                                           "needed", name, location != NULL ? location : "");
+    if (!external_number(tensor, "offset", &offset) || !external_number(tensor, "length", &length) || length != bytes)
+        return cnnvp_compiler_error(error, "tensor \"%s\": offset or length in file \"%.200s\" is no number, or is not "
+                                           "%zu bytes as its shape says", name, location, bytes);
+    const cnnvp_result result = open_external(onnx, location, &file, error);
+    if (result != CNNVP_DONE)
+        return result;
+    if (offset > file->size || bytes > file->size - offset)
+        return cnnvp_compiler_error(error, "tensor \"%s\": file \"%.200s\" ends before its data", name, location);
+    *raw = file->data + offset;
+    return CNNVP_DONE;
+}
+
+/* Finds a tensor's raw bytes; *raw is NULL if its data are in the typed fields. */
+static cnnvp_result locate(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, size_t count,
+                           const uint8_t **raw, struct cnnvp_error *error)
+{
+    const char *name = tensor->name != NULL ? tensor->name : "";
+    *raw = NULL;
+    if (element_size(tensor->data_type) == 0)
+        return cnnvp_compiler_error(
+            error, "tensor \"%s\" has data type %d; float, float16, double, int8, uint8, int32 and "
+                   "int64 are known", name,
+            (int)tensor->data_type);
+    if (tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL && count != 0)
+        return locate_external(onnx, tensor, count * element_size(tensor->data_type), raw, error);
+    size_t have = typed_count(tensor);
+    if (tensor->has_raw_data) {
+        uint64_t place[2];
+        if (tensor->raw_data.len != sizeof place)
+            return cnnvp_compiler_error(error, "tensor \"%s\" is damaged", name);
+        memcpy(place, tensor->raw_data.data, sizeof place);
+        *raw = onnx->file + place[0];
+        have = (size_t)place[1] / element_size(tensor->data_type);
+        if (place[1] % element_size(tensor->data_type) != 0)
+            have = 0;
+    }
+    if (count == 0 || have != count)
+        return cnnvp_compiler_error(error, "tensor \"%s\" has %zu elements where its shape says %zu", name, have,
+                                    count);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_onnx_check(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, size_t count,
+                              struct cnnvp_error *error)
+{
+    const uint8_t *raw;
+    return locate(onnx, tensor, count, &raw, error);
+}
+
+cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *out, size_t count,
+                               struct cnnvp_error *error)
+{
+    const uint8_t *raw;
+    const cnnvp_result result = locate(onnx, tensor, count, &raw, error);
+    if (result != CNNVP_DONE)
+        return result;
+    if (raw != NULL && tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT)
+        memcpy(out, raw, count * sizeof *out);
+    else
+        for (size_t i = 0; i < count; ++i)
+            out[i] = raw != NULL ? raw_float(tensor->data_type, raw, i) : typed_float(tensor, i);
+    for (size_t i = 0; i < count; ++i)
+        if (!(out[i] >= -3.4028235e38f && out[i] <= 3.4028235e38f))
+            return cnnvp_compiler_error(error, "element %zu of tensor \"%s\" is not a finite number", i,
+                                        tensor->name != NULL ? tensor->name : "");
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_onnx_ints(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, int64_t *out,
+                             size_t count, struct cnnvp_error *error)
+{
+    const uint8_t *raw;
+    const cnnvp_result result = locate(onnx, tensor, count, &raw, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const int wide = tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+    if (!wide && tensor->data_type != ONNX__TENSOR_PROTO__DATA_TYPE__INT32)
+        return cnnvp_compiler_error(error, "tensor \"%s\" has data type %d where integers are needed",
+                                    tensor->name != NULL ? tensor->name : "", (int)tensor->data_type);
+    for (size_t i = 0; i < count; ++i) {
+        int32_t narrow = 0;
+        if (raw == NULL)
+            out[i] = wide ? tensor->int64_data[i] : tensor->int32_data[i];
+        else if (wide)
+            memcpy(&out[i], raw + i * sizeof out[i], sizeof out[i]);
+        else
+            memcpy(&narrow, raw + i * sizeof narrow, sizeof narrow), out[i] = narrow;
+    }
+    return CNNVP_DONE;
+}
+
+/* ---- attributes ---- */
+
+const Onnx__AttributeProto *cnnvp_onnx_attribute(const Onnx__NodeProto *node, const char *name)
+{
+    for (size_t i = 0; i < node->n_attribute; ++i)
+        if (node->attribute[i]->name != NULL && strcmp(node->attribute[i]->name, name) == 0)
+            return node->attribute[i];
+    return NULL;
+}
+
+int64_t cnnvp_onnx_int(const Onnx__NodeProto *node, const char *name, int64_t otherwise)
+{
+    const Onnx__AttributeProto *attribute = cnnvp_onnx_attribute(node, name);
+    return attribute != NULL && attribute->has_i ? attribute->i : otherwise;
+}
+
+float cnnvp_onnx_float(const Onnx__NodeProto *node, const char *name, float otherwise)
+{
+    const Onnx__AttributeProto *attribute = cnnvp_onnx_attribute(node, name);
+    return attribute != NULL && attribute->has_f ? attribute->f : otherwise;
+}
+
+int cnnvp_onnx_is(const Onnx__NodeProto *node, const char *name, const char *text)
+{
+    const Onnx__AttributeProto *attribute = cnnvp_onnx_attribute(node, name);
+    return attribute != NULL && attribute->has_s && attribute->s.len == strlen(text) &&
+           memcmp(attribute->s.data, text, attribute->s.len) == 0;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators that only rename or reshape: the words stay where they are. */
+#include <string.h>
+
+#include "onnx_node.h"
+
+/* Rename: the output is the input. */
+static cnnvp_result import_identity(struct cnnvp_import *import)
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    const cnnvp_result result = cnnvp_import_value(import, 0, &value);
+    if (result != CNNVP_DONE)
+        return result;
+    for (size_t i = 1; i < import->node->n_output; ++i)
+        if (import->node->output[i][0] != '\0' && strcmp(import->node->op_type, "Dropout") != 0)
+            return cnnvp_import_error(import, "output %zu is one too many", i);
+    return cnnvp_import_define(import, import->node->output[0], value);
+}
+
+/* ---- shapes ---- */
+
+static cnnvp_result import_flatten(struct cnnvp_import *import)
+{
+    int32_t in;
+    const cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor *input = &import->graph->tensors[in];
+    int64_t axis = cnnvp_onnx_int(import->node, "axis", 1);
+    if (axis < 0)
+        axis += input->rank;
+    if (axis != 1)
+        return cnnvp_import_error(import, "axis %lld would mix the images of the batch; axis 1 is needed",
+                                  (long long)axis);
+    const int64_t dims[4] = {0, (int64_t)cnnvp_graph_words(input), 1, 1};
+    return cnnvp_import_view(import, in, 2, dims);
+}
+
+/* The target shape of Reshape with 0 and -1 filled in; dims[0] stands for the batch. */
+static cnnvp_result resolve_shape(struct cnnvp_import *import, int32_t in, size_t rank, int64_t *dims)
+{
+    const struct cnnvp_graph_tensor *input = &import->graph->tensors[in];
+    int64_t old[4];
+    (void)cnnvp_import_dims(import, in, old);
+    const int64_t words = (int64_t)cnnvp_graph_words(input);
+    const int batch_known = dims[0] == 0 || (import->batch != 0 ? dims[0] == import->batch : dims[0] == 1);
+    if (dims[0] != -1 && !batch_known)
+        return cnnvp_import_error(import, "the first number of the shape, %lld, is not the batch; 0 or -1 is needed",
+                                  (long long)dims[0]);
+    int64_t known = 1;
+    size_t open = 0;
+    for (size_t i = 1; i < rank; ++i) {
+        if (dims[i] == 0 && i < input->rank)
+            dims[i] = old[i];
+        if (dims[i] == -1 && open == 0 && dims[0] != -1)
+            open = i;
+        else if (dims[i] < 1 || dims[i] > INT32_MAX / known)
+            return cnnvp_import_error(import, "number %zu of the shape is %lld", i, (long long)dims[i]);
+        else
+            known *= dims[i];
+    }
+    if (open != 0 && words % known == 0) {
+        dims[open] = words / known;
+        known = words;
+    }
+    if (known != words)
+        return cnnvp_import_error(import, "the shape holds %lld elements an image, the input has %lld",
+                                  (long long)known, (long long)words);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_reshape(struct cnnvp_import *import)
+{
+    int32_t in;
+    const Onnx__TensorProto *shape;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 1, &shape);
+    if (result != CNNVP_DONE)
+        return result;
+    const size_t rank = cnnvp_onnx_elements(shape);
+    int64_t dims[4] = {0, 1, 1, 1};
+    struct cnnvp_error why;
+    if (shape->n_dims != 1 || rank < 2 || rank > 4)
+        return cnnvp_import_error(import, "the shape has %zu dimensions; 2 to 4 are needed: (N, features), (N, C, W) or "
+                                          "(N, C, H, W)", rank);
+    if (cnnvp_onnx_ints(&import->onnx, shape, dims, rank, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "%.900s", why.text);
+    result = resolve_shape(import, in, rank, dims);
+    return result == CNNVP_DONE ? cnnvp_import_view(import, in, (uint32_t)rank, dims) : result;
+}
+
+/* Marks the axes that a list names, counted from 0 with `rank` dimensions in all. */
+static cnnvp_result mark_axes(struct cnnvp_import *import, const int64_t *axes, size_t count, size_t rank, int *marked)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const int64_t axis = axes[i] < 0 ? axes[i] + (int64_t)rank : axes[i];
+        if (axis < 1 || axis >= (int64_t)rank)
+            return cnnvp_import_error(import, "axis %lld of %zu dimensions is the batch, or there is none",
+                                      (long long)axes[i], rank);
+        marked[axis] = 1;
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_squeeze(struct cnnvp_import *import)
+{
+    int32_t in;
+    int64_t axes[4];
+    int64_t old[4];
+    int marked[8] = {0};
+    size_t count = 0;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_list(import, "axes", 1, 4, axes, &count);
+    if (result != CNNVP_DONE)
+        return result;
+    const uint32_t rank = cnnvp_import_dims(import, in, old);
+    result = mark_axes(import, axes, count, rank, marked);
+    if (result != CNNVP_DONE)
+        return result;
+    int64_t dims[4] = {0, 1, 1, 1};
+    uint32_t left = 1;
+    for (uint32_t i = 1; i < rank; ++i) {
+        if (count != 0 && marked[i] && old[i] != 1)
+            return cnnvp_import_error(import, "dimension %u is %lld; only 1 can be squeezed", i, (long long)old[i]);
+        if (count != 0 ? !marked[i] : old[i] != 1)
+            dims[left++] = old[i];
+    }
+    return cnnvp_import_view(import, in, left < 2 ? 2 : left, dims);
+}
+
+static cnnvp_result import_unsqueeze(struct cnnvp_import *import)
+{
+    int32_t in;
+    int64_t axes[4];
+    int64_t old[4];
+    int marked[8] = {0};
+    size_t count = 0;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_list(import, "axes", 1, 4, axes, &count);
+    if (result != CNNVP_DONE)
+        return result;
+    const size_t rank = cnnvp_import_dims(import, in, old) + count;
+    if (rank > 4)
+        return cnnvp_import_error(import, "the result has %zu dimensions; up to 4 are known", rank);
+    result = mark_axes(import, axes, count, rank, marked);
+    if (result != CNNVP_DONE)
+        return result;
+    int64_t dims[4] = {0, 1, 1, 1};
+    size_t next = 1;
+    for (size_t i = 1; i < rank; ++i)
+        dims[i] = marked[i] ? 1 : old[next++];
+    return cnnvp_import_view(import, in, (uint32_t)rank, dims);
+}
+
+/* Numbers are floats and integers of any width alike once they are tensors here. */
+static cnnvp_result import_cast(struct cnnvp_import *import)
+{
+    const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
+    if (to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16 &&
+        to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE)
+        return cnnvp_import_error(import, "a cast to data type %lld would round; only casts to float types are known",
+                                  (long long)to);
+    return import_identity(import);
+}
+
+static cnnvp_result import_dropout(struct cnnvp_import *import)
+{
+    if (import->node->n_output > 1 && import->node->output[1][0] != '\0')
+        return cnnvp_import_error(import, "the mask of a dropout is not computed; export the network for inference");
+    return import_identity(import);
+}
+
+static cnnvp_result import_constant(struct cnnvp_import *import)
+{
+    const Onnx__AttributeProto *value = cnnvp_onnx_attribute(import->node, "value");
+    const Onnx__TensorProto *tensor = value != NULL ? value->t : NULL;
+    if (tensor == NULL) {
+        /* Since operator set 12 also as plain numbers. */
+        static const char *const names[] = {"value_float", "value_floats", "value_int", "value_ints"};
+        for (size_t i = 0; i < 4 && value == NULL; ++i)
+            value = cnnvp_onnx_attribute(import->node, names[i]);
+        if (value == NULL || !(value->has_f || value->has_i || value->n_floats > 0 || value->n_ints > 0))
+            return cnnvp_import_error(import, "the constant has no value that is known: value, value_float(s) or "
+                                              "value_int(s)");
+        Onnx__TensorProto *made = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *made);
+        int64_t *dims = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *dims);
+        if (made == NULL || dims == NULL)
+            return cnnvp_import_no_memory(import);
+        onnx__tensor_proto__init(made);
+        Onnx__AttributeProto *numbers = (Onnx__AttributeProto *)(uintptr_t)value;
+        const int whole = value->has_i || value->n_ints > 0;
+        const int list = value->n_floats > 0 || value->n_ints > 0;
+        made->has_data_type = 1;
+        made->data_type = whole ? ONNX__TENSOR_PROTO__DATA_TYPE__INT64 : ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+        made->name = import->node->output[0];
+        made->n_dims = list ? 1 : 0;
+        made->dims = dims;
+        made->n_int64_data = whole ? (list ? value->n_ints : 1) : 0;
+        made->int64_data = list ? numbers->ints : &numbers->i;
+        made->n_float_data = whole ? 0 : (list ? value->n_floats : 1);
+        made->float_data = list ? numbers->floats : &numbers->f;
+        dims[0] = (int64_t)(made->n_int64_data + made->n_float_data);
+        tensor = made;
+    }
+    return cnnvp_import_define(import, import->node->output[0],
+                               (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+}
+
+cnnvp_import_function cnnvp_import_shape(const char *op_type)
+{
+    static const struct {
+        const char *op_type;
+        cnnvp_import_function function;
+    } known[] = {
+        {"Flatten", import_flatten},     {"Reshape", import_reshape},   {"Squeeze", import_squeeze},
+        {"Unsqueeze", import_unsqueeze}, {"Identity", import_identity}, {"Dropout", import_dropout},
+        {"Cast", import_cast},           {"Constant", import_constant},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strcmp(op_type, known[i].op_type) == 0)
+            return known[i].function;
+    return NULL;
+}

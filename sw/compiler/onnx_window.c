@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators with a sliding window, over maps or over rows: Conv, MaxPool, AveragePool, global pooling, reductions. */
+#include <string.h>
+
+#include "onnx_node.h"
+
+/* Largest kernel side, stride, dilation and padding: they are packed in 16 bits (descriptors.def). */
+#define WINDOW_MAX 32767
+
+/* Reads an attribute of integers into out (count of them, preset to the default). */
+static cnnvp_result read_ints(struct cnnvp_import *import, const char *name, size_t count, int64_t low, int64_t *out)
+{
+    const Onnx__AttributeProto *attribute = cnnvp_onnx_attribute(import->node, name);
+    if (attribute == NULL)
+        return CNNVP_DONE;
+    if (attribute->n_ints != count)
+        return cnnvp_import_error(import, "attribute %s has %zu numbers; %zu are needed", name, attribute->n_ints,
+                                  count);
+    for (size_t i = 0; i < count; ++i) {
+        out[i] = attribute->ints[i];
+        if (out[i] < low || out[i] > WINDOW_MAX)
+            return cnnvp_import_error(import, "attribute %s holds %lld; %lld to %d is possible", name,
+                                      (long long)out[i], (long long)low, WINDOW_MAX);
+    }
+    return CNNVP_DONE;
+}
+
+struct axis {
+    int64_t in, kernel, stride, dilation, before, after, out;
+    int partial; /* the last window ends behind the padded input (ceil_mode) */
+};
+
+/* auto_pad and the output size of one axis. */
+static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis)
+{
+    const int64_t reach = (axis->kernel - 1) * axis->dilation + 1;
+    const Onnx__NodeProto *node = import->node;
+    const int upper = cnnvp_onnx_is(node, "auto_pad", "SAME_UPPER");
+    if (upper || cnnvp_onnx_is(node, "auto_pad", "SAME_LOWER")) {
+        axis->out = (axis->in + axis->stride - 1) / axis->stride;
+        int64_t pad = (axis->out - 1) * axis->stride + reach - axis->in;
+        pad = pad < 0 ? 0 : pad;
+        axis->before = upper ? pad / 2 : pad - pad / 2;
+        axis->after = pad - axis->before;
+    } else if (cnnvp_onnx_is(node, "auto_pad", "VALID")) {
+        axis->before = axis->after = 0;
+    } else if (cnnvp_onnx_attribute(node, "auto_pad") != NULL && !cnnvp_onnx_is(node, "auto_pad", "NOTSET")) {
+        return cnnvp_import_error(import, "attribute auto_pad is none of NOTSET, VALID, SAME_UPPER, SAME_LOWER");
+    }
+    const int64_t room = axis->in + axis->before + axis->after - reach;
+    if (room < 0)
+        return cnnvp_import_error(import, "the kernel reaches over %lld positions, the padded input has %lld",
+                                  (long long)reach, (long long)(axis->in + axis->before + axis->after));
+    axis->out = room / axis->stride + 1;
+    /* A last window that is not full counts if it begins in the input or in the padding before it. */
+    if (cnnvp_onnx_int(node, "ceil_mode", 0) != 0 && room % axis->stride != 0 &&
+        axis->out * axis->stride < axis->in + axis->before) {
+        ++axis->out;
+        axis->partial = 1;
+    }
+    if (axis->out > CNNVP_ONNX_DIMENSION_MAX || axis->before > WINDOW_MAX || axis->after > WINDOW_MAX)
+        return cnnvp_import_error(import, "the padding is too large");
+    return CNNVP_DONE;
+}
+
+/* The window's shape from the attributes; y and x hold the input size and, for Conv, the kernel's size from the weights
+ * (0: from the attribute). */
+static cnnvp_result read_window(struct cnnvp_import *import, uint32_t rank, struct axis *y, struct axis *x)
+{
+    /* One dimension: the window is one row. */
+    const size_t sides = rank - 2;
+    const size_t skip = 2 - sides;
+    int64_t kernel[2] = {skip != 0 ? 1 : y->kernel, x->kernel};
+    int64_t strides[2] = {1, 1};
+    int64_t dilations[2] = {1, 1};
+    int64_t pads[4] = {0, 0, 0, 0};
+    cnnvp_result result = read_ints(import, "kernel_shape", sides, 1, kernel + skip);
+    if (result == CNNVP_DONE)
+        result = read_ints(import, "strides", sides, 1, strides + skip);
+    if (result == CNNVP_DONE)
+        result = read_ints(import, "dilations", sides, 1, dilations + skip);
+    if (result == CNNVP_DONE)
+        result = read_ints(import, "pads", 2 * sides, 0, pads);
+    if (result != CNNVP_DONE)
+        return result;
+    if (skip != 0) {
+        pads[3] = pads[1];
+        pads[1] = pads[0];
+        pads[0] = pads[2] = 0;
+    }
+    if (kernel[0] == 0 || kernel[1] == 0)
+        return cnnvp_import_error(import, "attribute kernel_shape is missing");
+    if ((y->kernel != 0 && y->kernel != kernel[0]) || (x->kernel != 0 && x->kernel != kernel[1]))
+        return cnnvp_import_error(import, "attribute kernel_shape says %lld x %lld, the weights have %lld x %lld",
+                                  (long long)kernel[0], (long long)kernel[1], (long long)y->kernel,
+                                  (long long)x->kernel);
+    *y = (struct axis){y->in, kernel[0], strides[0], dilations[0], pads[0], pads[2], 0, 0};
+    *x = (struct axis){x->in, kernel[1], strides[1], dilations[1], pads[1], pads[3], 0, 0};
+    result = size_axis(import, y);
+    return result == CNNVP_DONE ? size_axis(import, x) : result;
+}
+
+static void set_window(struct cnnvp_graph_layer *layer, const struct axis *y, const struct axis *x)
+{
+    layer->ky = (uint32_t)y->kernel;
+    layer->kx = (uint32_t)x->kernel;
+    layer->sy = (uint32_t)y->stride;
+    layer->sx = (uint32_t)x->stride;
+    layer->dy = (uint32_t)y->dilation;
+    layer->dx = (uint32_t)x->dilation;
+    layer->pad_top = (uint32_t)y->before;
+    layer->pad_bottom = (uint32_t)y->after;
+    layer->pad_left = (uint32_t)x->before;
+    layer->pad_right = (uint32_t)x->after;
+}
+
+static cnnvp_result check_weights(struct cnnvp_import *import, const Onnx__TensorProto *weights, uint32_t rank,
+                                  int64_t channels, int64_t group, int64_t d[4])
+{
+    const char *name = weights->name != NULL ? weights->name : "";
+    if (weights->n_dims != rank)
+        return cnnvp_import_error(import, "weights \"%s\" have %zu dimensions; %u are needed, as the input has", name,
+                                  weights->n_dims, rank);
+    d[0] = weights->dims[0];
+    d[1] = weights->dims[1];
+    d[2] = rank == 4 ? weights->dims[2] : 1;
+    d[3] = weights->dims[rank - 1];
+    for (size_t i = 0; i < 4; ++i)
+        if (d[i] < 1 || d[i] > (i < 2 ? CNNVP_ONNX_DIMENSION_MAX : WINDOW_MAX))
+            return cnnvp_import_error(import, "weights \"%s\": dimension %zu is %lld", name, i, (long long)d[i]);
+    if (group < 1 || channels % group != 0 || d[0] % group != 0)
+        return cnnvp_import_error(import, "%lld groups do not divide %lld input and %lld output channels",
+                                  (long long)group, (long long)channels, (long long)d[0]);
+    if (d[1] != channels / group)
+        return cnnvp_import_error(import,
+                                  "weights \"%s\" have shape (%lld, %lld, %lld, %lld); with %lld input channels "
+                                  "in %lld groups the second number must be %lld",
+                                  name, (long long)d[0], (long long)d[1], (long long)d[2], (long long)d[3],
+                                  (long long)channels, (long long)group, (long long)(channels / group));
+    return CNNVP_DONE;
+}
+
+/* Maps, or rows. */
+static cnnvp_result window_input(struct cnnvp_import *import, int32_t *in)
+{
+    const cnnvp_result result = cnnvp_import_tensor(import, 0, 0, in);
+    if (result == CNNVP_DONE && import->graph->tensors[*in].rank < 3)
+        return cnnvp_import_error(import, "input \"%s\" has 2 dimensions; (N, C, H, W) or (N, C, W) is needed",
+                                  import->node->input[0]);
+    return result;
+}
+
+static cnnvp_result import_conv(struct cnnvp_import *import)
+{
+    int32_t in;
+    const Onnx__TensorProto *weights;
+    const Onnx__TensorProto *bias = NULL;
+    cnnvp_result result = window_input(import, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 1, &weights);
+    if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
+        result = cnnvp_import_constant(import, 2, &bias);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const int64_t group = cnnvp_onnx_int(import->node, "group", 1);
+    int64_t d[4];
+    result = check_weights(import, weights, input.rank, input.channels, group, d);
+    if (result != CNNVP_DONE)
+        return result;
+    struct axis y = {.in = input.height, .kernel = d[2]};
+    struct axis x = {.in = input.width, .kernel = d[3]};
+    result = read_window(import, input.rank, &y, &x);
+    float *values = NULL;
+    float *biases = NULL;
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_floats(import, weights, cnnvp_onnx_elements(weights), &values);
+    if (result == CNNVP_DONE && bias != NULL)
+        result = cnnvp_import_floats(import, bias, (size_t)d[0], &biases);
+    struct cnnvp_graph_layer *layer;
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_layer(import, CNNVP_OP_CONV, in, input.rank, (uint32_t)d[0], (uint32_t)y.out,
+                                    (uint32_t)x.out, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    set_window(layer, &y, &x);
+    layer->groups = (uint32_t)group;
+    layer->depthwise = group > 1 && group == input.channels && d[0] == group;
+    layer->weights = values;
+    layer->has_bias = bias != NULL;
+    layer->bias = biases;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result add_pool(struct cnnvp_import *import, enum cnnvp_image_pool_kind kind, int32_t in,
+                             const struct axis *y, const struct axis *x)
+{
+    struct cnnvp_graph_layer *layer;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_POOL, in, input.rank, input.channels,
+                                                   (uint32_t)y->out, (uint32_t)x->out, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    set_window(layer, y, x);
+    layer->pool = kind;
+    /* The padding counts or it does not; what ceil_mode adds behind it never does. */
+    const int padded = y->before != 0 || y->after != 0 || x->before != 0 || x->after != 0;
+    const int included = cnnvp_onnx_int(import->node, "count_include_pad", 0) != 0;
+    if (kind == CNNVP_POOL_AVERAGE && (y->partial || x->partial || (padded && !included))) {
+        layer->by_position = 1;
+        layer->count_top = included ? -(int32_t)y->before : 0;
+        layer->count_left = included ? -(int32_t)x->before : 0;
+        layer->count_bottom = (int32_t)(y->in + (included ? y->after : 0));
+        layer->count_right = (int32_t)(x->in + (included ? x->after : 0));
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_pool(struct cnnvp_import *import, enum cnnvp_image_pool_kind kind)
+{
+    int32_t in;
+    cnnvp_result result = window_input(import, &in);
+    if (result != CNNVP_DONE)
+        return result;
+    if (import->node->n_output > 1 && import->node->output[1][0] != '\0')
+        return cnnvp_import_error(import, "the indices of the maxima are not computed; only the first output is");
+    struct axis y = {.in = import->graph->tensors[in].height};
+    struct axis x = {.in = import->graph->tensors[in].width};
+    result = read_window(import, import->graph->tensors[in].rank, &y, &x);
+    if (result != CNNVP_DONE)
+        return result;
+    if (kind == CNNVP_POOL_AVERAGE && (y.dilation != 1 || x.dilation != 1))
+        return cnnvp_import_error(import, "average pooling with dilation is not known");
+    const int64_t reach_y = (y.kernel - 1) * y.dilation + 1;
+    const int64_t reach_x = (x.kernel - 1) * x.dilation + 1;
+    if (y.before >= reach_y || y.after >= reach_y || x.before >= reach_x || x.after >= reach_x)
+        return cnnvp_import_error(import, "the padding is as large as the window");
+    return add_pool(import, kind, in, &y, &x);
+}
+
+static cnnvp_result import_max_pool(struct cnnvp_import *import)
+{
+    return import_pool(import, CNNVP_POOL_MAX);
+}
+
+static cnnvp_result import_average_pool(struct cnnvp_import *import)
+{
+    return import_pool(import, CNNVP_POOL_AVERAGE);
+}
+
+static cnnvp_result import_global(struct cnnvp_import *import, enum cnnvp_image_pool_kind kind)
+{
+    int32_t in;
+    const cnnvp_result result = window_input(import, &in);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor *input = &import->graph->tensors[in];
+    if (input->height > WINDOW_MAX || input->width > WINDOW_MAX)
+        return cnnvp_import_error(import, "maps of %u x %u are too large to pool at once", input->height, input->width);
+    const struct axis y = {input->height, input->height, 1, 1, 0, 0, 1, 0};
+    const struct axis x = {input->width, input->width, 1, 1, 0, 0, 1, 0};
+    return add_pool(import, kind, in, &y, &x);
+}
+
+static cnnvp_result import_global_average(struct cnnvp_import *import)
+{
+    return import_global(import, CNNVP_POOL_AVERAGE);
+}
+
+static cnnvp_result import_global_max(struct cnnvp_import *import)
+{
+    return import_global(import, CNNVP_POOL_MAX);
+}
+
+/* The mean or maximum over rows, columns or both. */
+static cnnvp_result import_reduce(struct cnnvp_import *import, enum cnnvp_image_pool_kind kind)
+{
+    int32_t in;
+    int64_t axes[4];
+    size_t count = 0;
+    cnnvp_result result = window_input(import, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_list(import, "axes", 1, 4, axes, &count);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    int reduced[4] = {0, 0, 0, 0};
+    for (size_t i = 0; i < count; ++i) {
+        const int64_t axis = axes[i] < 0 ? axes[i] + input.rank : axes[i];
+        if (axis < 2 || axis >= input.rank)
+            return cnnvp_import_error(import, "axis %lld is known neither as rows nor as columns; (N, C, H, W) is "
+                                              "reduced over H and W", (long long)axes[i]);
+        reduced[axis] = 1;
+    }
+    if (count == 0)
+        return cnnvp_import_error(import, "without axes the images of the batch would be mixed; axes 2 and 3 are known");
+    const int rows = input.rank == 4 && reduced[2];
+    const int columns = reduced[input.rank - 1];
+    const int64_t height = rows ? input.height : 1;
+    const int64_t width = columns ? input.width : 1;
+    if (height > WINDOW_MAX || width > WINDOW_MAX)
+        return cnnvp_import_error(import, "maps of %u x %u are too large to pool at once", input.height, input.width);
+    struct cnnvp_graph_layer *layer;
+    result = cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, (uint32_t)(input.height / height),
+                                (uint32_t)(input.width / width), &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct axis y = {input.height, height, height, 1, 0, 0, input.height / height, 0};
+    const struct axis x = {input.width, width, width, 1, 0, 0, input.width / width, 0};
+    set_window(layer, &y, &x);
+    layer->pool = kind;
+    int64_t old[4];
+    int64_t dims[4] = {0, 1, 1, 1};
+    uint32_t rank = 2;
+    const int32_t out = layer->out;
+    const int keep = cnnvp_onnx_int(import->node, "keepdims", 1) != 0;
+    (void)cnnvp_import_dims(import, out, old);
+    dims[1] = old[1];
+    for (uint32_t i = 2; i < input.rank; ++i)
+        if (keep || !reduced[i])
+            dims[rank++] = old[i];
+    return cnnvp_import_view(import, out, rank, dims);
+}
+
+static cnnvp_result import_reduce_mean(struct cnnvp_import *import)
+{
+    return import_reduce(import, CNNVP_POOL_AVERAGE);
+}
+
+static cnnvp_result import_reduce_max(struct cnnvp_import *import)
+{
+    return import_reduce(import, CNNVP_POOL_MAX);
+}
+
+cnnvp_import_function cnnvp_import_window(const char *op_type)
+{
+    static const struct {
+        const char *op_type;
+        cnnvp_import_function function;
+    } known[] = {
+        {"Conv", import_conv},
+        {"MaxPool", import_max_pool},
+        {"AveragePool", import_average_pool},
+        {"GlobalAveragePool", import_global_average},
+        {"GlobalMaxPool", import_global_max},
+        {"ReduceMean", import_reduce_mean},
+        {"ReduceMax", import_reduce_max},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strcmp(op_type, known[i].op_type) == 0)
+            return known[i].function;
+    return NULL;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "target.h"
+
+#include <string.h>
+
+static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *value, struct cnnvp_error *error)
+{
+    const char *text;
+    if (cnnvp_config_get(config, name, value, &text) == CNNVP_DONE)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "the platform has no parameter %s: networks need cpu, dram, plic, instruction, "
+                                       "pe_array, vector, dma and the input, weight and output buffers", name);
+}
+
+static cnnvp_result window(const cnnvp_config *config, const char *instance, uint64_t *base, uint64_t *size,
+                           struct cnnvp_error *error)
+{
+    if (cnnvp_config_window(config, instance, base, size) != CNNVP_DONE)
+        return cnnvp_compiler_error(error, "the platform has no instance %s on the bus, which networks need", instance);
+    if (*base > UINT32_MAX)
+        return cnnvp_compiler_error(error, "%s lies at 0x%llx, beyond the core's 32-bit addresses", instance,
+                                    (unsigned long long)*base);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_buffer(const cnnvp_config *config, const char *instance, uint64_t *half, uint32_t *halves,
+                                struct cnnvp_error *error)
+{
+    char name[64];
+    const size_t length = strlen(instance);
+    uint64_t size;
+    uint64_t pingpong;
+    memcpy(name, instance, length);
+    memcpy(name + length, ".size", sizeof ".size");
+    cnnvp_result result = get(config, name, &size, error);
+    memcpy(name + length, ".pingpong", sizeof ".pingpong");
+    if (result == CNNVP_DONE)
+        result = get(config, name, &pingpong, error);
+    if (result != CNNVP_DONE)
+        return result;
+    *halves = pingpong != 0 ? 2 : 1;
+    *half = size / *halves;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_array(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
+{
+    uint64_t value;
+    const char *text = NULL;
+    const cnnvp_result result = cnnvp_engine_read(config, &target->limits.engine, error);
+    if (result != CNNVP_DONE)
+        return result;
+    target->acc_bits = 48;
+    if (cnnvp_config_get(config, "pe_array.acc_bits", &value, &text) == CNNVP_DONE)
+        target->acc_bits = (uint32_t)value;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_map(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
+{
+    uint64_t element = 0;
+    uint64_t plic = 0;
+    uint64_t size;
+    uint64_t irq = 0;
+    cnnvp_result result = window(config, "dram", &target->memory_base, &target->memory_size, error);
+    if (result == CNNVP_DONE)
+        result = window(config, "instruction", &element, &size, error);
+    if (result == CNNVP_DONE)
+        result = window(config, "plic", &plic, &size, error);
+    if (result == CNNVP_DONE)
+        result = get(config, "instruction.irq", &irq, error);
+    if (result != CNNVP_DONE)
+        return result;
+    if (target->memory_base != CNNVP_MEMORY_BASE)
+        return cnnvp_compiler_error(error, "dram begins at 0x%llx; the guest program is made for 0x%x",
+                                    (unsigned long long)target->memory_base, (unsigned)CNNVP_MEMORY_BASE);
+    if (target->memory_base + target->memory_size > UINT64_C(1) << 32)
+        target->memory_size = (UINT64_C(1) << 32) - target->memory_base;
+    target->element = (uint32_t)element;
+    target->plic = (uint32_t)plic;
+    target->element_irq = (uint32_t)irq;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
+{
+    memset(target, 0, sizeof *target);
+    struct cnnvp_plan_limits *limits = &target->limits;
+    cnnvp_result result = read_array(config, target, error);
+    if (result == CNNVP_DONE)
+        result = read_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves, error);
+    if (result == CNNVP_DONE)
+        result = read_buffer(config, "weight_buffer", &limits->weight_bytes, &limits->weight_halves, error);
+    if (result == CNNVP_DONE)
+        result = read_buffer(config, "output_buffer", &limits->output_bytes, &target->output_halves, error);
+    return result == CNNVP_DONE ? read_map(config, target, error) : result;
+}

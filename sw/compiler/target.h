@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the compiler knows of the accelerator that it compiles for: read from a resolved configuration. */
+#ifndef CNNVP_COMPILER_TARGET_H
+#define CNNVP_COMPILER_TARGET_H
+
+#include "plan.h"
+
+struct cnnvp_target {
+    struct cnnvp_plan_limits limits;
+    uint32_t output_halves;
+    uint32_t acc_bits;     /* of the PE array's sums */
+    uint64_t memory_base;  /* off-chip memory's window on the bus */
+    uint64_t memory_size;
+    uint32_t element;      /* registers of the instruction element */
+    uint32_t plic;         /* and of the interrupt controller */
+    uint32_t element_irq;  /* the element's line there */
+};
+
+CNNVP_MUST_USE cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target,
+                                              struct cnnvp_error *error);
+
+#endif

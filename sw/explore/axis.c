@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Axes of a sweep: what may vary, and the values that it takes. Each value is checked alone against the table of its
+ * parameter or option, so that only combinations can still be refused when points run.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "explore.h"
+
+#define CNNVP_OPTION(name, run, train, type, default_value, min, max, choices) \
+    {#name, run, train, CNNVP_OPTION_##type, default_value, min, max, choices},
+const struct cnnvp_sweep_option cnnvp_sweep_option_table[] = {
+#include "options.def"
+};
+const size_t cnnvp_sweep_option_count = sizeof cnnvp_sweep_option_table / sizeof *cnnvp_sweep_option_table;
+
+const struct cnnvp_sweep_option *cnnvp_sweep_option_find(const char *name)
+{
+    for (size_t i = 0; i < cnnvp_sweep_option_count; i++)
+        if (strcmp(cnnvp_sweep_option_table[i].name, name) == 0)
+            return &cnnvp_sweep_option_table[i];
+    return NULL;
+}
+
+uint64_t cnnvp_parse_time(const char *text)
+{
+    static const struct {
+        const char *name;
+        double ps;
+    } units[] = {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
+    char *end = NULL;
+    if (strspn(text, "0123456789.") == 0)
+        return 0;
+    double value = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].name) == 0 && value > 0 && value * units[i].ps < 1.8e19)
+            return (uint64_t)(value * units[i].ps);
+    return 0;
+}
+
+/* 1 if all of the text is a decimal number that JSON could hold as such. */
+static int is_whole(const char *text)
+{
+    size_t digits = strlen(text);
+    return digits > 0 && digits < 19 && strspn(text, "0123456789") == digits && (text[0] != '0' || digits == 1);
+}
+
+static int is_real(const char *text, double *number)
+{
+    char *end = NULL;
+    if (!*text || strspn(text, "0123456789+-.eE") != strlen(text))
+        return 0;
+    *number = strtod(text, &end);
+    return end && *end == '\0' && *number - *number == 0;
+}
+
+/* ---- one value ---- */
+
+static cnnvp_result refuse(struct cnnvp_error *error, const struct cnnvp_axis *axis, const char *place,
+                           const char *reason)
+{
+    return cnnvp_config_error(error, place, "%s: %s", axis->name, reason);
+}
+
+static cnnvp_result parameter_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis, int quoted,
+                                    struct cnnvp_axis_value *value, struct cnnvp_error *error)
+{
+    const struct cnnvp_param *param = axis->param;
+    char reason[400] = "";
+    uint64_t number = 0;
+    size_t length = 0;
+    value->json = is_whole(value->text) && !quoted ? CNNVP_JSON_WHOLE : CNNVP_JSON_TEXT;
+    value->operand.text = value->text;
+    if (!param)
+        return CNNVP_DONE;
+    if (cnnvp_value_parse(param, value->text, quoted, &number, reason, sizeof reason) != 0)
+        return refuse(error, axis, value->place, reason);
+    if (param->type == CNNVP_PARAM_ENUM) {
+        const char *choice = cnnvp_value_choice(param->choices, number, &length);
+        value->text = cnnvp_arena_copy(&sweep->arena, choice, length);
+        if (!value->text)
+            return cnnvp_config_no_memory(error);
+        value->operand.text = value->text;
+        if (is_whole(value->text))
+            value->operand = (struct cnnvp_operand){NULL, strtod(value->text, NULL)};
+    } else if (param->type != CNNVP_PARAM_TEXT) {
+        value->operand = (struct cnnvp_operand){NULL, (double)number};
+    }
+    return CNNVP_DONE;
+}
+
+/* Beside the specification, or where the text says. */
+static const char *find_file(struct cnnvp_sweep *sweep, const char *text)
+{
+    const char *beside = *text == '/' ? text : cnnvp_arena_printf(&sweep->arena, "%s/%s", sweep->folder, text);
+    return beside && access(beside, R_OK) == 0 ? beside : text;
+}
+
+static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
+                               struct cnnvp_axis_value *value, struct cnnvp_error *error)
+{
+    struct cnnvp_error reason = {""};
+    value->file = find_file(sweep, value->text);
+    if (cnnvp_hash_file(value->file, value->hash, &reason) != CNNVP_DONE)
+        return refuse(error, axis, value->place, reason.text);
+    return CNNVP_DONE;
+}
+
+/* KIND:FILE[,FILE...]: the hash is that of the files' hashes. */
+static cnnvp_result dataset_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
+                                  struct cnnvp_axis_value *value, struct cnnvp_error *error)
+{
+    struct cnnvp_error reason = {""};
+    const char *at = strchr(value->text, ':');
+    if (!at)
+        return refuse(error, axis, value->place, "a data set is KIND:FILE[,FILE...]");
+    char *found = cnnvp_arena_copy(&sweep->arena, value->text, (size_t)(at - value->text));
+    const char *separator = ":";
+    do {
+        size_t length = strcspn(++at, ",");
+        char *name = cnnvp_arena_copy(&sweep->arena, at, length);
+        const char *file = name ? find_file(sweep, name) : NULL;
+        char hash[CNNVP_KEY_BYTES];
+        if (!file || !found)
+            return cnnvp_config_no_memory(error);
+        if (cnnvp_hash_file(file, hash, &reason) != CNNVP_DONE)
+            return refuse(error, axis, value->place, reason.text);
+        for (size_t i = 0; i + 1 < CNNVP_KEY_BYTES; i++) /* order counts: rotated by one digit for each file */
+            value->hash[i] = (char)(value->hash[i] ? "0123456789abcdef"[(value->hash[i] + hash[(i + 1) % 32]) & 15] : hash[i]);
+        found = cnnvp_arena_printf(&sweep->arena, "%s%s%s", found, separator, file);
+        separator = ",";
+        at += length;
+    } while (*at);
+    value->file = found;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result option_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis, int quoted,
+                                 struct cnnvp_axis_value *value, struct cnnvp_error *error)
+{
+    const struct cnnvp_sweep_option *option = axis->option;
+    const struct cnnvp_param choice = {.name = option->name, .type = CNNVP_PARAM_ENUM, .choices = option->choices};
+    char reason[400] = "";
+    uint64_t number = 0;
+    value->json = CNNVP_JSON_TEXT;
+    value->operand.text = value->text;
+    switch (option->type) {
+    case CNNVP_OPTION_CHOICE:
+        if (cnnvp_value_parse(&choice, value->text, quoted, &number, reason, sizeof reason) != 0)
+            return refuse(error, axis, value->place, reason);
+        return CNNVP_DONE;
+    case CNNVP_OPTION_NUMBER:
+        if (cnnvp_value_number(value->text, quoted, option->min, option->max, 0, &number, reason, sizeof reason) != 0)
+            return refuse(error, axis, value->place, reason);
+        value->json = is_whole(value->text) ? CNNVP_JSON_WHOLE : CNNVP_JSON_TEXT;
+        value->operand = (struct cnnvp_operand){NULL, (double)number};
+        return CNNVP_DONE;
+    case CNNVP_OPTION_REAL:
+        if (quoted || !is_real(value->text, &value->operand.number))
+            return refuse(error, axis, value->place, "a number is due");
+        value->json = CNNVP_JSON_REAL;
+        value->operand.text = NULL;
+        return CNNVP_DONE;
+    case CNNVP_OPTION_FLAG:
+        if (quoted || (strcmp(value->text, "true") != 0 && strcmp(value->text, "false") != 0))
+            return refuse(error, axis, value->place, "true or false is due");
+        value->json = CNNVP_JSON_BOOL;
+        value->operand = (struct cnnvp_operand){NULL, value->text[0] == 't'};
+        return CNNVP_DONE;
+    case CNNVP_OPTION_TIME:
+        if (!cnnvp_parse_time(value->text))
+            return refuse(error, axis, value->place, "a time above 0 is due, such as 2s, 1.5ms or 300us");
+        return CNNVP_DONE;
+    case CNNVP_OPTION_FILE:
+        return file_value(sweep, axis, value, error);
+    case CNNVP_OPTION_DATASET:
+        return dataset_value(sweep, axis, value, error);
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result check_value(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, int quoted,
+                                struct cnnvp_axis_value *value, struct cnnvp_error *error)
+{
+    if (axis->kind == CNNVP_AXIS_PARAMETER)
+        return parameter_value(sweep, axis, quoted, value, error);
+    if (axis->kind == CNNVP_AXIS_OPTION)
+        return option_value(sweep, axis, quoted, value, error);
+    value->json = CNNVP_JSON_TEXT;
+    value->operand.text = value->text;
+    return file_value(sweep, axis, value, error);
+}
+
+static int same_operand(const struct cnnvp_operand *a, const struct cnnvp_operand *b)
+{
+    if (a->text && b->text)
+        return strcmp(a->text, b->text) == 0;
+    return !a->text && !b->text && a->number >= b->number && a->number <= b->number;
+}
+
+static cnnvp_result add_value(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, const char *text, const char *place,
+                              int quoted, struct cnnvp_error *error)
+{
+    struct cnnvp_axis_value *value = &axis->values[axis->value_count];
+    *value = (struct cnnvp_axis_value){.text = text, .place = place};
+    cnnvp_result result = check_value(sweep, axis, quoted, value, error);
+    if (result != CNNVP_DONE)
+        return result;
+    /* Ranges ascend, so only what is listed by hand, and short, is compared with all. */
+    uint32_t first = axis->value_count > 1024 ? axis->value_count - 1024 : 0;
+    for (uint32_t i = first; i < axis->value_count; i++)
+        if (same_operand(&axis->values[i].operand, &value->operand))
+            return cnnvp_config_error(error, place, "%s: %s is there twice; first at %s", axis->name,
+                                      cnnvp_config_show(text).text, axis->values[i].place);
+    axis->value_count++;
+    return CNNVP_DONE;
+}
+
+/* ---- several values ---- */
+
+static int is_integral(const struct cnnvp_axis *axis)
+{
+    if (axis->kind == CNNVP_AXIS_PARAMETER)
+        return axis->param && axis->param->type != CNNVP_PARAM_ENUM && axis->param->type != CNNVP_PARAM_TEXT;
+    return axis->kind == CNNVP_AXIS_OPTION && axis->option->type == CNNVP_OPTION_NUMBER;
+}
+
+/* A bound of a range: a number, or a size where the parameter is one. */
+static cnnvp_result read_bound(const struct cnnvp_axis *axis, const struct cnnvp_yaml_node *node, uint64_t *number,
+                               struct cnnvp_error *error)
+{
+    char reason[400] = "";
+    struct cnnvp_param any = {.name = axis->name, .type = CNNVP_PARAM_UINT, .min = 0, .max = UINT64_MAX};
+    if (axis->param)
+        any.type = axis->param->type;
+    if (node->kind != CNNVP_YAML_SCALAR)
+        return refuse(error, axis, node->place, "a single number is due");
+    if (cnnvp_value_parse(&any, node->text, node->quoted, number, reason, sizeof reason) != 0)
+        return refuse(error, axis, node->place, reason);
+    return CNNVP_DONE;
+}
+
+/* from, from + step, ... to; or from, 2 * from, ... to where `step` is 0. */
+static cnnvp_result add_range(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, const char *place, uint64_t from,
+                              uint64_t to, uint64_t step, struct cnnvp_error *error)
+{
+    uint64_t count = step ? (to - from) / step + 1 : 64;
+    if (count > CNNVP_AXIS_VALUES)
+        return cnnvp_config_error(error, place, "%s: more than %d values", axis->name, CNNVP_AXIS_VALUES);
+    axis->values = cnnvp_arena_array(&sweep->arena, (size_t)count, sizeof *axis->values);
+    if (!axis->values)
+        return cnnvp_config_no_memory(error);
+    cnnvp_result result = CNNVP_DONE;
+    for (uint64_t value = from; value <= to && result == CNNVP_DONE;) {
+        char *text = cnnvp_arena_printf(&sweep->arena, "%" PRIu64, value);
+        if (!text)
+            return cnnvp_config_no_memory(error);
+        result = add_value(sweep, axis, text, place, 0, error);
+        uint64_t more = step ? step : value;
+        if (value > UINT64_MAX - more)
+            break;
+        value += more;
+    }
+    return result;
+}
+
+static cnnvp_result add_real_range(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis,
+                                   const struct cnnvp_yaml_node *const nodes[3], struct cnnvp_error *error)
+{
+    double bounds[3];
+    for (int i = 0; i < 3; i++)
+        if (nodes[i]->kind != CNNVP_YAML_SCALAR || !is_real(nodes[i]->text, &bounds[i]))
+            return refuse(error, axis, nodes[i]->place, "a number is due");
+    if (bounds[2] <= 0)
+        return refuse(error, axis, nodes[2]->place, "a step above 0 is due");
+    if (bounds[0] > bounds[1])
+        return refuse(error, axis, nodes[0]->place, "an empty range: `from` is above `to`");
+    double count = (bounds[1] - bounds[0]) / bounds[2] + 1.0 + 1e-9;
+    if (count > CNNVP_AXIS_VALUES)
+        return cnnvp_config_error(error, nodes[2]->place, "%s: more than %d values", axis->name, CNNVP_AXIS_VALUES);
+    axis->values = cnnvp_arena_array(&sweep->arena, (size_t)count, sizeof *axis->values);
+    cnnvp_result result = axis->values ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    for (int i = 0; i < (int)count && result == CNNVP_DONE; i++) {
+        char *text = cnnvp_arena_printf(&sweep->arena, "%.12g", bounds[0] + i * bounds[2]);
+        result = text ? add_value(sweep, axis, text, nodes[0]->place, 0, error) : cnnvp_config_no_memory(error);
+    }
+    return result;
+}
+
+static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *node, const char *key)
+{
+    for (const struct cnnvp_yaml_node *child = node->children; child; child = child->next)
+        if (strcmp(child->key, key) == 0)
+            return child;
+    return NULL;
+}
+
+static cnnvp_result add_steps(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, const struct cnnvp_yaml_node *node,
+                              struct cnnvp_error *error)
+{
+    const struct cnnvp_yaml_node *const nodes[3] = {child_of(node, "from"), child_of(node, "to"), child_of(node, "step")};
+    uint64_t bounds[3] = {0};
+    if (!nodes[0] || !nodes[1] || !nodes[2] || node->child_count != 3)
+        return refuse(error, axis, node->place, "a range is {from: A, to: B, step: S} or {log2: [A, B]}");
+    if (axis->kind == CNNVP_AXIS_OPTION && axis->option->type == CNNVP_OPTION_REAL)
+        return add_real_range(sweep, axis, nodes, error);
+    for (int i = 0; i < 3; i++) {
+        cnnvp_result result = read_bound(axis, nodes[i], &bounds[i], error);
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    if (bounds[2] == 0)
+        return refuse(error, axis, nodes[2]->place, "a step above 0 is due");
+    if (bounds[0] > bounds[1])
+        return refuse(error, axis, nodes[0]->place, "an empty range: `from` is above `to`");
+    return add_range(sweep, axis, node->place, bounds[0], bounds[1], bounds[2], error);
+}
+
+static cnnvp_result add_powers(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, const struct cnnvp_yaml_node *node,
+                               struct cnnvp_error *error)
+{
+    uint64_t bounds[2] = {0};
+    if (node->kind != CNNVP_YAML_LIST || node->child_count != 2)
+        return refuse(error, axis, node->place, "two bounds are due: {log2: [4, 64]}");
+    const struct cnnvp_yaml_node *bound = node->children;
+    for (int i = 0; i < 2; i++, bound = bound->next) {
+        cnnvp_result result = read_bound(axis, bound, &bounds[i], error);
+        if (result != CNNVP_DONE)
+            return result;
+        if (bounds[i] == 0 || (bounds[i] & (bounds[i] - 1)) != 0)
+            return refuse(error, axis, bound->place, "a power of two is due");
+    }
+    if (bounds[0] > bounds[1])
+        return refuse(error, axis, node->place, "an empty range: the first bound is above the second");
+    return add_range(sweep, axis, node->place, bounds[0], bounds[1], 0, error);
+}
+
+static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, const struct cnnvp_yaml_node *node,
+                               struct cnnvp_error *error)
+{
+    if (node->kind == CNNVP_YAML_MAP) {
+        int real = axis->kind == CNNVP_AXIS_OPTION && axis->option->type == CNNVP_OPTION_REAL;
+        const struct cnnvp_yaml_node *powers = child_of(node, "log2");
+        if (!is_integral(axis) && !real)
+            return refuse(error, axis, node->place, "has no order, so it takes a list of values and no range");
+        return powers && !real && node->child_count == 1 ? add_powers(sweep, axis, powers, error)
+                                                         : add_steps(sweep, axis, node, error);
+    }
+    const struct cnnvp_yaml_node *child = node->kind == CNNVP_YAML_LIST ? node->children : node;
+    size_t count = node->kind == CNNVP_YAML_LIST ? node->child_count : 1;
+    if (count == 0)
+        return refuse(error, axis, node->place, "an empty list; one value at least is due");
+    axis->values = cnnvp_arena_array(&sweep->arena, count, sizeof *axis->values);
+    cnnvp_result result = axis->values ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    for (size_t i = 0; i < count && result == CNNVP_DONE; i++, child = child->next) {
+        if (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child))
+            return cnnvp_config_error(error, child->place, "%s: %s where a value is due", axis->name,
+                                      cnnvp_yaml_kind_name(child));
+        result = add_value(sweep, axis, child->text, child->place, child->quoted, error);
+    }
+    return result;
+}
+
+/* ---- names ---- */
+
+static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, struct cnnvp_error *error)
+{
+    int train = strcmp(sweep->command, "train") == 0;
+    char *name = cnnvp_arena_copy(&sweep->arena, axis->name, strlen(axis->name));
+    if (!name)
+        return cnnvp_config_no_memory(error);
+    for (char *at = name; *at; at++)
+        *at = *at == '-' ? '_' : *at;
+    axis->name = name;
+    axis->option = cnnvp_sweep_option_find(name);
+    if (axis->option && (train ? axis->option->train : axis->option->run))
+        return CNNVP_DONE;
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, name);
+    for (size_t i = 0; i < cnnvp_sweep_option_count; i++)
+        if (train ? cnnvp_sweep_option_table[i].train : cnnvp_sweep_option_table[i].run)
+            cnnvp_suggest_offer(&suggest, cnnvp_sweep_option_table[i].name);
+    return cnnvp_config_error(error, axis->place, "%s is no option of %s that a sweep can take%s",
+                              cnnvp_config_show(name).text, sweep->command, cnnvp_suggest_text(&suggest, "there are"));
+}
+
+static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, struct cnnvp_error *error)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, axis->name);
+    for (size_t i = 0; i < resolved->instance_count; i++) {
+        const struct cnnvp_instance *instance = &resolved->instances[i];
+        for (uint32_t p = 0; instance->unit && p <= instance->unit->param_count; p++) {
+            int last = p == instance->unit->param_count; /* the unit itself may vary too */
+            const char *name = cnnvp_arena_printf(&sweep->arena, "%s.%s", instance->name,
+                                                  last ? "model" : instance->unit->params[p].name);
+            if (!name)
+                return cnnvp_config_no_memory(error);
+            if (strcmp(name, axis->name) == 0) {
+                axis->param = last ? NULL : &instance->unit->params[p];
+                return CNNVP_DONE;
+            }
+            cnnvp_suggest_offer(&suggest, name);
+        }
+    }
+    return cnnvp_config_error(error, axis->place, "the platform has no parameter %s%s", cnnvp_config_show(axis->name).text,
+                              cnnvp_suggest_text(&suggest, "there are"));
+}
+
+cnnvp_result cnnvp_axis_add(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kind, const struct cnnvp_yaml_node *node,
+                            struct cnnvp_error *error)
+{
+    if (sweep->axis_count == CNNVP_AXES)
+        return cnnvp_config_error(error, node->place, "more than %d things that vary", CNNVP_AXES);
+    struct cnnvp_axis *axis = &sweep->axes[sweep->axis_count];
+    *axis = (struct cnnvp_axis){.name = node->key, .place = node->key_place, .kind = kind};
+    axis->listed = kind == CNNVP_AXIS_PARAMETER || node->kind != CNNVP_YAML_SCALAR;
+    cnnvp_result result = CNNVP_DONE;
+    if (kind == CNNVP_AXIS_OPTION)
+        result = find_option(sweep, axis, error);
+    else if (kind == CNNVP_AXIS_PARAMETER)
+        result = find_parameter(sweep, axis, error);
+    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; i++)
+        if (strcmp(sweep->axes[i].name, axis->name) == 0)
+            result = cnnvp_config_error(error, axis->place, "%s is there twice; first at %s", axis->name,
+                                        sweep->axes[i].place);
+    if (result == CNNVP_DONE)
+        result = add_values(sweep, axis, node, error);
+    if (result == CNNVP_DONE)
+        sweep->axis_count++;
+    return result;
+}
+
+/* ---- values of a point ---- */
+
+uint32_t cnnvp_point_index(const struct cnnvp_sweep *sweep, uint64_t number, size_t axis)
+{
+    for (size_t i = sweep->axis_count - 1; i > axis; i--)
+        number /= sweep->axes[i].value_count;
+    return (uint32_t)(number % sweep->axes[axis].value_count);
+}
+
+const struct cnnvp_axis_value *cnnvp_point_option(const struct cnnvp_sweep *sweep, uint64_t number, const char *name)
+{
+    for (size_t i = 0; i < sweep->axis_count; i++)
+        if (sweep->axes[i].kind != CNNVP_AXIS_PARAMETER && strcmp(sweep->axes[i].name, name) == 0)
+            return &sweep->axes[i].values[cnnvp_point_index(sweep, number, i)];
+    return NULL;
+}
+
+json_t *cnnvp_point_params(const struct cnnvp_sweep *sweep, uint64_t number)
+{
+    json_t *params = json_object();
+    int failed = !params;
+    for (size_t i = 0; i < sweep->axis_count && !failed; i++) {
+        const struct cnnvp_axis *axis = &sweep->axes[i];
+        const struct cnnvp_axis_value *value = &axis->values[cnnvp_point_index(sweep, number, i)];
+        json_t *json = NULL;
+        if (!axis->listed)
+            continue;
+        if (value->json == CNNVP_JSON_WHOLE)
+            json = json_integer(strtoll(value->text, NULL, 10));
+        else if (value->json == CNNVP_JSON_REAL)
+            json = json_real(value->operand.number);
+        else if (value->json == CNNVP_JSON_BOOL)
+            json = json_boolean(value->text[0] == 't');
+        else
+            json = json_string(value->text);
+        failed = json_object_set_new(params, axis->name, json) != 0;
+    }
+    if (!failed)
+        return params;
+    json_decref(params);
+    return NULL;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two runs side by side, and one run's layers as CSV. Numbers are compared as they stand in the files. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore.h"
+
+static const char *text_of(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+/* A scalar as it would stand in a file; "-" for what is not there. */
+static void format_value(char *buffer, size_t size, const json_t *value)
+{
+    if (json_is_integer(value))
+        (void)snprintf(buffer, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    else if (json_is_real(value))
+        (void)snprintf(buffer, size, "%.15g", json_real_value(value));
+    else if (json_is_string(value))
+        (void)snprintf(buffer, size, "%s", json_string_value(value));
+    else if (json_is_boolean(value))
+        (void)snprintf(buffer, size, "%s", json_is_true(value) ? "true" : "false");
+    else
+        (void)snprintf(buffer, size, "-");
+}
+
+/* ---- CSV of one run ---- */
+
+static void write_stalls(FILE *stream, const json_t *stalls, const json_t *names)
+{
+    const char *cause;
+    json_t *unused;
+    json_object_foreach((json_t *)(uintptr_t)names, cause, unused) {
+        char text[40];
+        format_value(text, sizeof text, json_object_get(stalls, cause));
+        cnnvp_csv_field(stream, text, 0);
+    }
+}
+
+static void write_layers(FILE *stream, const json_t *layers)
+{
+    static const char *const before[] = {"index", "name", "op", "phase", "macs", "start_ps", "end_ps", "cycles",
+                                         "compute_cycles"};
+    static const char *const after[] = {"utilization", "input_words", "weight_words", "output_words", "dram_read_bytes",
+                                        "dram_write_bytes"};
+    const json_t *stalls = json_object_get(json_array_get(layers, 0), "stall_cycles");
+    const char *cause;
+    size_t index;
+    json_t *layer, *unused;
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        cnnvp_csv_field(stream, before[i], 0);
+    json_object_foreach((json_t *)(uintptr_t)stalls, cause, unused)
+        (void)fprintf(stream, "stall_cycles.%s,", cause);
+    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
+        cnnvp_csv_field(stream, after[i], i + 1 == sizeof after / sizeof *after);
+    json_array_foreach((json_t *)(uintptr_t)layers, index, layer) {
+        char text[512];
+        for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+            format_value(text, sizeof text, json_object_get(layer, before[i]));
+            cnnvp_csv_field(stream, text, 0);
+        }
+        write_stalls(stream, json_object_get(layer, "stall_cycles"), stalls);
+        for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
+            format_value(text, sizeof text, json_object_get(layer, after[i]));
+            cnnvp_csv_field(stream, text, i + 1 == sizeof after / sizeof *after);
+        }
+    }
+}
+
+cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, struct cnnvp_error *error)
+{
+    json_t *root = json_loads(stats_json, JSON_ALLOW_NUL, NULL);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = root ? open_memstream(&text, &size) : NULL;
+    cnnvp_result result = CNNVP_DONE;
+    if (!root)
+        result = cnnvp_config_error(error, NULL, "the statistics cannot be read");
+    else if (!stream)
+        result = cnnvp_config_no_memory(error);
+    if (stream) {
+        write_layers(stream, json_object_get(root, "layers"));
+        if (fclose(stream) != 0)
+            result = cnnvp_config_no_memory(error);
+    }
+    if (result == CNNVP_DONE)
+        result = cnnvp_write_text(csv_file, text, size, error);
+    json_decref(root);
+    free(text);
+    return result;
+}
+
+/* ---- two runs ---- */
+
+struct comparison {
+    FILE *table;
+    FILE *csv; /* NULL: not wanted */
+    uint64_t differences;
+    int titled; /* the section has its title */
+    const char *title;
+};
+
+static int is_same(const json_t *a, const json_t *b)
+{
+    if (json_is_number(a) && json_is_number(b)) {
+        double x = json_number_value(a), y = json_number_value(b);
+        return x >= y && x <= y;
+    }
+    return a && b ? json_equal(a, b) : a == b;
+}
+
+static void add_line(struct comparison *comparison, const char *name, const json_t *a, const json_t *b)
+{
+    char left[256], right[256], change[80] = "", percent[40] = "";
+    format_value(left, sizeof left, a);
+    format_value(right, sizeof right, b);
+    if (json_is_number(a) && json_is_number(b)) {
+        double x = json_number_value(a), y = json_number_value(b);
+        (void)snprintf(change, sizeof change, "%+.15g", y - x);
+        if (x < 0 || x > 0)
+            (void)snprintf(percent, sizeof percent, "%+.2f%%", 100.0 * (y - x) / x);
+    }
+    if (comparison->csv) {
+        cnnvp_csv_field(comparison->csv, comparison->title, 0);
+        cnnvp_csv_field(comparison->csv, name, 0);
+        cnnvp_csv_field(comparison->csv, left, 0);
+        cnnvp_csv_field(comparison->csv, right, 0);
+        cnnvp_csv_field(comparison->csv, change, 1);
+    }
+    if (is_same(a, b))
+        return;
+    if (!comparison->titled)
+        (void)fprintf(comparison->table, "%s%s\n", comparison->differences ? "\n" : "", comparison->title);
+    comparison->titled = 1;
+    comparison->differences++;
+    (void)fprintf(comparison->table, "  %-34s %18s %18s %18s %10s\n", name, left, right, change, percent);
+}
+
+/* All scalars of both, by path. */
+static void compare(struct comparison *comparison, const char *path, const json_t *a, const json_t *b, int depth)
+{
+    const char *key;
+    json_t *member;
+    char name[512];
+    if (!json_is_object(a) && !json_is_object(b)) {
+        if (!json_is_array(a) && !json_is_array(b))
+            add_line(comparison, path, a, b);
+        return;
+    }
+    if (depth > 12)
+        return;
+    json_object_foreach((json_t *)(uintptr_t)a, key, member) {
+        (void)snprintf(name, sizeof name, "%s%s%s", path, *path ? "." : "", key);
+        compare(comparison, name, member, json_object_get(b, key), depth + 1);
+    }
+    json_object_foreach((json_t *)(uintptr_t)b, key, member) {
+        (void)snprintf(name, sizeof name, "%s%s%s", path, *path ? "." : "", key);
+        if (!json_object_get(a, key))
+            compare(comparison, name, NULL, member, depth + 1);
+    }
+}
+
+static void section(struct comparison *comparison, const char *title, const json_t *a, const json_t *b)
+{
+    comparison->title = title;
+    comparison->titled = 0;
+    compare(comparison, "", a, b, 0);
+}
+
+/* The layer of the same name and phase. */
+static json_t *find_layer(const json_t *layers, const json_t *wanted)
+{
+    size_t index;
+    json_t *layer;
+    json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
+        if (strcmp(text_of(layer, "name"), text_of(wanted, "name")) == 0 &&
+            strcmp(text_of(layer, "phase"), text_of(wanted, "phase")) == 0)
+            return layer;
+    return NULL;
+}
+
+static void compare_layer(struct comparison *comparison, const json_t *a, const json_t *b)
+{
+    char title[300];
+    const json_t *named = a ? a : b;
+    int phase = strcmp(text_of(named, "phase"), "forward") != 0;
+    (void)snprintf(title, sizeof title, "layer %s%s%s%s", text_of(named, "name"), phase ? " (" : "",
+                   phase ? text_of(named, "phase") : "", phase ? ")" : "");
+    section(comparison, title, a, b);
+}
+
+static void compare_layers(struct comparison *comparison, const json_t *a, const json_t *b)
+{
+    size_t index;
+    json_t *layer;
+    json_array_foreach((json_t *)(uintptr_t)a, index, layer)
+        compare_layer(comparison, layer, find_layer(b, layer));
+    json_array_foreach((json_t *)(uintptr_t)b, index, layer)
+        if (!find_layer(a, layer))
+            compare_layer(comparison, NULL, layer);
+}
+
+static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
+{
+    static const char *const sections[] = {"total", "memory", "storage", "energy", "units", "values"};
+    section(comparison, "configuration", json_object_get(a, "platform"), json_object_get(b, "platform"));
+    section(comparison, "network", json_object_get(a, "network"), json_object_get(b, "network"));
+    compare_layers(comparison, json_object_get(a, "layers"), json_object_get(b, "layers"));
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        section(comparison, sections[i], json_object_get(a, sections[i]), json_object_get(b, sections[i]));
+}
+
+static cnnvp_result read_stats(const char *file, json_t **root, struct cnnvp_error *error)
+{
+    char *text = NULL;
+    json_error_t reason;
+    cnnvp_result result = cnnvp_read_text(file, (size_t)1 << 28, &text, NULL, error);
+    if (result != CNNVP_DONE)
+        return result;
+    *root = json_loads(text, JSON_ALLOW_NUL, &reason);
+    free(text);
+    if (!*root) {
+        char place[1200];
+        (void)snprintf(place, sizeof place, "%.1000s:%d:%d", file, reason.line, reason.column);
+        return cnnvp_config_error(error, place, "%s", reason.text);
+    }
+    if (strncmp(text_of(*root, "schema"), "cnnvp-stats/", 12) != 0)
+        return cnnvp_config_error(error, file, "is no statistics file: its schema is not cnnvp-stats/1");
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, const char *csv_file, char **table,
+                              uint64_t *differences, struct cnnvp_error *error)
+{
+    struct comparison comparison = {.title = ""};
+    json_t *a = NULL, *b = NULL;
+    char *csv = NULL;
+    size_t table_size = 0, csv_size = 0;
+    *table = NULL;
+    cnnvp_result result = read_stats(file_a, &a, error);
+    if (result == CNNVP_DONE)
+        result = read_stats(file_b, &b, error);
+    if (result == CNNVP_DONE) {
+        comparison.table = open_memstream(table, &table_size);
+        comparison.csv = csv_file ? open_memstream(&csv, &csv_size) : NULL;
+        if (!comparison.table || (csv_file && !comparison.csv))
+            result = cnnvp_config_no_memory(error);
+    }
+    if (result == CNNVP_DONE) {
+        if (comparison.csv)
+            (void)fputs("section,name,a,b,change\n", comparison.csv);
+        compare_runs(&comparison, a, b);
+        if (!comparison.differences)
+            (void)fputs("no differences\n", comparison.table);
+    }
+    if (comparison.table && fclose(comparison.table) != 0)
+        result = cnnvp_config_no_memory(error);
+    if (comparison.csv && fclose(comparison.csv) != 0)
+        result = cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE && csv_file)
+        result = cnnvp_write_text(csv_file, csv, csv_size, error);
+    if (differences)
+        *differences = comparison.differences;
+    if (result != CNNVP_DONE) {
+        free(*table);
+        *table = NULL;
+    }
+    free(csv);
+    json_decref(a);
+    json_decref(b);
+    return result;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Constraints of a sweep: expressions over names, numbers and texts.
+ *
+ *   or:      and { ("or" | "||") and }
+ *   and:     not { ("and" | "&&") not }
+ *   not:     { "not" | "!" } compare
+ *   compare: sum [ ("==" | "!=" | "<" | "<=" | ">" | ">=") sum ]
+ *   sum:     product { ("+" | "-") product }
+ *   product: sign { ("*" | "/" | "%") sign }
+ *   sign:    [ "-" | "+" ] sign | number [KiB|MiB|GiB] | 'text' | "text" | name | "(" or ")"
+ *
+ * Numbers are doubles: whole numbers are exact to 2^53. Texts can be compared with texts by == and != only.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore.h"
+
+enum op { OP_NUMBER, OP_TEXT, OP_NAME, OP_NEGATE, OP_NOT, OP_OR, OP_AND, OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_ADD,
+          OP_SUB, OP_MUL, OP_DIV, OP_MOD };
+
+struct node {
+    enum op op;
+    struct node *a;
+    struct node *b;
+    double number;
+    const char *text; /* of a text, or the name */
+    uint32_t index;   /* of a name */
+    size_t offset;    /* in the expression */
+};
+
+struct cnnvp_expression {
+    const char *text;
+    const char *place;
+    struct node *root;
+};
+
+enum { DEPTH = 64 };
+
+struct parser {
+    struct cnnvp_arena *arena;
+    struct cnnvp_expression *expression;
+    const char *at;
+    cnnvp_name_fn name;
+    void *context;
+    struct cnnvp_error *error;
+    int depth;
+    int failed;
+};
+
+/* The place of an offset: the column moves with it as long as the text stands on one line of the file. */
+static void refuse(const struct cnnvp_expression *expression, size_t offset, const char *message,
+                   struct cnnvp_error *error)
+{
+    const char *colon = strrchr(expression->place, ':');
+    char place[1200];
+    if (colon && !memchr(expression->text, '\n', offset))
+        (void)snprintf(place, sizeof place, "%.*s:%ld", (int)(colon - expression->place), expression->place,
+                       strtol(colon + 1, NULL, 10) + (long)offset);
+    else
+        (void)snprintf(place, sizeof place, "%s", expression->place);
+    (void)cnnvp_config_error(error, place, "%s", message);
+}
+
+static struct node *fail(struct parser *parser, const char *at, const char *message)
+{
+    if (!parser->failed)
+        refuse(parser->expression, (size_t)(at - parser->expression->text), message, parser->error);
+    parser->failed = 1;
+    return NULL;
+}
+
+static void skip_space(struct parser *parser)
+{
+    parser->at += strspn(parser->at, " \t\r\n");
+}
+
+static int is_name_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+}
+
+/* Takes a word or sign if it comes next. */
+static int take(struct parser *parser, const char *token)
+{
+    size_t length = strlen(token);
+    skip_space(parser);
+    if (strncmp(parser->at, token, length) != 0 || (is_name_byte(*token) && is_name_byte(parser->at[length])))
+        return 0;
+    parser->at += length;
+    return 1;
+}
+
+static struct node *make(struct parser *parser, enum op op, struct node *a, struct node *b, const char *at)
+{
+    struct node *node = parser->failed ? NULL : cnnvp_arena_alloc(parser->arena, sizeof *node);
+    if (!node) {
+        if (!parser->failed)
+            (void)cnnvp_config_no_memory(parser->error);
+        parser->failed = 1;
+        return NULL;
+    }
+    *node = (struct node){.op = op, .a = a, .b = b, .offset = (size_t)(at - parser->expression->text)};
+    return node;
+}
+
+static struct node *parse_or(struct parser *parser);
+
+static struct node *parse_number(struct parser *parser)
+{
+    static const struct {
+        const char *name;
+        double factor;
+    } suffixes[] = {{"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}};
+    const char *start = parser->at;
+    char *end = NULL;
+    double number = strtod(start, &end);
+    parser->at = end;
+    int known = !is_name_byte(*end);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        if (take(parser, suffixes[i].name)) {
+            number *= suffixes[i].factor;
+            known = 1;
+        }
+    }
+    if (end == start || !known)
+        return fail(parser, start, "this is no number; a text goes in quotes");
+    struct node *node = make(parser, OP_NUMBER, NULL, NULL, start);
+    if (node)
+        node->number = number;
+    return node;
+}
+
+static struct node *parse_name(struct parser *parser)
+{
+    const char *start = parser->at;
+    size_t length = 0;
+    while (is_name_byte(start[length]))
+        length++;
+    parser->at += length;
+    char *name = cnnvp_arena_copy(parser->arena, start, length);
+    struct node *node = make(parser, OP_NAME, NULL, NULL, start);
+    if (!node || !name)
+        return node ? fail(parser, start, "out of memory") : NULL;
+    node->text = name;
+    node->index = parser->name(parser->context, name);
+    if (node->index == UINT32_MAX) {
+        char message[240];
+        (void)snprintf(message, sizeof message, "there is no parameter %s; texts go in quotes",
+                       cnnvp_config_show(name).text);
+        return fail(parser, start, message);
+    }
+    return node;
+}
+
+static struct node *parse_text(struct parser *parser)
+{
+    const char *start = parser->at;
+    const char *end = strchr(start + 1, *start);
+    if (!end)
+        return fail(parser, start, "a quote that is never closed");
+    struct node *node = make(parser, OP_TEXT, NULL, NULL, start);
+    if (node)
+        node->text = cnnvp_arena_copy(parser->arena, start + 1, (size_t)(end - start - 1));
+    parser->at = end + 1;
+    return node && node->text ? node : fail(parser, start, "out of memory");
+}
+
+static struct node *parse_sign(struct parser *parser)
+{
+    skip_space(parser);
+    const char *start = parser->at;
+    struct node *node = NULL;
+    if (++parser->depth > DEPTH)
+        return fail(parser, start, "nested too deep");
+    if (take(parser, "-")) {
+        node = parse_sign(parser);
+        node = node ? make(parser, OP_NEGATE, node, NULL, start) : NULL;
+    } else if (take(parser, "+")) {
+        node = parse_sign(parser);
+    } else if (take(parser, "(")) {
+        node = parse_or(parser);
+        if (node && !take(parser, ")"))
+            node = fail(parser, parser->at, "a closing parenthesis is due");
+    } else if (*start == '"' || *start == '\'') {
+        node = parse_text(parser);
+    } else if (*start >= '0' && *start <= '9') {
+        node = parse_number(parser);
+    } else if (is_name_byte(*start) && *start != '.') {
+        node = parse_name(parser);
+    } else {
+        node = fail(parser, start, *start ? "a number, a name, a text or a parenthesis is due here"
+                                          : "something is missing at the end");
+    }
+    parser->depth--;
+    return node;
+}
+
+struct choice {
+    const char *token;
+    enum op op;
+};
+
+/* A level of operators that group to the left. */
+static struct node *parse_level(struct parser *parser, const struct choice *choices, size_t count,
+                                struct node *(*next)(struct parser *), int once)
+{
+    struct node *left = next(parser);
+    for (int again = 1; left && again;) {
+        again = 0;
+        skip_space(parser);
+        const char *start = parser->at;
+        for (size_t i = 0; i < count; i++) {
+            if (!take(parser, choices[i].token))
+                continue;
+            struct node *right = next(parser);
+            left = right ? make(parser, choices[i].op, left, right, start) : NULL;
+            again = !once;
+            break;
+        }
+    }
+    return left;
+}
+
+static struct node *parse_product(struct parser *parser)
+{
+    static const struct choice choices[] = {{"*", OP_MUL}, {"/", OP_DIV}, {"%", OP_MOD}};
+    return parse_level(parser, choices, 3, parse_sign, 0);
+}
+
+static struct node *parse_sum(struct parser *parser)
+{
+    static const struct choice choices[] = {{"+", OP_ADD}, {"-", OP_SUB}};
+    return parse_level(parser, choices, 2, parse_product, 0);
+}
+
+static struct node *parse_compare(struct parser *parser)
+{
+    static const struct choice choices[] = {{"==", OP_EQ}, {"!=", OP_NE}, {"<=", OP_LE},
+                                            {">=", OP_GE}, {"<", OP_LT},  {">", OP_GT}};
+    return parse_level(parser, choices, 6, parse_sum, 1);
+}
+
+static struct node *parse_not(struct parser *parser)
+{
+    skip_space(parser);
+    const char *start = parser->at;
+    if (take(parser, "not") || (*start == '!' && start[1] != '=' && take(parser, "!"))) {
+        if (++parser->depth > DEPTH)
+            return fail(parser, start, "nested too deep");
+        struct node *node = parse_not(parser);
+        parser->depth--;
+        return node ? make(parser, OP_NOT, node, NULL, start) : NULL;
+    }
+    return parse_compare(parser);
+}
+
+static struct node *parse_and(struct parser *parser)
+{
+    static const struct choice choices[] = {{"and", OP_AND}, {"&&", OP_AND}};
+    return parse_level(parser, choices, 2, parse_not, 0);
+}
+
+static struct node *parse_or(struct parser *parser)
+{
+    static const struct choice choices[] = {{"or", OP_OR}, {"||", OP_OR}};
+    return parse_level(parser, choices, 2, parse_and, 0);
+}
+
+cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, const char *text, const char *place, cnnvp_name_fn name,
+                                  void *context, struct cnnvp_expression **expression, struct cnnvp_error *error)
+{
+    struct cnnvp_expression *made = cnnvp_arena_alloc(arena, sizeof *made);
+    if (!made)
+        return cnnvp_config_no_memory(error);
+    *made = (struct cnnvp_expression){.text = text, .place = place};
+    struct parser parser = {.arena = arena, .expression = made, .at = text, .name = name, .context = context,
+                            .error = error};
+    made->root = parse_or(&parser);
+    skip_space(&parser);
+    if (made->root && *parser.at)
+        (void)fail(&parser, parser.at, *parser.at == '=' ? "two values are compared by =="
+                                                         : "an operator is due here; comparisons do not chain");
+    *expression = made;
+    return parser.failed ? CNNVP_BAD_INPUT : CNNVP_DONE;
+}
+
+/* ---- values ---- */
+
+struct evaluation {
+    const struct cnnvp_expression *expression;
+    cnnvp_value_fn value;
+    const void *context;
+    struct cnnvp_error *error;
+    int failed;
+};
+
+static struct cnnvp_operand wrong(struct evaluation *evaluation, const struct node *node, const char *message)
+{
+    if (!evaluation->failed)
+        refuse(evaluation->expression, node->offset, message, evaluation->error);
+    evaluation->failed = 1;
+    return (struct cnnvp_operand){NULL, 0};
+}
+
+static struct cnnvp_operand truth(int holds)
+{
+    return (struct cnnvp_operand){NULL, holds ? 1.0 : 0.0};
+}
+
+static struct cnnvp_operand arithmetic(struct evaluation *evaluation, const struct node *node, double a, double b)
+{
+    switch (node->op) {
+    case OP_EQ:
+        return truth(a >= b && a <= b);
+    case OP_NE:
+        return truth(a < b || a > b);
+    case OP_LT:
+        return truth(a < b);
+    case OP_LE:
+        return truth(a <= b);
+    case OP_GT:
+        return truth(a > b);
+    case OP_GE:
+        return truth(a >= b);
+    case OP_ADD:
+        return (struct cnnvp_operand){NULL, a + b};
+    case OP_SUB:
+        return (struct cnnvp_operand){NULL, a - b};
+    case OP_MUL:
+        return (struct cnnvp_operand){NULL, a * b};
+    default: /* division and its remainder */
+        if (!(b < 0) && !(b > 0))
+            return wrong(evaluation, node, "division by zero");
+        return (struct cnnvp_operand){NULL, node->op == OP_DIV ? a / b : fmod(a, b)};
+    }
+}
+
+static struct cnnvp_operand evaluate(struct evaluation *evaluation, const struct node *node);
+
+static int is_true(struct evaluation *evaluation, const struct node *node)
+{
+    struct cnnvp_operand value = evaluate(evaluation, node);
+    if (value.text)
+        (void)wrong(evaluation, node, "a text is neither true nor false");
+    return value.number < 0 || value.number > 0;
+}
+
+static struct cnnvp_operand two_sided(struct evaluation *evaluation, const struct node *node)
+{
+    struct cnnvp_operand a = evaluate(evaluation, node->a);
+    struct cnnvp_operand b = evaluate(evaluation, node->b);
+    if (evaluation->failed || (!a.text && !b.text))
+        return evaluation->failed ? a : arithmetic(evaluation, node, a.number, b.number);
+    if (!a.text || !b.text)
+        return wrong(evaluation, node, "a text and a number");
+    if (node->op != OP_EQ && node->op != OP_NE)
+        return wrong(evaluation, node, "texts can be compared by == and != only");
+    return truth((strcmp(a.text, b.text) == 0) == (node->op == OP_EQ));
+}
+
+static struct cnnvp_operand evaluate(struct evaluation *evaluation, const struct node *node)
+{
+    if (evaluation->failed)
+        return truth(0);
+    switch (node->op) {
+    case OP_NUMBER:
+        return (struct cnnvp_operand){NULL, node->number};
+    case OP_TEXT:
+        return (struct cnnvp_operand){node->text, 0};
+    case OP_NAME:
+        return evaluation->value(evaluation->context, node->index);
+    case OP_NEGATE: {
+        struct cnnvp_operand value = evaluate(evaluation, node->a);
+        if (value.text)
+            return wrong(evaluation, node, "a text has no sign");
+        return (struct cnnvp_operand){NULL, -value.number};
+    }
+    case OP_NOT:
+        return truth(!is_true(evaluation, node->a));
+    case OP_OR:
+        return truth(is_true(evaluation, node->a) || is_true(evaluation, node->b));
+    case OP_AND:
+        return truth(is_true(evaluation, node->a) && is_true(evaluation, node->b));
+    default:
+        return two_sided(evaluation, node);
+    }
+}
+
+cnnvp_result cnnvp_expression_holds(const struct cnnvp_expression *expression, cnnvp_value_fn value,
+                                    const void *context, int *holds, struct cnnvp_error *error)
+{
+    struct evaluation evaluation = {expression, value, context, error, 0};
+    *holds = is_true(&evaluation, expression->root);
+    return evaluation.failed ? CNNVP_BAD_INPUT : CNNVP_DONE;
+}

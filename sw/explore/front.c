@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pareto fronts, their hypervolume, and what a sweep prints and exports of its points. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore.h"
+
+int cnnvp_dominates(const double *a, const double *b, size_t count)
+{
+    int better = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (a[i] > b[i])
+            return 0;
+        better |= a[i] < b[i];
+    }
+    return better;
+}
+
+/* ---- hypervolume: slices along the last objective, each the volume of one objective less ---- */
+
+static int compare_last(const void *a, const void *b, size_t last)
+{
+    const double *const *left = a, *const *right = b;
+    return ((*left)[last] > (*right)[last]) - ((*left)[last] < (*right)[last]);
+}
+
+/* Insertion sort: the sets are small, and qsort has no context. */
+static void sort_by(const double **points, size_t count, size_t last)
+{
+    for (size_t i = 1; i < count; i++) {
+        const double *moved = points[i];
+        size_t at = i;
+        for (; at > 0 && compare_last(&points[at - 1], &moved, last) > 0; at--)
+            points[at] = points[at - 1];
+        points[at] = moved;
+    }
+}
+
+static double slice(const double **points, size_t count, size_t objectives, const double *corner)
+{
+    double volume = 0;
+    size_t last = objectives - 1;
+    if (count == 0)
+        return 0;
+    sort_by(points, count, last);
+    if (objectives == 1)
+        return points[0][0] < corner[0] ? corner[0] - points[0][0] : 0;
+    const double **part = malloc(count * sizeof *part);
+    if (!part)
+        return -1;
+    for (size_t i = 0; i < count && volume >= 0; i++) {
+        double end = i + 1 < count ? points[i + 1][last] : corner[last];
+        if (end > corner[last])
+            end = corner[last];
+        if (end <= points[i][last])
+            continue;
+        memcpy(part, points, (i + 1) * sizeof *part);
+        double area = slice(part, i + 1, last, corner);
+        volume = area < 0 ? -1 : volume + area * (end - points[i][last]);
+    }
+    free(part);
+    return volume;
+}
+
+double cnnvp_hypervolume(const double *points, size_t count, size_t objectives, const double *corner)
+{
+    const double **kept = malloc((count + 1) * sizeof *kept);
+    size_t used = 0;
+    if (!kept)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        const double *point = points + i * objectives;
+        int inside = 1;
+        for (size_t o = 0; o < objectives; o++)
+            inside &= point[o] < corner[o];
+        for (size_t k = 0; k < used && inside; k++)
+            inside &= !cnnvp_dominates(kept[k], point, objectives);
+        if (inside)
+            kept[used++] = point;
+    }
+    double volume = slice(kept, used, objectives, corner);
+    free(kept);
+    return volume;
+}
+
+/* ---- rows of this sweep ---- */
+
+struct rows {
+    cnnvp_sweep *sweep;
+    struct cnnvp_results *results;
+    struct cnnvp_sweep_point **points; /* each key once, in order of the specification */
+    size_t count;
+};
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct cnnvp_sweep_point *const *left = a, *const *right = b;
+    int keys = strcmp((*left)->key, (*right)->key);
+    return keys ? keys : ((*left)->number > (*right)->number) - ((*left)->number < (*right)->number);
+}
+
+static int compare_order(const void *a, const void *b)
+{
+    const struct cnnvp_sweep_point *const *left = a, *const *right = b;
+    return ((*left)->number > (*right)->number) - ((*left)->number < (*right)->number);
+}
+
+static cnnvp_result open_rows(cnnvp_sweep *sweep, struct rows *rows, struct cnnvp_error *error)
+{
+    *rows = (struct rows){.sweep = sweep};
+    if (!sweep->results)
+        return cnnvp_config_error(error, NULL, "the sweep has not been run");
+    cnnvp_result result = cnnvp_results_open(sweep->results, 0, &rows->results, error);
+    rows->points = calloc(sweep->point_count + 1, sizeof *rows->points);
+    if (result == CNNVP_DONE && !rows->points)
+        result = cnnvp_config_no_memory(error);
+    if (result != CNNVP_DONE)
+        return result;
+    for (size_t i = 0; i < sweep->point_count; i++)
+        rows->points[i] = &sweep->points[i];
+    qsort(rows->points, sweep->point_count, sizeof *rows->points, compare_points);
+    for (size_t i = 0; i < sweep->point_count; i++)
+        if (i == 0 || strcmp(rows->points[i]->key, rows->points[rows->count - 1]->key) != 0)
+            rows->points[rows->count++] = rows->points[i];
+    qsort(rows->points, rows->count, sizeof *rows->points, compare_order);
+    return result;
+}
+
+static void close_rows(struct rows *rows)
+{
+    cnnvp_results_close(rows->results);
+    free(rows->points);
+}
+
+static json_t *stats_of(struct rows *rows, size_t index, struct cnnvp_row *row, cnnvp_result *result,
+                        struct cnnvp_error *error)
+{
+    *result = cnnvp_results_get(rows->results, rows->points[index]->key, 1, row, error);
+    return *result == CNNVP_DONE && row->stats ? json_loads(row->stats, JSON_ALLOW_NUL, NULL) : NULL;
+}
+
+static void format_number(char *buffer, size_t size, double number)
+{
+    if (number > -9e15 && number < 9e15 && number >= (double)(int64_t)number && number <= (double)(int64_t)number)
+        (void)snprintf(buffer, size, "%" PRId64, (int64_t)number);
+    else
+        (void)snprintf(buffer, size, "%.15g", number);
+}
+
+/* ---- CSV ---- */
+
+/* The statistics that are columns: totals, and what the objectives name. */
+static json_t *list_columns(const struct cnnvp_sweep *sweep, const json_t *stats)
+{
+    static const char *const sections[] = {"total", "memory", "storage", "energy"};
+    json_t *columns = json_object();
+    const char *key, *unit;
+    json_t *value, *part;
+    char path[600];
+    for (size_t i = 0; i < sweep->objective_count; i++)
+        (void)json_object_set_new(columns, sweep->objectives[i].path, json_true());
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        json_object_foreach(json_object_get(stats, sections[i]), key, value) {
+            (void)snprintf(path, sizeof path, "%s.%s", sections[i], key);
+            if (json_is_number(value))
+                (void)json_object_set_new(columns, path, json_true());
+            json_object_foreach(value, unit, part) {
+                (void)snprintf(path, sizeof path, "%s.%s.%s", sections[i], key, unit);
+                (void)json_object_set_new(columns, path, json_true());
+            }
+        }
+    }
+    return columns;
+}
+
+static void write_head(FILE *stream, const struct cnnvp_sweep *sweep, json_t *columns)
+{
+    const char *path;
+    json_t *unused;
+    (void)fputs("key,status,", stream);
+    for (size_t i = 0; i < sweep->axis_count; i++)
+        if (sweep->axes[i].listed)
+            cnnvp_csv_field(stream, sweep->axes[i].name, 0);
+    json_object_foreach(columns, path, unused)
+        cnnvp_csv_field(stream, path, 0);
+    (void)fputs("error\n", stream);
+}
+
+static void write_row(FILE *stream, const struct rows *rows, size_t index, json_t *columns, const json_t *stats,
+                      const struct cnnvp_row *row)
+{
+    const struct cnnvp_sweep *sweep = rows->sweep;
+    const char *path;
+    json_t *unused;
+    cnnvp_csv_field(stream, rows->points[index]->key, 0);
+    cnnvp_csv_field(stream, !*row->key ? "missing" : row->failed ? "failed" : "ok", 0);
+    for (size_t i = 0; i < sweep->axis_count; i++)
+        if (sweep->axes[i].listed)
+            cnnvp_csv_field(stream, sweep->axes[i].values[cnnvp_point_index(sweep, rows->points[index]->number, i)].text, 0);
+    json_object_foreach(columns, path, unused) {
+        char text[40] = "";
+        double number;
+        if (cnnvp_stats_number(stats, path, &number))
+            format_number(text, sizeof text, number);
+        cnnvp_csv_field(stream, text, 0);
+    }
+    cnnvp_csv_field(stream, row->error ? row->error : "", 1);
+}
+
+/* The statistics of the first point that has any name the columns. */
+static cnnvp_result find_columns(struct rows *rows, json_t **columns, struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    json_t *stats = NULL;
+    for (size_t i = 0; i < rows->count && result == CNNVP_DONE && !stats; i++) {
+        struct cnnvp_row row = {.params = NULL};
+        stats = stats_of(rows, i, &row, &result, error);
+        cnnvp_row_clear(&row);
+    }
+    *columns = list_columns(rows->sweep, stats);
+    json_decref(stats);
+    return result == CNNVP_DONE && !*columns ? cnnvp_config_no_memory(error) : result;
+}
+
+cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct cnnvp_error *error)
+{
+    struct rows rows;
+    json_t *columns = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = NULL;
+    cnnvp_result result = open_rows(sweep, &rows, error);
+    if (result == CNNVP_DONE)
+        result = find_columns(&rows, &columns, error);
+    if (result == CNNVP_DONE && !(stream = open_memstream(&text, &size)))
+        result = cnnvp_config_no_memory(error);
+    if (stream)
+        write_head(stream, sweep, columns);
+    for (size_t i = 0; i < rows.count && result == CNNVP_DONE; i++) {
+        struct cnnvp_row row = {.params = NULL};
+        json_t *stats = stats_of(&rows, i, &row, &result, error);
+        if (result == CNNVP_DONE)
+            write_row(stream, &rows, i, columns, stats, &row);
+        json_decref(stats);
+        cnnvp_row_clear(&row);
+    }
+    if (stream && fclose(stream) != 0 && result == CNNVP_DONE)
+        result = cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_write_text(csv_file, text, size, error);
+    free(text);
+    json_decref(columns);
+    close_rows(&rows);
+    return result;
+}
+
+/* ---- the front ---- */
+
+struct entry {
+    size_t index; /* in rows */
+    double values[CNNVP_OBJECTIVES];
+};
+
+/* Keeps the entries that no other dominates. */
+static void insert(struct entry *front, size_t *count, const struct entry *entry, size_t objectives)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (cnnvp_dominates(front[i].values, entry->values, objectives))
+            return;
+    for (size_t i = 0; i < *count; i++)
+        if (!cnnvp_dominates(entry->values, front[i].values, objectives))
+            front[kept++] = front[i];
+    front[kept++] = *entry;
+    *count = kept;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct entry *left = a, *right = b;
+    if (left->values[0] > right->values[0] || left->values[0] < right->values[0])
+        return left->values[0] > right->values[0] ? 1 : -1;
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+static void print_front(FILE *stream, const struct rows *rows, const struct entry *front, size_t count)
+{
+    const struct cnnvp_sweep *sweep = rows->sweep;
+    for (size_t i = 0; i < sweep->axis_count; i++)
+        if (sweep->axes[i].listed)
+            (void)fprintf(stream, "%*s  ", (int)(strlen(sweep->axes[i].name) > 10 ? strlen(sweep->axes[i].name) : 10),
+                          sweep->axes[i].name);
+    for (size_t o = 0; o < sweep->objective_count; o++)
+        (void)fprintf(stream, "%*s%s", (int)(strlen(sweep->objectives[o].path) > 16 ? strlen(sweep->objectives[o].path) : 16),
+                      sweep->objectives[o].path, o + 1 < sweep->objective_count ? "  " : "\n");
+    for (size_t e = 0; e < count; e++) {
+        uint64_t number = rows->points[front[e].index]->number;
+        for (size_t i = 0; i < sweep->axis_count; i++)
+            if (sweep->axes[i].listed)
+                (void)fprintf(stream, "%*s  ", (int)(strlen(sweep->axes[i].name) > 10 ? strlen(sweep->axes[i].name) : 10),
+                              sweep->axes[i].values[cnnvp_point_index(sweep, number, i)].text);
+        for (size_t o = 0; o < sweep->objective_count; o++) {
+            char text[40];
+            format_number(text, sizeof text, sweep->objectives[o].maximise ? -front[e].values[o] : front[e].values[o]);
+            (void)fprintf(stream, "%*s%s", (int)(strlen(sweep->objectives[o].path) > 16 ? strlen(sweep->objectives[o].path) : 16),
+                          text, o + 1 < sweep->objective_count ? "  " : "\n");
+        }
+    }
+}
+
+cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_error *error)
+{
+    struct rows rows;
+    size_t count = 0, size = 0;
+    *table = NULL;
+    if (sweep->objective_count == 0)
+        return cnnvp_config_error(error, sweep->file, "a front needs objectives");
+    cnnvp_result result = open_rows(sweep, &rows, error);
+    struct entry *front = result == CNNVP_DONE ? calloc(rows.count + 1, sizeof *front) : NULL;
+    if (result == CNNVP_DONE && !front)
+        result = cnnvp_config_no_memory(error);
+    for (size_t i = 0; i < rows.count && result == CNNVP_DONE; i++) {
+        struct cnnvp_row row = {.params = NULL};
+        struct entry entry = {.index = i};
+        json_t *stats = stats_of(&rows, i, &row, &result, error);
+        if (stats && cnnvp_objectives_of(sweep, stats, entry.values))
+            insert(front, &count, &entry, sweep->objective_count);
+        json_decref(stats);
+        cnnvp_row_clear(&row);
+    }
+    FILE *stream = result == CNNVP_DONE ? open_memstream(table, &size) : NULL;
+    if (result == CNNVP_DONE && !stream)
+        result = cnnvp_config_no_memory(error);
+    if (stream) {
+        qsort(front, count, sizeof *front, compare_entries);
+        print_front(stream, &rows, front, count);
+        if (fclose(stream) != 0)
+            result = cnnvp_config_no_memory(error);
+    }
+    free(front);
+    close_rows(&rows);
+    return result;
+}

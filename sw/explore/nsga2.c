@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * NSGA-II (Deb, Pratap, Agarwal, Meyarivan: A fast and elitist multiobjective genetic algorithm, IEEE TEC 6(2), 2002):
+ * ranks by domination, crowding distance, binary tournaments. A gene is the index of an axis' value. Combinations that
+ * the constraints refuse are drawn again; points that failed have the worst rank.
+ * It is resumed by running again: the seed gives the same populations, and the database has what was run already.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore.h"
+
+enum { RETRIES = 64 };
+
+struct individual {
+    uint64_t number;
+    double values[CNNVP_OBJECTIVES];
+    int failed;
+    uint32_t rank;
+    double crowding;
+};
+
+struct evolution {
+    struct cnnvp_driver *driver;
+    struct cnnvp_sweep *sweep;
+    struct cnnvp_chance chance;
+    size_t objectives;
+    uint32_t population;
+    struct individual *parents; /* 2 * population: parents, then children */
+    struct individual *seen;    /* all points, in the order in which they were met */
+    size_t seen_count;
+    size_t *generation_end;     /* of `seen` */
+};
+
+static const struct individual *find_seen(const struct evolution *evolution, uint64_t number)
+{
+    for (size_t i = evolution->seen_count; i > 0; i--)
+        if (evolution->seen[i - 1].number == number)
+            return &evolution->seen[i - 1];
+    return NULL;
+}
+
+/* ---- evaluation ---- */
+
+static cnnvp_result read_values(struct evolution *evolution, struct individual *individual, const char *key,
+                                struct cnnvp_error *error)
+{
+    struct cnnvp_row row = {.params = NULL};
+    cnnvp_result result = cnnvp_results_get(evolution->driver->results, key, 1, &row, error);
+    json_t *stats = result == CNNVP_DONE && row.stats ? json_loads(row.stats, JSON_ALLOW_NUL, NULL) : NULL;
+    individual->failed = !stats || !cnnvp_objectives_of(evolution->sweep, stats, individual->values);
+    for (size_t o = 0; o < evolution->objectives && individual->failed; o++)
+        individual->values[o] = HUGE_VAL;
+    json_decref(stats);
+    cnnvp_row_clear(&row);
+    return result;
+}
+
+static const char *key_of(const struct cnnvp_sweep *sweep, uint64_t number)
+{
+    for (size_t i = sweep->point_count; i > 0; i--)
+        if (sweep->points[i - 1].number == number)
+            return sweep->points[i - 1].key;
+    return NULL;
+}
+
+/* Runs the individuals that have not been met yet, then fills in the values of all. */
+static cnnvp_result evaluate(struct evolution *evolution, struct individual *individuals, struct cnnvp_error *error)
+{
+    uint64_t *numbers = calloc(evolution->population, sizeof *numbers);
+    size_t count = 0;
+    if (!numbers)
+        return cnnvp_config_no_memory(error);
+    for (uint32_t i = 0; i < evolution->population; i++) {
+        int known = find_seen(evolution, individuals[i].number) != NULL;
+        for (size_t k = 0; k < count && !known; k++)
+            known = numbers[k] == individuals[i].number;
+        if (!known)
+            numbers[count++] = individuals[i].number;
+    }
+    /* A population of twins is met, but not run again. */
+    evolution->driver->progress.points -= evolution->population - count;
+    cnnvp_result result = cnnvp_driver_batch(evolution->driver, numbers, count, error);
+    for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); i++) {
+        struct individual *met = &evolution->seen[evolution->seen_count];
+        const char *key = key_of(evolution->sweep, numbers[i]);
+        *met = (struct individual){.number = numbers[i]};
+        result = key ? read_values(evolution, met, key, error) : CNNVP_FAILED;
+        evolution->seen_count++;
+    }
+    free(numbers);
+    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); i++)
+        individuals[i] = *find_seen(evolution, individuals[i].number);
+    return result;
+}
+
+/* ---- ranks ---- */
+
+static void rank_all(const struct evolution *evolution, struct individual *all, uint32_t count)
+{
+    uint32_t ranked = 0;
+    for (uint32_t i = 0; i < count; i++)
+        all[i].rank = UINT32_MAX;
+    for (uint32_t rank = 0; ranked < count; rank++) {
+        uint32_t before = ranked;
+        for (uint32_t i = 0; i < count; i++) {
+            int dominated = all[i].rank != UINT32_MAX;
+            for (uint32_t k = 0; k < count && !dominated; k++)
+                dominated = k != i && all[k].rank >= rank &&
+                            cnnvp_dominates(all[k].values, all[i].values, evolution->objectives);
+            if (!dominated) {
+                all[i].rank = rank;
+                ranked++;
+            }
+        }
+        if (ranked == before)
+            break;
+    }
+}
+
+static const struct individual *sort_base;
+static size_t sort_objective;
+
+static int compare_value(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    double x = sort_base[left].values[sort_objective], y = sort_base[right].values[sort_objective];
+    if (sort_base[left].rank != sort_base[right].rank)
+        return sort_base[left].rank > sort_base[right].rank ? 1 : -1;
+    if (x > y || x < y)
+        return x > y ? 1 : -1;
+    return (left > right) - (left < right);
+}
+
+/* Within each rank, the sum over objectives of the distance between the neighbours. */
+static void crowd(const struct evolution *evolution, struct individual *all, uint32_t count, uint32_t *order)
+{
+    for (uint32_t i = 0; i < count; i++)
+        all[i].crowding = 0;
+    for (size_t o = 0; o < evolution->objectives; o++) {
+        for (uint32_t i = 0; i < count; i++)
+            order[i] = i;
+        sort_base = all;
+        sort_objective = o;
+        qsort(order, count, sizeof *order, compare_value);
+        for (uint32_t first = 0, end; first < count; first = end) {
+            for (end = first + 1; end < count && all[order[end]].rank == all[order[first]].rank;)
+                end++;
+            double low = all[order[first]].values[o], range = all[order[end - 1]].values[o] - low;
+            all[order[first]].crowding = HUGE_VAL;
+            all[order[end - 1]].crowding = HUGE_VAL;
+            for (uint32_t i = first + 1; i + 1 < end && range > 0 && range < HUGE_VAL; i++)
+                all[order[i]].crowding += (all[order[i + 1]].values[o] - all[order[i - 1]].values[o]) / range;
+        }
+    }
+}
+
+static int is_fitter(const struct individual *a, const struct individual *b)
+{
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
+    return a->crowding > b->crowding;
+}
+
+static int compare_fitness(const void *a, const void *b)
+{
+    const struct individual *left = a, *right = b;
+    if (is_fitter(left, right) || is_fitter(right, left))
+        return is_fitter(left, right) ? -1 : 1;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+/* ---- variation ---- */
+
+static uint32_t mutate(struct evolution *evolution, const struct cnnvp_axis *axis, uint32_t index)
+{
+    int ordered = axis->values[0].operand.text == NULL;
+    if (!ordered || axis->value_count < 4 || cnnvp_chance_below(&evolution->chance, 2))
+        return (uint32_t)cnnvp_chance_below(&evolution->chance, axis->value_count);
+    uint32_t step = 1 + (uint32_t)cnnvp_chance_below(&evolution->chance, 1 + axis->value_count / 8);
+    if (cnnvp_chance_below(&evolution->chance, 2))
+        return index + step < axis->value_count ? index + step : axis->value_count - 1;
+    return index > step ? index - step : 0;
+}
+
+/* Uniform crossover; each gene mutates once in as many times as there are genes. */
+static uint64_t breed(struct evolution *evolution, uint64_t a, uint64_t b)
+{
+    const struct cnnvp_sweep *sweep = evolution->sweep;
+    uint64_t child = 0, genes = 0;
+    for (size_t i = 0; i < sweep->axis_count; i++)
+        genes += sweep->axes[i].value_count > 1;
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        uint32_t index = cnnvp_point_index(sweep, cnnvp_chance_below(&evolution->chance, 2) ? a : b, i);
+        if (sweep->axes[i].value_count > 1 && cnnvp_chance_below(&evolution->chance, genes) == 0)
+            index = mutate(evolution, &sweep->axes[i], index);
+        child = child * sweep->axes[i].value_count + index;
+    }
+    return child;
+}
+
+static const struct individual *tournament(struct evolution *evolution)
+{
+    const struct individual *a = &evolution->parents[cnnvp_chance_below(&evolution->chance, evolution->population)];
+    const struct individual *b = &evolution->parents[cnnvp_chance_below(&evolution->chance, evolution->population)];
+    return is_fitter(b, a) ? b : a;
+}
+
+/* A child that is allowed and, if one is found, new. */
+static cnnvp_result make_child(struct evolution *evolution, const struct individual *children, uint32_t made,
+                               uint64_t *number, struct cnnvp_error *error)
+{
+    int allowed = 0;
+    for (int attempt = 0; attempt < RETRIES; attempt++) {
+        uint64_t child = breed(evolution, tournament(evolution)->number, tournament(evolution)->number);
+        cnnvp_result result = cnnvp_point_allowed(evolution->sweep, child, &allowed, error);
+        if (result != CNNVP_DONE)
+            return result;
+        int known = !allowed || find_seen(evolution, child) != NULL;
+        for (uint32_t i = 0; i < made && !known; i++)
+            known = children[i].number == child;
+        if (!known) {
+            *number = child;
+            return CNNVP_DONE;
+        }
+    }
+    return cnnvp_space_random(evolution->sweep, &evolution->chance, number, &allowed, error);
+}
+
+/* ---- generations ---- */
+
+static cnnvp_result first_population(struct evolution *evolution, struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE; i++) {
+        int found = 0, twin = 1;
+        for (int attempt = 0; attempt < RETRIES && twin && result == CNNVP_DONE; attempt++) {
+            result = cnnvp_space_random(evolution->sweep, &evolution->chance, &evolution->parents[i].number, &found, error);
+            if (result == CNNVP_DONE && !found)
+                result = cnnvp_space_first(evolution->sweep, &evolution->parents[i].number, error);
+            twin = 0;
+            for (uint32_t k = 0; k < i; k++)
+                twin |= evolution->parents[k].number == evolution->parents[i].number;
+        }
+    }
+    return result == CNNVP_DONE ? evaluate(evolution, evolution->parents, error) : result;
+}
+
+static cnnvp_result next_population(struct evolution *evolution, uint32_t *order, struct cnnvp_error *error)
+{
+    struct individual *children = evolution->parents + evolution->population;
+    cnnvp_result result = CNNVP_DONE;
+    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE; i++)
+        result = make_child(evolution, children, i, &children[i].number, error);
+    if (result == CNNVP_DONE)
+        result = evaluate(evolution, children, error);
+    if (result != CNNVP_DONE || cnnvp_sweep_interrupted())
+        return result;
+    rank_all(evolution, evolution->parents, 2 * evolution->population);
+    crowd(evolution, evolution->parents, 2 * evolution->population, order);
+    qsort(evolution->parents, 2 * evolution->population, sizeof *evolution->parents, compare_fitness);
+    return CNNVP_DONE;
+}
+
+/* The share of the box between the best values and the worst of the first population that the points seen up to each
+ * generation dominate, for the report. */
+static cnnvp_result write_hypervolume(struct evolution *evolution, struct cnnvp_error *error)
+{
+    size_t objectives = evolution->objectives;
+    double corner[CNNVP_OBJECTIVES], best[CNNVP_OBJECTIVES], box = 1;
+    double *values = calloc(evolution->seen_count * objectives + 1, sizeof *values);
+    json_t *list = json_array();
+    if (!values || !list) {
+        free(values);
+        json_decref(list);
+        return cnnvp_config_no_memory(error);
+    }
+    for (size_t o = 0; o < objectives; o++) {
+        corner[o] = -HUGE_VAL;
+        best[o] = HUGE_VAL;
+        for (size_t i = 0; i < evolution->seen_count; i++) {
+            double value = evolution->seen[i].values[o];
+            values[i * objectives + o] = value;
+            best[o] = value < best[o] ? value : best[o];
+            if (i < evolution->generation_end[0] && value < HUGE_VAL && value > corner[o])
+                corner[o] = value;
+        }
+        corner[o] += (corner[o] < 0 ? -corner[o] : corner[o]) * 1e-9;
+        box *= corner[o] - best[o];
+    }
+    for (uint32_t g = 0; g < evolution->sweep->generations && objectives <= 4 && box > 0 && box < HUGE_VAL; g++) {
+        double volume = cnnvp_hypervolume(values, evolution->generation_end[g], objectives, corner);
+        (void)json_array_append_new(list, json_pack("{s:i, s:I, s:f}", "generation", (int)g + 1, "points",
+                                                    (json_int_t)evolution->generation_end[g], "hypervolume",
+                                                    volume / box));
+    }
+    char *text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    cnnvp_result result = text ? cnnvp_results_set_fact(evolution->driver->results, "hypervolume", text, error)
+                               : cnnvp_config_no_memory(error);
+    free(text);
+    free(values);
+    json_decref(list);
+    return result;
+}
+
+static cnnvp_result evolve(struct evolution *evolution, uint32_t *order, struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (uint32_t g = 0; g < evolution->sweep->generations && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); g++) {
+        evolution->driver->progress.generation = g + 1;
+        if (g == 0) {
+            result = first_population(evolution, error);
+            if (result == CNNVP_DONE && !cnnvp_sweep_interrupted()) {
+                rank_all(evolution, evolution->parents, evolution->population);
+                crowd(evolution, evolution->parents, evolution->population, order);
+            }
+        } else {
+            result = next_population(evolution, order, error);
+        }
+        evolution->generation_end[g] = evolution->seen_count;
+    }
+    if (result == CNNVP_DONE && !cnnvp_sweep_interrupted())
+        result = write_hypervolume(evolution, error);
+    return result;
+}
+
+cnnvp_result cnnvp_nsga2_run(struct cnnvp_driver *driver, struct cnnvp_error *error)
+{
+    struct cnnvp_sweep *sweep = driver->sweep;
+    struct evolution evolution = {.driver = driver, .sweep = sweep, .chance = {driver->options->seed},
+                                  .objectives = sweep->objective_count, .population = sweep->population};
+    size_t total = (size_t)sweep->population * sweep->generations;
+    uint32_t *order = calloc(2 * (size_t)sweep->population, sizeof *order);
+    evolution.parents = calloc(2 * (size_t)sweep->population, sizeof *evolution.parents);
+    evolution.seen = calloc(total, sizeof *evolution.seen);
+    evolution.generation_end = calloc(sweep->generations, sizeof *evolution.generation_end);
+    driver->progress.points = total;
+    cnnvp_result result = order && evolution.parents && evolution.seen && evolution.generation_end
+                              ? evolve(&evolution, order, error) : cnnvp_config_no_memory(error);
+    free(order);
+    free(evolution.parents);
+    free(evolution.seen);
+    free(evolution.generation_end);
+    return result;
+}

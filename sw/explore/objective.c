@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objectives of a sweep: numbers in stats.json, named by paths such as energy.total_pj or layers.C1.cycles. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore.h"
+
+/* An element of a list: by number, or by the `name` of its members, or by `from-to` of a link. */
+static const json_t *element(const json_t *list, const char *word)
+{
+    size_t index;
+    json_t *item;
+    if (*word && strspn(word, "0123456789") == strlen(word))
+        return json_array_get(list, strtoul(word, NULL, 10));
+    json_array_foreach((json_t *)(uintptr_t)list, index, item) {
+        const char *name = json_string_value(json_object_get(item, "name"));
+        if (name && strcmp(name, word) == 0)
+            return item;
+        const char *from = json_string_value(json_object_get(item, "from"));
+        const char *to = json_string_value(json_object_get(item, "to"));
+        size_t length = from ? strlen(from) : 0;
+        if (from && to && strncmp(word, from, length) == 0 && word[length] == '-' && strcmp(word + length + 1, to) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+/* Names may hold dots (those of layers do), so the longest that matches is taken first. */
+static const json_t *walk(const json_t *value, const char *path, size_t depth)
+{
+    char word[512];
+    size_t length = strlen(path);
+    if (!value || depth > 16 || length >= sizeof word)
+        return NULL;
+    if (length == 0)
+        return value;
+    for (size_t end = length; end > 0; end--) {
+        if (path[end] != '.' && path[end] != '\0')
+            continue;
+        memcpy(word, path, end);
+        word[end] = '\0';
+        const json_t *next = json_is_array(value) ? element(value, word) : json_object_get(value, word);
+        const json_t *found = next ? walk(next, path + end + (path[end] == '.'), depth + 1) : NULL;
+        if (found)
+            return found;
+    }
+    return NULL;
+}
+
+int cnnvp_stats_number(const json_t *stats, const char *path, double *number)
+{
+    const json_t *found = walk(stats, path, 0);
+    *number = json_number_value(found);
+    return json_is_number(found);
+}
+
+int cnnvp_objectives_of(const struct cnnvp_sweep *sweep, const json_t *stats, double *values)
+{
+    for (size_t i = 0; i < sweep->objective_count; i++) {
+        if (!cnnvp_stats_number(stats, sweep->objectives[i].path, &values[i]))
+            return 0;
+        if (sweep->objectives[i].maximise)
+            values[i] = -values[i];
+    }
+    return 1;
+}
+
+/* Offers the paths of all numbers. */
+static void offer_paths(struct cnnvp_arena *arena, const json_t *value, const char *path, struct cnnvp_suggest *suggest)
+{
+    const char *key;
+    json_t *member;
+    size_t index;
+    if (json_is_number(value))
+        cnnvp_suggest_offer(suggest, path);
+    json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+        const char *name = cnnvp_arena_printf(arena, "%s%s%s", path, *path ? "." : "", key);
+        if (name && strcmp(name, "platform") != 0)
+            offer_paths(arena, member, name, suggest);
+    }
+    json_array_foreach((json_t *)(uintptr_t)value, index, member) {
+        const char *layer = json_string_value(json_object_get(member, "name"));
+        const char *name = layer ? cnnvp_arena_printf(arena, "%s.%s", path, layer) : NULL;
+        if (name)
+            offer_paths(arena, member, name, suggest);
+    }
+}
+
+static cnnvp_result check(struct cnnvp_sweep *sweep, const json_t *stats, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < sweep->objective_count; i++) {
+        struct cnnvp_suggest suggest;
+        double number;
+        /* Members of `values` come into being with the values. */
+        if (cnnvp_stats_number(stats, sweep->objectives[i].path, &number) ||
+            strncmp(sweep->objectives[i].path, "values.", 7) == 0)
+            continue;
+        cnnvp_suggest_begin(&suggest, sweep->objectives[i].path);
+        offer_paths(&sweep->arena, stats, "", &suggest);
+        return cnnvp_config_error(error, sweep->objectives[i].place, "the statistics have no number %s%s",
+                                  cnnvp_config_show(sweep->objectives[i].path).text,
+                                  cnnvp_suggest_text(&suggest, "there are"));
+    }
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_error *error)
+{
+    struct cnnvp_point point;
+    struct cnnvp_error reason = {""};
+    char *text = NULL;
+    if (sweep->objective_count == 0 || strcmp(sweep->command, "run") != 0)
+        return CNNVP_DONE;
+    cnnvp_result result = cnnvp_point_prepare(sweep, number, &point, error);
+    if (result != CNNVP_DONE)
+        return result;
+    /* A first point that cannot be says nothing of the others. */
+    if (point.config && cnnvp_point_run(sweep, &point, 0, &text, &reason) == CNNVP_DONE) {
+        json_t *stats = json_loads(text, JSON_ALLOW_NUL, NULL);
+        result = stats ? check(sweep, stats, error) : CNNVP_DONE;
+        json_decref(stats);
+        free(text);
+    }
+    cnnvp_point_clear(&point);
+    return result;
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One point: its key and its run.
+ * The key is xxh3-128 over everything that decides the result: versions, guest program, network, the platform as it is
+ * resolved with every parameter and connection, libraries that it loads, options (defaults written out).
+ */
+#define _XOPEN_SOURCE 700
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "explore.h"
+
+/* ---- key ---- */
+
+static void add_text(XXH3_state_t *state, const char *text)
+{
+    (void)XXH3_128bits_update(state, text, strlen(text) + 1);
+}
+
+/* Contents of the shared libraries that the platform's text names: model: "/folder/lib.so:kind". */
+static cnnvp_result add_libraries(XXH3_state_t *state, const char *yaml, struct cnnvp_error *error)
+{
+    static const char mark[] = "    model: \"";
+    for (const char *at = strstr(yaml, mark); at; at = strstr(at + 1, mark)) {
+        char file[4096], hash[CNNVP_KEY_BYTES];
+        size_t length = strcspn(at + sizeof mark - 1, "\"\n");
+        if (length >= sizeof file)
+            continue;
+        memcpy(file, at + sizeof mark - 1, length);
+        file[length] = '\0';
+        char *colon = strrchr(file, ':');
+        if (colon)
+            *colon = '\0';
+        cnnvp_result result = cnnvp_hash_file(file, hash, error);
+        if (result != CNNVP_DONE)
+            return result;
+        add_text(state, hash);
+    }
+    return CNNVP_DONE;
+}
+
+static const char *base_name(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
+static void add_options(XXH3_state_t *state, const struct cnnvp_sweep *sweep, uint64_t number)
+{
+    int train = strcmp(sweep->command, "train") == 0;
+    for (size_t i = 0; i < cnnvp_sweep_option_count; i++) {
+        const struct cnnvp_sweep_option *option = &cnnvp_sweep_option_table[i];
+        const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, number, option->name);
+        if (!(train ? option->train : option->run))
+            continue;
+        add_text(state, option->name);
+        add_text(state, !value ? option->default_value : *value->hash ? value->hash : value->text);
+    }
+}
+
+/* A point whose configuration cannot be has a key too, so that it is not tried again. */
+static void add_settings(XXH3_state_t *state, const struct cnnvp_sweep *sweep, uint64_t number)
+{
+    char *yaml = NULL, *map = NULL;
+    if (cnnvp_config_text(sweep->base, &yaml, &map) == CNNVP_DONE)
+        add_text(state, yaml);
+    free(yaml);
+    free(map);
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        if (sweep->axes[i].kind != CNNVP_AXIS_PARAMETER)
+            continue;
+        add_text(state, sweep->axes[i].name);
+        add_text(state, sweep->axes[i].values[cnnvp_point_index(sweep, number, i)].text);
+    }
+}
+
+static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point *point, struct cnnvp_error *error)
+{
+    const struct cnnvp_axis_value *network = cnnvp_point_option(sweep, point->number, "network");
+    XXH3_state_t *state = XXH3_createState();
+    char *yaml = NULL, *map = NULL;
+    if (!state || XXH3_128bits_reset(state) != XXH_OK) {
+        (void)XXH3_freeState(state);
+        return cnnvp_config_no_memory(error);
+    }
+    add_text(state, "cnnvp-point/1 " CNNVP_VERSION);
+    add_text(state, cnnvp_systemc_version());
+    add_text(state, sweep->guest_hash);
+    add_text(state, sweep->command);
+    add_text(state, base_name(network->file)); /* it stands in the statistics */
+    add_text(state, network->hash);
+    add_options(state, sweep, point->number);
+    cnnvp_result result = CNNVP_DONE;
+    if (!point->config) {
+        add_settings(state, sweep, point->number);
+    } else if (cnnvp_config_text(point->config, &yaml, &map) != CNNVP_DONE) {
+        result = cnnvp_config_no_memory(error);
+    } else {
+        add_text(state, yaml);
+        result = add_libraries(state, yaml, error);
+    }
+    XXH128_hash_t hash = XXH3_128bits_digest(state);
+    (void)snprintf(point->key, sizeof point->key, "%016llx%016llx", (unsigned long long)hash.high64,
+                   (unsigned long long)hash.low64);
+    free(yaml);
+    free(map);
+    (void)XXH3_freeState(state);
+    return result;
+}
+
+/* ---- configuration ---- */
+
+static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, cnnvp_config *config,
+                              struct cnnvp_error *error)
+{
+    const struct cnnvp_axis_value *cpu = cnnvp_point_option(sweep, number, "cpu");
+    cnnvp_result result = CNNVP_DONE;
+    if (cpu && strcmp(cpu->text, "host") == 0)
+        result = cnnvp_config_set(config, "cpu.model=host_cpu", error);
+    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; i++) {
+        const struct cnnvp_axis *axis = &sweep->axes[i];
+        if (axis->kind != CNNVP_AXIS_PARAMETER)
+            continue;
+        char *assignment = cnnvp_text_join(axis->name, "=", axis->values[cnnvp_point_index(sweep, number, i)].text);
+        result = assignment ? cnnvp_config_set(config, assignment, error) : cnnvp_config_no_memory(error);
+        free(assignment);
+    }
+    return result == CNNVP_DONE ? cnnvp_config_resolve(config, error) : result;
+}
+
+cnnvp_result cnnvp_point_prepare(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_point *point,
+                                 struct cnnvp_error *error)
+{
+    *point = (struct cnnvp_point){.number = number, .config = cnnvp_config_copy(sweep->base)};
+    if (!point->config)
+        return cnnvp_config_no_memory(error);
+    if (configure(sweep, number, point->config, &point->refused) != CNNVP_DONE) {
+        cnnvp_config_free(point->config);
+        point->config = NULL;
+    }
+    cnnvp_result result = make_key(sweep, point, error);
+    if (result != CNNVP_DONE)
+        cnnvp_point_clear(point);
+    return result;
+}
+
+void cnnvp_point_clear(struct cnnvp_point *point)
+{
+    cnnvp_config_free(point->config);
+    point->config = NULL;
+}
+
+/* ---- running in this process ---- */
+
+static uint64_t number_of(const struct cnnvp_sweep *sweep, uint64_t point, const char *option, uint64_t otherwise)
+{
+    const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, point, option);
+    return value ? strtoull(value->text, NULL, 0) : otherwise;
+}
+
+static int is_set(const struct cnnvp_sweep *sweep, uint64_t point, const char *option, const char *text)
+{
+    const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, point, option);
+    return value && strcmp(value->text, text) == 0;
+}
+
+static void no_console(void *context, const void *data, size_t size)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+}
+
+struct run {
+    struct cnnvp_array input, calibration;
+    cnnvp_network *network;
+    cnnvp_platform *platform;
+};
+
+static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, struct run *run,
+                         struct cnnvp_error *error)
+{
+    uint64_t number = point->number;
+    const struct cnnvp_axis_value *input = cnnvp_point_option(sweep, number, "input");
+    const struct cnnvp_axis_value *calibration = cnnvp_point_option(sweep, number, "calibration");
+    const struct cnnvp_axis_value *max_time = cnnvp_point_option(sweep, number, "max_time");
+    int timing_only = is_set(sweep, number, "timing_only", "true");
+    uint64_t images = number_of(sweep, number, "images", 0);
+    cnnvp_result result = CNNVP_DONE;
+    if (input)
+        result = cnnvp_npy_read(input->file, &run->input, error);
+    if (result == CNNVP_DONE && calibration)
+        result = cnnvp_npy_read(calibration->file, &run->calibration, error);
+    if (result != CNNVP_DONE)
+        return result;
+    if (images && run->input.rank > 0 && run->input.shape[0] > images)
+        run->input.shape[0] = (size_t)images;
+    const struct cnnvp_network_options options = {
+        .struct_size = sizeof options,
+        .rounding = is_set(sweep, number, "rounding", "truncate")     ? CNNVP_ROUND_TRUNCATE
+                    : is_set(sweep, number, "rounding", "stochastic") ? CNNVP_ROUND_STOCHASTIC
+                                                                      : CNNVP_ROUND_NEAREST,
+        .schedule = is_set(sweep, number, "schedule", "depth-first") ? CNNVP_SCHEDULE_DEPTH_FIRST : CNNVP_SCHEDULE_LAYER,
+        .block = (uint32_t)number_of(sweep, number, "block", 8),
+        .on_chip = is_set(sweep, number, "on_chip", "true"),
+        .timing_only = timing_only,
+        .cpu_host = is_set(sweep, number, "cpu", "host"),
+        .seed = number_of(sweep, number, "seed", 0),
+        .input = input ? &run->input : NULL,
+        .images = images ? images : 1,
+        .calibration = calibration ? &run->calibration : NULL,
+    };
+    const struct cnnvp_platform_options platform_options = {
+        .struct_size = sizeof platform_options,
+        .timing_only = timing_only,
+        .verbosity = -1,
+        .max_time_ps = max_time ? cnnvp_parse_time(max_time->text) : 0,
+        .console = no_console,
+    };
+    result = cnnvp_network_new(cnnvp_point_option(sweep, number, "network")->file, point->config, &options, &run->network,
+                               error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_new(point->config, &platform_options, &run->platform, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_load(run->network, run->platform, error);
+    return result;
+}
+
+static cnnvp_result simulate(struct run *run, struct cnnvp_error *error)
+{
+    static const char *const ends[] = {"the guest ended with an error", "max_time was reached",
+                                       "nothing is left that could happen, and the guest has not ended the run",
+                                       "the run cannot go on", "interrupted"};
+    struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
+    if (cnnvp_platform_run(run->platform, &end) == CNNVP_DONE)
+        return CNNVP_DONE;
+    (void)cnnvp_config_error(error, NULL, "%s%s%s, at %" PRIu64 " ps of simulated time", ends[end.end],
+                             *end.reason ? ": " : "", end.reason, end.time_ps);
+    return CNNVP_FAILED;
+}
+
+static cnnvp_result compact(const char *json, char **stats, struct cnnvp_error *error)
+{
+    json_error_t reason;
+    json_t *root = json_loads(json, JSON_ALLOW_NUL, &reason);
+    *stats = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(root);
+    if (*stats)
+        return CNNVP_DONE;
+    (void)cnnvp_config_error(error, NULL, "the statistics cannot be read");
+    return CNNVP_FAILED;
+}
+
+cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, int run_it, char **stats,
+                             struct cnnvp_error *error)
+{
+    struct run run = {.network = NULL};
+    char *json = NULL;
+    *stats = NULL;
+    cnnvp_result result = load(sweep, point, &run, error);
+    if (result == CNNVP_DONE && run_it)
+        result = simulate(&run, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_stats(run.platform, &json);
+    if (result == CNNVP_DONE)
+        result = compact(json, stats, error);
+    free(json);
+    cnnvp_platform_free(run.platform);
+    cnnvp_network_free(run.network);
+    cnnvp_array_clear(&run.input);
+    cnnvp_array_clear(&run.calibration);
+    return result;
+}
+
+/* ---- running the program ---- */
+
+enum { ARGUMENTS = 16 + 2 * CNNVP_AXES };
+
+static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_arena *arena,
+                                    const char *stats_file, const char *arguments[ARGUMENTS])
+{
+    size_t count = 0;
+    arguments[count++] = "cnnvp";
+    arguments[count++] = sweep->command;
+    arguments[count++] = cnnvp_point_option(sweep, number, "network")->file;
+    arguments[count++] = "--quiet";
+    arguments[count++] = cnnvp_arena_printf(arena, "--platform=%s", sweep->platform_file);
+    arguments[count++] = cnnvp_arena_printf(arena, "--stats=%s", stats_file);
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        const struct cnnvp_axis *axis = &sweep->axes[i];
+        const struct cnnvp_axis_value *value = &axis->values[cnnvp_point_index(sweep, number, i)];
+        if (axis->kind == CNNVP_AXIS_PARAMETER)
+            arguments[count++] = cnnvp_arena_printf(arena, "--set=%s=%s", axis->name, value->text);
+        if (axis->kind != CNNVP_AXIS_OPTION || (axis->option->type == CNNVP_OPTION_FLAG && value->text[0] != 't'))
+            continue;
+        char *name = cnnvp_arena_printf(arena, "--%s%s%s", axis->name,
+                                        axis->option->type == CNNVP_OPTION_FLAG ? "" : "=",
+                                        axis->option->type == CNNVP_OPTION_FLAG ? "" : value->file ? value->file : value->text);
+        arguments[count++] = name;
+        for (char *at = name; at && *at && *at != '='; at++)
+            *at = *at == '_' ? '-' : *at;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!arguments[i])
+            return CNNVP_FAILED;
+    arguments[count] = NULL;
+    return CNNVP_DONE;
+}
+
+/* In the new process. */
+static void become(const char *program, const char *const *arguments, const char *log, pid_t parent)
+{
+    int descriptor = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int null = open("/dev/null", O_RDWR);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent || descriptor < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+        dup2(descriptor, 2) < 0)
+        _exit(126);
+    (void)execv(program, (char *const *)(uintptr_t)arguments);
+    _exit(127);
+}
+
+cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, const char *program,
+                               const char *stats_file, char **stats, struct cnnvp_error *error)
+{
+    struct cnnvp_arena arena = {NULL};
+    const char *arguments[ARGUMENTS];
+    char *log = cnnvp_text_join(stats_file, ".log", "");
+    char *text = NULL;
+    int status = 0;
+    cnnvp_result result = log ? build_arguments(sweep, point->number, &arena, stats_file, arguments) : CNNVP_FAILED;
+    pid_t self = getpid();
+    pid_t child = result == CNNVP_DONE ? fork() : -1;
+    if (child == 0)
+        become(program, arguments, log, self);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (child < 0) {
+        (void)cnnvp_config_error(error, NULL, "the program cannot be started: %s", strerror(errno));
+        result = CNNVP_FAILED;
+    } else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        if (cnnvp_read_text(log, 1 << 20, &text, NULL, error) != CNNVP_DONE || !*text)
+            (void)cnnvp_config_error(error, NULL, "%s ended with status %d", program, status);
+        else
+            (void)cnnvp_config_error(error, NULL, "%.*s", (int)(strlen(text) - (text[strlen(text) - 1] == '\n')), text);
+        result = CNNVP_FAILED;
+    } else {
+        result = cnnvp_read_text(stats_file, 1 << 28, &text, NULL, error);
+        if (result == CNNVP_DONE)
+            result = compact(text, stats, error);
+    }
+    (void)unlink(stats_file);
+    if (log)
+        (void)unlink(log);
+    free(text);
+    free(log);
+    cnnvp_arena_free(&arena);
+    return result;
+}
+
+cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, const char *program,
+                              const char *folder, struct cnnvp_error *error)
+{
+    struct cnnvp_row row = {.params = NULL};
+    struct cnnvp_error reason = {""};
+    json_t *params = cnnvp_point_params(sweep, point->number);
+    double started = cnnvp_driver_now();
+    cnnvp_result result = CNNVP_FAILED;
+    memcpy(row.key, point->key, sizeof row.key);
+    row.params = params ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(params);
+    if (!point->config) {
+        reason = point->refused;
+    } else if (strcmp(sweep->command, "run") == 0) {
+        result = cnnvp_point_run(sweep, point, 1, &row.stats, &reason);
+    } else {
+        char *file = cnnvp_text_join(folder, "/", point->key);
+        char *stats_file = file ? cnnvp_text_join(file, ".json", "") : NULL;
+        if (stats_file)
+            result = cnnvp_point_spawn(sweep, point, program, stats_file, &row.stats, &reason);
+        free(stats_file);
+        free(file);
+    }
+    row.failed = result != CNNVP_DONE;
+    row.error = row.failed ? cnnvp_text_join(*reason.text ? reason.text : "failed without a message", "", "") : NULL;
+    row.seconds = cnnvp_driver_now() - started;
+    result = row.params && (row.error || row.stats) ? cnnvp_result_write(folder, &row, error)
+                                                    : cnnvp_config_no_memory(error);
+    cnnvp_row_clear(&row);
+    return result;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Report pages: one HTML file with its style, its code and its data, which a Content-Security-Policy keeps off the
+ * network. The files below web/ are embedded (page.cmake); uPlot is the one that is not ours.
+ */
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "page.h"
+
+static void put(FILE *stream, const unsigned char *text)
+{
+    (void)fputs((const char *)text, stream);
+}
+
+/* JSON inside a script element: `<` would end it. */
+static void put_json(FILE *stream, const char *json)
+{
+    for (; *json; json++) {
+        if (*json == '<')
+            (void)fputs("\\u003c", stream);
+        else
+            (void)fputc(*json, stream);
+    }
+}
+
+cnnvp_result cnnvp_page_write(const char *file, const char *json, enum cnnvp_page page, struct cnnvp_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return cnnvp_config_no_memory(error);
+    (void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
+                "style-src 'unsafe-inline'; img-src data:\">\n<title>cnnvp</title>\n<style>\n", stream);
+    put(stream, cnnvp_page_uplot_css);
+    put(stream, cnnvp_page_css);
+    (void)fputs("</style></head><body>\n<script type=\"application/json\" id=\"data\">", stream);
+    put_json(stream, json);
+    (void)fputs("</script>\n<script>", stream);
+    put(stream, cnnvp_page_uplot_js);
+    (void)fputs("</script>\n<script>", stream);
+    put(stream, cnnvp_page_common_js);
+    put(stream, page == CNNVP_PAGE_SWEEP ? cnnvp_page_sweep_js : cnnvp_page_run_js);
+    (void)fputs("</script>\n</body></html>\n", stream);
+    int failed = ferror(stream);
+    failed |= fclose(stream) != 0;
+    cnnvp_result result = failed ? cnnvp_config_no_memory(error) : cnnvp_write_text(file, text, size, error);
+    free(text);
+    return result;
+}
+
+/* ---- a run ---- */
+
+static cnnvp_result read_member(const char *folder, const char *name, char **text, struct cnnvp_error *error)
+{
+    char *file = cnnvp_text_join(folder, "/", name);
+    json_error_t reason;
+    cnnvp_result result = file ? cnnvp_read_text(file, (size_t)1 << 28, text, NULL, error) : cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE) {
+        json_t *root = json_loads(*text, JSON_ALLOW_NUL, &reason);
+        if (!root)
+            result = cnnvp_config_error(error, file, "line %d: %s", reason.line, reason.text);
+        json_decref(root);
+    }
+    free(file);
+    return result;
+}
+
+static cnnvp_result report_run(const char *folder, const char *html_file, struct cnnvp_error *error)
+{
+    char *stats = NULL, *series = NULL, *json = NULL, *whole = NULL;
+    cnnvp_result result = read_member(folder, "stats.json", &stats, error);
+    if (result == CNNVP_DONE)
+        result = read_member(folder, "run.series", &series, error);
+    if (result == CNNVP_DONE) {
+        json = cnnvp_text_join("{\"stats\":", stats, ",\"series\":");
+        whole = json ? cnnvp_text_join(json, series, "}") : NULL;
+        result = whole ? cnnvp_page_write(html_file, whole, CNNVP_PAGE_RUN, error) : cnnvp_config_no_memory(error);
+    }
+    free(stats);
+    free(series);
+    free(json);
+    free(whole);
+    return result;
+}
+
+cnnvp_result cnnvp_report(const char *database_or_folder, const char *html_file, struct cnnvp_error *error)
+{
+    struct stat status;
+    if (stat(database_or_folder, &status) == 0 && S_ISDIR(status.st_mode))
+        return report_run(database_or_folder, html_file, error);
+    return cnnvp_report_sweep(database_or_folder, html_file, error);
+}

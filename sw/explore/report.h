@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CNNVP_EXPLORE_REPORT_H
+#define CNNVP_EXPLORE_REPORT_H
+
+#include "explore.h"
+
+enum cnnvp_page { CNNVP_PAGE_SWEEP, CNNVP_PAGE_RUN };
+
+/* A page around its data, appearing under its name only when complete. */
+CNNVP_MUST_USE cnnvp_result cnnvp_page_write(const char *file, const char *json, enum cnnvp_page page,
+                                             struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, struct cnnvp_error *error);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The data of a sweep's page: every point with its parameters, its totals, and its layers, as arrays. */
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct page {
+    json_t *points;
+    json_t *params; /* names, as an object from name to index */
+    json_t *paths;  /* likewise */
+    json_t *metrics;
+    json_t *lists;      /* of layers' names */
+    json_t *list_index; /* from names joined to index */
+    json_t *objectives;
+    int failed;
+};
+
+static size_t index_of(json_t *names, const char *name)
+{
+    json_t *found = json_object_get(names, name);
+    if (!found) {
+        found = json_integer((json_int_t)json_object_size(names));
+        (void)json_object_set_new(names, name, found);
+    }
+    return (size_t)json_integer_value(found);
+}
+
+/* Puts a value at an index, with null before it where nothing is. */
+static void put_at(json_t *array, size_t index, json_t *value)
+{
+    while (json_array_size(array) <= index)
+        (void)json_array_append_new(array, json_null());
+    (void)json_array_set(array, index, value);
+}
+
+static void add_numbers(struct page *page, json_t *values, const char *path, const json_t *section)
+{
+    const char *key;
+    json_t *member;
+    char name[400];
+    json_object_foreach((json_t *)(uintptr_t)section, key, member) {
+        (void)snprintf(name, sizeof name, "%s.%s", path, key);
+        if (json_is_number(member))
+            put_at(values, index_of(page->paths, name), member);
+        else
+            add_numbers(page, values, name, member);
+    }
+}
+
+static void add_objectives(struct page *page, json_t *values, const json_t *stats)
+{
+    size_t index;
+    json_t *objective;
+    json_array_foreach(page->objectives, index, objective) {
+        const char *path = json_string_value(json_object_get(objective, "path"));
+        double number;
+        if (path && !json_object_get(page->paths, path) && cnnvp_stats_number(stats, path, &number))
+            (void)index_of(page->paths, path);
+        if (path && json_object_get(page->paths, path) && cnnvp_stats_number(stats, path, &number)) {
+            json_t *value = json_real(number);
+            if (json_is_null(json_array_get(values, index_of(page->paths, path))) ||
+                !json_array_get(values, index_of(page->paths, path)))
+                put_at(values, index_of(page->paths, path), value);
+            json_decref(value);
+        }
+    }
+}
+
+static void add_metrics(struct page *page, json_t *flat, size_t first, const json_t *layer, const char *prefix)
+{
+    const char *key;
+    json_t *member;
+    char name[200];
+    json_object_foreach((json_t *)(uintptr_t)layer, key, member) {
+        (void)snprintf(name, sizeof name, "%s%s", prefix, key);
+        if (json_is_object(member))
+            add_metrics(page, flat, first, member, "stall_cycles.");
+        else if (json_is_number(member) && strcmp(key, "index") != 0 && json_object_get(page->metrics, name))
+            put_at(flat, first + index_of(page->metrics, name), member);
+    }
+}
+
+/* The metrics are those of the first layer seen, so that each layer takes the same room. */
+static void name_metrics(struct page *page, const json_t *layer, const char *prefix)
+{
+    const char *key;
+    json_t *member;
+    char name[200];
+    json_object_foreach((json_t *)(uintptr_t)layer, key, member) {
+        (void)snprintf(name, sizeof name, "%s%s", prefix, key);
+        if (json_is_object(member))
+            name_metrics(page, member, "stall_cycles.");
+        else if (json_is_number(member) && strcmp(key, "index") != 0)
+            (void)index_of(page->metrics, name);
+    }
+}
+
+static void add_layers(struct page *page, json_t *point, const json_t *layers)
+{
+    json_t *flat = json_array(), *names = json_array(), *layer;
+    size_t index;
+    json_array_foreach((json_t *)(uintptr_t)layers, index, layer) {
+        const char *phase = json_string_value(json_object_get(layer, "phase"));
+        const char *name = json_string_value(json_object_get(layer, "name"));
+        char text[300];
+        (void)snprintf(text, sizeof text, "%s%s%s", name ? name : "", phase && strcmp(phase, "forward") != 0 ? " " : "",
+                       phase && strcmp(phase, "forward") != 0 ? phase : "");
+        (void)json_array_append_new(names, json_string(text));
+        if (json_object_size(page->metrics) == 0)
+            name_metrics(page, layer, "");
+        size_t metrics = json_object_size(page->metrics);
+        if (metrics)
+            put_at(flat, index * metrics + metrics - 1, json_null());
+        add_metrics(page, flat, index * metrics, layer, "");
+    }
+    char *joined = json_dumps(names, JSON_COMPACT);
+    size_t list = joined ? index_of(page->list_index, joined) : 0;
+    if (list == json_array_size(page->lists))
+        (void)json_array_append(page->lists, names);
+    (void)json_object_set_new(point, "list", json_integer((json_int_t)list));
+    (void)json_object_set_new(point, "layers", flat);
+    free(joined);
+    json_decref(names);
+}
+
+static int take(void *context, const struct cnnvp_row *row)
+{
+    struct page *page = context;
+    json_t *point = json_object(), *values = json_array(), *stats_values = json_array();
+    json_t *params = row->params ? json_loads(row->params, 0, NULL) : NULL;
+    json_t *stats = row->stats ? json_loads(row->stats, JSON_ALLOW_NUL, NULL) : NULL;
+    static const char *const sections[] = {"total", "memory", "storage", "energy"};
+    const char *key;
+    json_t *value;
+    (void)json_object_set_new(point, "key", json_string(row->key));
+    (void)json_object_set_new(point, "status", json_string(!row->failed && stats ? "ok" : "failed"));
+    (void)json_object_set_new(point, "seconds", json_real(row->seconds));
+    if (row->error)
+        (void)json_object_set_new(point, "error", json_string(row->error));
+    json_object_foreach(params, key, value)
+        put_at(values, index_of(page->params, key), value);
+    (void)json_object_set_new(point, "params", values);
+    for (size_t i = 0; stats && i < sizeof sections / sizeof *sections; i++)
+        add_numbers(page, stats_values, sections[i], json_object_get(stats, sections[i]));
+    if (stats) {
+        add_objectives(page, stats_values, stats);
+        add_layers(page, point, json_object_get(stats, "layers"));
+        (void)json_object_set(point, "stats", stats_values);
+    }
+    page->failed |= json_array_append_new(page->points, point) != 0;
+    json_decref(stats_values);
+    json_decref(params);
+    json_decref(stats);
+    return page->failed;
+}
+
+/* Names in order of their indexes. */
+static json_t *names_of(json_t *names)
+{
+    json_t *list = json_array(), *index;
+    const char *name;
+    json_object_foreach(names, name, index) 
+        {
+        json_t *text = json_string(name);
+        put_at(list, (size_t)json_integer_value(index), text);
+        json_decref(text);
+    }
+    return list;
+}
+
+static json_t *fact(struct cnnvp_results *results, const char *name)
+{
+    char *text = cnnvp_results_fact(results, name);
+    json_t *value = text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    return value ? value : json_array();
+}
+
+static cnnvp_result write_page(struct page *page, struct cnnvp_results *results, const char *database,
+                               const char *html_file, struct cnnvp_error *error)
+{
+    const char *slash = strrchr(database, '/');
+    json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:O, s:O}", "title", slash ? slash + 1 : database, "objectives",
+                             page->objectives, "hypervolume", fact(results, "hypervolume"), "params", names_of(page->params),
+                             "paths", names_of(page->paths), "metrics", names_of(page->metrics), "lists", page->lists,
+                             "points", page->points);
+    char *json = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    cnnvp_result result = json && !page->failed ? cnnvp_page_write(html_file, json, CNNVP_PAGE_SWEEP, error)
+                                                : cnnvp_config_no_memory(error);
+    free(json);
+    json_decref(root);
+    return result;
+}
+
+cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, struct cnnvp_error *error)
+{
+    struct cnnvp_results *results = NULL;
+    cnnvp_result result = cnnvp_results_open(database, 0, &results, error);
+    if (result != CNNVP_DONE)
+        return result;
+    struct page page = {.points = json_array(), .params = json_object(), .paths = json_object(), .metrics = json_object(),
+                        .lists = json_array(), .list_index = json_object(), .objectives = fact(results, "objectives")};
+    result = cnnvp_results_each(results, take, &page, error);
+    if (result == CNNVP_DONE && json_array_size(page.points) == 0)
+        result = cnnvp_config_error(error, database, "has no points");
+    if (result == CNNVP_DONE)
+        result = write_page(&page, results, database, html_file, error);
+    json_decref(page.points);
+    json_decref(page.params);
+    json_decref(page.paths);
+    json_decref(page.metrics);
+    json_decref(page.lists);
+    json_decref(page.list_index);
+    json_decref(page.objectives);
+    cnnvp_results_close(results);
+    return result;
+}

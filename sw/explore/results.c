@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The database of results and the files in which workers hand them over. One process writes the database; it stays
+ * readable meanwhile. Points are kept from their commit on, so a result file may go only after that.
+ */
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "explore.h"
+#include "output_file.h"
+
+struct cnnvp_results {
+    sqlite3 *database;
+    sqlite3_stmt *put;
+    sqlite3_stmt *get;
+    sqlite3_stmt *params;
+    int open_transaction;
+    char *file;
+};
+
+void cnnvp_row_clear(struct cnnvp_row *row)
+{
+    free(row->params);
+    free(row->stats);
+    free(row->error);
+    row->params = row->stats = row->error = NULL;
+}
+
+/* What SQLite says, with the disk's own reason where it has one. */
+static cnnvp_result database_error(const struct cnnvp_results *results, struct cnnvp_error *error)
+{
+    int code = sqlite3_errcode(results->database);
+    int reason = sqlite3_system_errno(results->database);
+    const char *text = sqlite3_errmsg(results->database);
+    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+        text = "is no intact SQLite database";
+    (void)cnnvp_config_error(error, results->file, "%s%s%s", text,
+                             code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? ": " : "",
+                             code == SQLITE_FULL ? strerror(reason ? reason : ENOSPC)
+                             : code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? strerror(reason) : "");
+    return code == SQLITE_NOTADB ? CNNVP_BAD_INPUT : CNNVP_FAILED;
+}
+
+static int execute(struct cnnvp_results *results, const char *sql)
+{
+    return sqlite3_exec(results->database, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static int prepare(struct cnnvp_results *results, const char *sql, sqlite3_stmt **statement)
+{
+    return sqlite3_prepare_v2(results->database, sql, -1, statement, NULL) == SQLITE_OK;
+}
+
+cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_results **results, struct cnnvp_error *error)
+{
+    static const char table[] =
+        "CREATE TABLE IF NOT EXISTS points(key TEXT PRIMARY KEY, status TEXT, params TEXT, stats TEXT, error TEXT, "
+        "seconds REAL);"
+        "CREATE TABLE IF NOT EXISTS sweep(name TEXT PRIMARY KEY, value TEXT)";
+    *results = NULL;
+    if (!write && access(file, R_OK) != 0)
+        return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
+    if (write) {
+        cnnvp_result possible = cnnvp_output_check(file, error);
+        if (possible != CNNVP_DONE)
+            return possible;
+        if (access(file, F_OK) == 0 && access(file, W_OK) != 0)
+            return cnnvp_config_error(error, file, "cannot be written: %s", strerror(errno));
+    }
+    struct cnnvp_results *made = calloc(1, sizeof *made);
+    if (!made || !(made->file = cnnvp_text_join(file, "", ""))) {
+        free(made);
+        return cnnvp_config_no_memory(error);
+    }
+    int flags = write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    int fine = sqlite3_open_v2(file, &made->database, flags, NULL) == SQLITE_OK;
+    (void)sqlite3_extended_result_codes(made->database, 0);
+    (void)sqlite3_busy_timeout(made->database, 10000);
+    fine = fine && (!write || execute(made, table)) &&
+           prepare(made, "INSERT OR REPLACE INTO points VALUES(?1, ?2, ?3, ?4, ?5, ?6)", &made->put) &&
+           prepare(made, "SELECT status, params, error, seconds, CASE WHEN ?2 THEN stats END FROM points WHERE key = ?1",
+                   &made->get) &&
+           prepare(made, "UPDATE points SET params = ?2 WHERE key = ?1", &made->params);
+    if (!fine) {
+        cnnvp_result result = database_error(made, error);
+        cnnvp_results_close(made);
+        return result;
+    }
+    *results = made;
+    return CNNVP_DONE;
+}
+
+void cnnvp_results_close(struct cnnvp_results *results)
+{
+    if (!results)
+        return;
+    (void)sqlite3_finalize(results->put);
+    (void)sqlite3_finalize(results->get);
+    (void)sqlite3_finalize(results->params);
+    (void)sqlite3_close(results->database); /* what is not committed is rolled back */
+    free(results->file);
+    free(results);
+}
+
+static int begin(struct cnnvp_results *results)
+{
+    if (!results->open_transaction)
+        results->open_transaction = execute(results, "BEGIN IMMEDIATE");
+    return results->open_transaction;
+}
+
+static cnnvp_result finish(struct cnnvp_results *results, sqlite3_stmt *statement, int bound, struct cnnvp_error *error)
+{
+    int done = bound && sqlite3_step(statement) == SQLITE_DONE;
+    cnnvp_result result = done ? CNNVP_DONE : database_error(results, error);
+    (void)sqlite3_reset(statement);
+    (void)sqlite3_clear_bindings(statement);
+    return result;
+}
+
+static int bind(sqlite3_stmt *statement, int index, const char *text)
+{
+    return (text ? sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC) : sqlite3_bind_null(statement, index)) ==
+           SQLITE_OK;
+}
+
+cnnvp_result cnnvp_results_put(struct cnnvp_results *results, const struct cnnvp_row *row, struct cnnvp_error *error)
+{
+    if (!begin(results))
+        return database_error(results, error);
+    int bound = bind(results->put, 1, row->key) && bind(results->put, 2, row->failed ? "failed" : "ok") &&
+                bind(results->put, 3, row->params) && bind(results->put, 4, row->stats) &&
+                bind(results->put, 5, row->error) && sqlite3_bind_double(results->put, 6, row->seconds) == SQLITE_OK;
+    return finish(results, results->put, bound, error);
+}
+
+cnnvp_result cnnvp_results_set_params(struct cnnvp_results *results, const char *key, const char *params,
+                                      struct cnnvp_error *error)
+{
+    if (!begin(results))
+        return database_error(results, error);
+    return finish(results, results->params, bind(results->params, 1, key) && bind(results->params, 2, params), error);
+}
+
+cnnvp_result cnnvp_results_commit(struct cnnvp_results *results, struct cnnvp_error *error)
+{
+    if (!results->open_transaction)
+        return CNNVP_DONE;
+    if (!execute(results, "COMMIT"))
+        return database_error(results, error);
+    results->open_transaction = 0;
+    return CNNVP_DONE;
+}
+
+static char *column(sqlite3_stmt *statement, int index)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, index);
+    return text ? cnnvp_text_join(text, "", "") : NULL;
+}
+
+cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, int with_stats, struct cnnvp_row *row,
+                               struct cnnvp_error *error)
+{
+    *row = (struct cnnvp_row){.failed = 0};
+    if (!bind(results->get, 1, key) || sqlite3_bind_int(results->get, 2, with_stats) != SQLITE_OK)
+        return database_error(results, error);
+    int step = sqlite3_step(results->get);
+    cnnvp_result result = step == SQLITE_ROW || step == SQLITE_DONE ? CNNVP_DONE : database_error(results, error);
+    if (step == SQLITE_ROW) {
+        const char *status = (const char *)sqlite3_column_text(results->get, 0);
+        (void)snprintf(row->key, sizeof row->key, "%s", key);
+        row->failed = !status || strcmp(status, "ok") != 0;
+        row->params = column(results->get, 1);
+        row->error = column(results->get, 2);
+        row->seconds = sqlite3_column_double(results->get, 3);
+        row->stats = column(results->get, 4);
+    }
+    (void)sqlite3_reset(results->get);
+    return result;
+}
+
+cnnvp_result cnnvp_results_each(struct cnnvp_results *results, int (*take)(void *, const struct cnnvp_row *),
+                                void *context, struct cnnvp_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    int step = SQLITE_ERROR, stop = 0;
+    if (!prepare(results, "SELECT key, status, params, stats, error, seconds FROM points ORDER BY key", &statement))
+        return database_error(results, error);
+    while (!stop && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *status = (const char *)sqlite3_column_text(statement, 1);
+        struct cnnvp_row row = {.failed = !status || strcmp(status, "ok") != 0};
+        (void)snprintf(row.key, sizeof row.key, "%s", (const char *)sqlite3_column_text(statement, 0));
+        row.params = column(statement, 2);
+        row.stats = column(statement, 3);
+        row.error = column(statement, 4);
+        row.seconds = sqlite3_column_double(statement, 5);
+        stop = take(context, &row);
+        cnnvp_row_clear(&row);
+    }
+    cnnvp_result result = stop || step == SQLITE_DONE ? CNNVP_DONE : database_error(results, error);
+    (void)sqlite3_finalize(statement);
+    return result;
+}
+
+cnnvp_result cnnvp_results_set_fact(struct cnnvp_results *results, const char *name, const char *value,
+                                    struct cnnvp_error *error)
+{
+    sqlite3_stmt *statement = NULL;
+    if (!begin(results) || !prepare(results, "INSERT OR REPLACE INTO sweep VALUES(?1, ?2)", &statement))
+        return database_error(results, error);
+    cnnvp_result result = finish(results, statement, bind(statement, 1, name) && bind(statement, 2, value), error);
+    (void)sqlite3_finalize(statement);
+    return result;
+}
+
+cnnvp_result cnnvp_results_forget_failed(struct cnnvp_results *results, struct cnnvp_error *error)
+{
+    if (!begin(results) || !execute(results, "DELETE FROM points WHERE status <> 'ok'"))
+        return database_error(results, error);
+    return CNNVP_DONE;
+}
+
+char *cnnvp_results_fact(struct cnnvp_results *results, const char *name)
+{
+    sqlite3_stmt *statement = NULL;
+    char *value = NULL;
+    if (prepare(results, "SELECT value FROM sweep WHERE name = ?1", &statement) && bind(statement, 1, name) &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        value = column(statement, 0);
+    (void)sqlite3_finalize(statement);
+    return value;
+}
+
+/* ---- result files ---- */
+
+cnnvp_result cnnvp_result_write(const char *folder, const struct cnnvp_row *row, struct cnnvp_error *error)
+{
+    char *name = cnnvp_text_join(folder, "/", row->key);
+    char *file = name ? cnnvp_text_join(name, ".result", "") : NULL;
+    json_t *head = json_pack("{s:s, s:s, s:s, s:s*, s:f}", "key", row->key, "status", row->failed ? "failed" : "ok",
+                             "params", row->params, "error", row->error, "seconds", row->seconds);
+    char *line = head ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    cnnvp_output *output = NULL;
+    cnnvp_result result = file && line ? cnnvp_output_new(file, &output, error) : cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE) {
+        cnnvp_output_write(output, line, strlen(line));
+        cnnvp_output_write(output, "\n", 1);
+        if (row->stats)
+            cnnvp_output_write(output, row->stats, strlen(row->stats));
+        cnnvp_output_write(output, "\n", 1);
+        result = cnnvp_output_finish(output, error);
+    }
+    json_decref(head);
+    free(line);
+    free(file);
+    free(name);
+    return result;
+}
+
+static char *member(const json_t *object, const char *name)
+{
+    const char *text = json_string_value(json_object_get(object, name));
+    return text ? cnnvp_text_join(text, "", "") : NULL;
+}
+
+cnnvp_result cnnvp_result_read(const char *file, struct cnnvp_row *row, struct cnnvp_error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    *row = (struct cnnvp_row){.failed = 0};
+    cnnvp_result result = cnnvp_read_text(file, (size_t)1 << 28, &text, &size, error);
+    if (result != CNNVP_DONE)
+        return result;
+    char *end = strchr(text, '\n');
+    json_t *head = NULL;
+    if (end && end < text + size - 1 && text[size - 1] == '\n') {
+        *end = '\0';
+        text[size - 1] = '\0';
+        head = json_loads(text, 0, NULL);
+    }
+    const char *key = json_string_value(json_object_get(head, "key"));
+    const char *status = json_string_value(json_object_get(head, "status"));
+    if (key && status && strlen(key) + 1 == CNNVP_KEY_BYTES) {
+        memcpy(row->key, key, CNNVP_KEY_BYTES);
+        row->failed = strcmp(status, "ok") != 0;
+        row->params = member(head, "params");
+        row->error = member(head, "error");
+        row->seconds = json_number_value(json_object_get(head, "seconds"));
+        row->stats = row->failed ? NULL : cnnvp_text_join(end + 1, "", "");
+    } else {
+        result = cnnvp_config_error(error, file, "is no complete result file");
+    }
+    json_decref(head);
+    free(text);
+    return result;
+}

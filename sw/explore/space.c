@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which combinations a grid and a random search look at. Random numbers are splitmix64 (Steele, Lea, Flood 2014), so a
+ * seed means the same points on every machine.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore.h"
+
+/* Up to this many combinations a random search draws from the list of all that are allowed. */
+#define LISTED UINT64_C(4000000)
+/* Draws for one combination before it is given up. */
+enum { DRAWS = 100000 };
+
+uint64_t cnnvp_chance_next(struct cnnvp_chance *chance)
+{
+    uint64_t z = chance->state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+uint64_t cnnvp_chance_below(struct cnnvp_chance *chance, uint64_t below)
+{
+    uint64_t limit = UINT64_MAX - UINT64_MAX % below; /* what is above would make small numbers likelier */
+    uint64_t value;
+    do
+        value = cnnvp_chance_next(chance);
+    while (value >= limit);
+    return value % below;
+}
+
+struct list {
+    uint64_t *numbers;
+    size_t count;
+    size_t room;
+};
+
+static cnnvp_result append(struct list *list, uint64_t number, struct cnnvp_error *error)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 1024;
+        uint64_t *larger = realloc(list->numbers, room * sizeof *larger);
+        if (!larger)
+            return cnnvp_config_no_memory(error);
+        list->numbers = larger;
+        list->room = room;
+    }
+    list->numbers[list->count++] = number;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result nothing_allowed(const struct cnnvp_sweep *sweep, struct cnnvp_error *error)
+{
+    return cnnvp_config_error(error, sweep->file, "the constraints allow none of the %" PRIu64 " combinations",
+                              sweep->combinations);
+}
+
+/* All combinations that the constraints allow, at most `limit`. */
+static cnnvp_result list_all(const struct cnnvp_sweep *sweep, uint64_t limit, struct list *list,
+                             struct cnnvp_error *error)
+{
+    for (uint64_t number = 0; number < sweep->combinations; number++) {
+        int allowed = 0;
+        cnnvp_result result = cnnvp_point_allowed(sweep, number, &allowed, error);
+        if (result == CNNVP_DONE && allowed && list->count == limit)
+            result = cnnvp_config_error(error, sweep->search_place, "a grid of more than %" PRIu64
+                                        " points; use {random: N} or nsga2", limit);
+        else if (result == CNNVP_DONE && allowed)
+            result = append(list, number, error);
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    return list->count ? CNNVP_DONE : nothing_allowed(sweep, error);
+}
+
+cnnvp_result cnnvp_space_random(const struct cnnvp_sweep *sweep, struct cnnvp_chance *chance, uint64_t *number,
+                                int *found, struct cnnvp_error *error)
+{
+    *found = 0;
+    for (int draw = 0; draw < DRAWS && !*found; draw++) {
+        *number = cnnvp_chance_below(chance, sweep->combinations);
+        cnnvp_result result = cnnvp_point_allowed(sweep, *number, found, error);
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    return CNNVP_DONE;
+}
+
+/* The first `wanted` of a shuffled list. */
+static void shuffle(struct list *list, uint64_t wanted, struct cnnvp_chance *chance)
+{
+    for (size_t i = 0; i < list->count && i < wanted; i++) {
+        size_t other = i + (size_t)cnnvp_chance_below(chance, list->count - i);
+        uint64_t number = list->numbers[i];
+        list->numbers[i] = list->numbers[other];
+        list->numbers[other] = number;
+    }
+    if (list->count > wanted)
+        list->count = (size_t)wanted;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+/* Sorts, and drops what is there twice. */
+static void sort(struct list *list)
+{
+    size_t kept = 0;
+    qsort(list->numbers, list->count, sizeof *list->numbers, compare_numbers);
+    for (size_t i = 0; i < list->count; i++)
+        if (i == 0 || list->numbers[i] != list->numbers[i - 1])
+            list->numbers[kept++] = list->numbers[i];
+    list->count = kept;
+}
+
+/* So many combinations that the allowed ones are drawn: fewer than wanted if they are rare. */
+static cnnvp_result draw(const struct cnnvp_sweep *sweep, struct cnnvp_chance *chance, struct list *list,
+                         struct cnnvp_error *error)
+{
+    int found = 1;
+    for (int round = 0; round < 8 && found && list->count < sweep->random_points; round++) {
+        while (found && list->count < sweep->random_points) {
+            uint64_t number = 0;
+            cnnvp_result result = cnnvp_space_random(sweep, chance, &number, &found, error);
+            if (result == CNNVP_DONE && found)
+                result = append(list, number, error);
+            if (result != CNNVP_DONE)
+                return result;
+        }
+        sort(list);
+    }
+    if (list->count == 0)
+        return cnnvp_config_error(error, sweep->file, "the constraints allow none of %d combinations drawn at random",
+                                  DRAWS);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_space_points(const struct cnnvp_sweep *sweep, uint64_t seed, uint64_t **numbers, size_t *count,
+                                struct cnnvp_error *error)
+{
+    struct cnnvp_chance chance = {seed};
+    struct list list = {NULL, 0, 0};
+    cnnvp_result result = CNNVP_DONE;
+    if (sweep->search == CNNVP_SEARCH_RANDOM && sweep->combinations > LISTED) {
+        result = draw(sweep, &chance, &list, error);
+    } else if (sweep->search == CNNVP_SEARCH_RANDOM) {
+        result = list_all(sweep, LISTED, &list, error);
+        if (result == CNNVP_DONE)
+            shuffle(&list, sweep->random_points, &chance);
+    } else if (sweep->combinations > CNNVP_SWEEP_COMBINATIONS) {
+        result = cnnvp_config_error(error, sweep->search_place, "a grid of %" PRIu64
+                                    " combinations; use {random: N} or nsga2", sweep->combinations);
+    } else {
+        result = list_all(sweep, CNNVP_SWEEP_POINTS, &list, error);
+    }
+    if (result != CNNVP_DONE) {
+        free(list.numbers);
+        return result;
+    }
+    if (sweep->search == CNNVP_SEARCH_RANDOM)
+        sort(&list);
+    *numbers = list.numbers;
+    *count = list.count;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_space_first(const struct cnnvp_sweep *sweep, uint64_t *number, struct cnnvp_error *error)
+{
+    struct cnnvp_chance chance = {0};
+    int found = 0;
+    uint64_t end = sweep->combinations < CNNVP_SWEEP_COMBINATIONS ? sweep->combinations : LISTED;
+    for (*number = 0; *number < end; (*number)++) {
+        cnnvp_result result = cnnvp_point_allowed(sweep, *number, &found, error);
+        if (result != CNNVP_DONE || found)
+            return result;
+    }
+    if (end == sweep->combinations)
+        return nothing_allowed(sweep, error);
+    cnnvp_result result = cnnvp_space_random(sweep, &chance, number, &found, error);
+    return result != CNNVP_DONE || found ? result : nothing_allowed(sweep, error);
+}

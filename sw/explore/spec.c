@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sweep's specification: its keys, and what they say. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/guest_file.h"
+#include "explore.h"
+
+/* The keys in the order of the documentation. */
+enum key { KEY_COMMAND, KEY_NETWORK, KEY_PLATFORM, KEY_OPTIONS, KEY_PARAMETERS, KEY_CONSTRAINTS, KEY_OBJECTIVES,
+           KEY_SEARCH, KEYS };
+static const char *const keys[KEYS] = {"command", "network", "platform", "options", "parameters", "constraints",
+                                       "objectives", "search"};
+
+static cnnvp_result sort_keys(const struct cnnvp_yaml_node *root, const struct cnnvp_yaml_node *found[KEYS],
+                              struct cnnvp_error *error)
+{
+    for (const struct cnnvp_yaml_node *child = root->children; child; child = child->next) {
+        struct cnnvp_suggest suggest;
+        size_t key = 0;
+        cnnvp_suggest_begin(&suggest, child->key);
+        for (; key < KEYS && strcmp(keys[key], child->key) != 0; key++)
+            cnnvp_suggest_offer(&suggest, keys[key]);
+        if (key == KEYS)
+            return cnnvp_config_error(error, child->key_place, "unknown key %s%s", cnnvp_config_show(child->key).text,
+                                      cnnvp_suggest_text(&suggest, "there are"));
+        found[key] = child;
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result need_scalar(const struct cnnvp_yaml_node *node, struct cnnvp_error *error)
+{
+    if (node->kind == CNNVP_YAML_SCALAR && !cnnvp_yaml_is_null(node))
+        return CNNVP_DONE;
+    return cnnvp_config_error(error, node->place, "%s: %s where a single value is due", node->key,
+                              cnnvp_yaml_kind_name(node));
+}
+
+static cnnvp_result read_command(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
+                                 struct cnnvp_error *error)
+{
+    sweep->command = "run";
+    if (!node)
+        return CNNVP_DONE;
+    cnnvp_result result = need_scalar(node, error);
+    if (result == CNNVP_DONE && strcmp(node->text, "run") != 0 && strcmp(node->text, "train") != 0)
+        return cnnvp_config_error(error, node->place, "command: %s is neither run nor train",
+                                  cnnvp_config_show(node->text).text);
+    if (result == CNNVP_DONE)
+        sweep->command = node->text;
+    return result;
+}
+
+static cnnvp_result read_platform(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
+                                  struct cnnvp_error *error)
+{
+    sweep->platform = "nfu";
+    if (node) {
+        cnnvp_result result = need_scalar(node, error);
+        if (result != CNNVP_DONE)
+            return result;
+        sweep->platform = node->text;
+    }
+    sweep->platform_file = sweep->platform;
+    /* A name with a dot or a slash is a file, beside the specification where it is there. */
+    if (strpbrk(sweep->platform, "./") && *sweep->platform != '/') {
+        const char *beside = cnnvp_arena_printf(&sweep->arena, "%s/%s", sweep->folder, sweep->platform);
+        if (beside && access(beside, R_OK) == 0)
+            sweep->platform_file = beside;
+    }
+    struct cnnvp_error reason = {""};
+    cnnvp_result result = cnnvp_config_new(sweep->platform_file, &sweep->base, &reason);
+    if (result == CNNVP_DONE)
+        result = cnnvp_config_resolve(sweep->base, &reason);
+    if (result != CNNVP_DONE) {
+        /* A message with a place of its own stands alone. */
+        int placed = strstr(reason.text, ".y") && strchr(reason.text, ':');
+        (void)cnnvp_config_error(error, placed || !node ? NULL : node->place, "%s", reason.text);
+    }
+    return result;
+}
+
+static cnnvp_result read_map(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kind, const struct cnnvp_yaml_node *node,
+                             struct cnnvp_error *error)
+{
+    if (!node || cnnvp_yaml_is_null(node))
+        return CNNVP_DONE;
+    if (node->kind != CNNVP_YAML_MAP)
+        return cnnvp_config_error(error, node->place, "%s: %s where a map is due", node->key, cnnvp_yaml_kind_name(node));
+    cnnvp_result result = CNNVP_DONE;
+    for (const struct cnnvp_yaml_node *child = node->children; child && result == CNNVP_DONE; child = child->next)
+        result = cnnvp_axis_add(sweep, kind, child, error);
+    return result;
+}
+
+/* ---- constraints ---- */
+
+/* Names of constraints: the axes, then all parameters of the platform. */
+static uint32_t name_index(void *context, const char *name)
+{
+    const struct cnnvp_sweep *sweep = context;
+    for (uint32_t i = 0; i < sweep->axis_count; i++)
+        if (strcmp(sweep->axes[i].name, name) == 0)
+            return i;
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
+    uint32_t index = CNNVP_AXES;
+    for (size_t i = 0; i < resolved->instance_count; i++) {
+        const struct cnnvp_instance *instance = &resolved->instances[i];
+        size_t length = strlen(instance->name);
+        uint32_t count = instance->unit ? (uint32_t)instance->unit->param_count : 0;
+        for (uint32_t p = 0; p < count; p++, index++)
+            if (strncmp(name, instance->name, length) == 0 && name[length] == '.' &&
+                strcmp(name + length + 1, instance->unit->params[p].name) == 0)
+                return index;
+    }
+    return UINT32_MAX;
+}
+
+struct allowed_context {
+    const struct cnnvp_sweep *sweep;
+    uint64_t number;
+};
+
+static struct cnnvp_operand base_value(const struct cnnvp_sweep *sweep, uint32_t index)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
+    index -= CNNVP_AXES;
+    size_t i = 0;
+    for (; !resolved->instances[i].unit || index >= resolved->instances[i].unit->param_count; i++)
+        index -= resolved->instances[i].unit ? (uint32_t)resolved->instances[i].unit->param_count : 0;
+    const struct cnnvp_instance *instance = &resolved->instances[i];
+    const char *text = instance->texts[index];
+    enum cnnvp_param_type type = instance->unit->params[index].type;
+    int digits = *text && strspn(text, "0123456789") == strlen(text);
+    if (type == CNNVP_PARAM_TEXT || (type == CNNVP_PARAM_ENUM && !digits))
+        return (struct cnnvp_operand){text, 0};
+    return (struct cnnvp_operand){NULL, type == CNNVP_PARAM_ENUM ? strtod(text, NULL) : (double)instance->values[index]};
+}
+
+static struct cnnvp_operand value_of(const void *context, uint32_t index)
+{
+    const struct allowed_context *point = context;
+    if (index >= CNNVP_AXES)
+        return base_value(point->sweep, index);
+    return point->sweep->axes[index].values[cnnvp_point_index(point->sweep, point->number, index)].operand;
+}
+
+cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t number, int *allowed,
+                                 struct cnnvp_error *error)
+{
+    const struct allowed_context context = {sweep, number};
+    *allowed = 1;
+    for (size_t i = 0; i < sweep->constraint_count && *allowed; i++) {
+        cnnvp_result result = cnnvp_expression_holds(sweep->constraints[i], value_of, &context, allowed, error);
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    return CNNVP_DONE;
+}
+
+/* The place of a scalar's first character: behind its quote. */
+static const char *inside(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node)
+{
+    const char *colon = strrchr(node->place, ':');
+    if (!node->quoted || !colon)
+        return node->place;
+    return cnnvp_arena_printf(&sweep->arena, "%.*s:%ld", (int)(colon - node->place), node->place,
+                              strtol(colon + 1, NULL, 10) + 1);
+}
+
+/* Calls `add` for a scalar or each scalar of a list. */
+static cnnvp_result each_text(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node, size_t limit,
+                              cnnvp_result (*add)(struct cnnvp_sweep *, const struct cnnvp_yaml_node *,
+                                                  struct cnnvp_error *),
+                              struct cnnvp_error *error)
+{
+    if (!node || cnnvp_yaml_is_null(node))
+        return CNNVP_DONE;
+    if (node->kind == CNNVP_YAML_MAP)
+        return cnnvp_config_error(error, node->place, "%s: a map where a list is due", node->key);
+    const struct cnnvp_yaml_node *child = node->kind == CNNVP_YAML_LIST ? node->children : node;
+    size_t count = node->kind == CNNVP_YAML_LIST ? node->child_count : 1;
+    if (count > limit)
+        return cnnvp_config_error(error, node->place, "%s: more than %zu", node->key, limit);
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < count && result == CNNVP_DONE; i++, child = child->next) {
+        if (child->kind != CNNVP_YAML_SCALAR || !*child->text)
+            return cnnvp_config_error(error, child->place, "%s: %s where a text is due", node->key,
+                                      cnnvp_yaml_kind_name(child));
+        result = add(sweep, child, error);
+    }
+    return result;
+}
+
+static cnnvp_result add_constraint(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
+                                   struct cnnvp_error *error)
+{
+    const char *place = inside(sweep, node);
+    if (!place)
+        return cnnvp_config_no_memory(error);
+    return cnnvp_expression_new(&sweep->arena, node->text, place, name_index, sweep,
+                                &sweep->constraints[sweep->constraint_count++], error);
+}
+
+static cnnvp_result add_objective(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
+                                  struct cnnvp_error *error)
+{
+    int maximise = node->text[0] == '-';
+    for (size_t i = 0; i < sweep->objective_count; i++)
+        if (strcmp(sweep->objectives[i].path, node->text + maximise) == 0)
+            return cnnvp_config_error(error, node->place, "objective %s is there twice; first at %s",
+                                      cnnvp_config_show(node->text).text, sweep->objectives[i].place);
+    sweep->objectives[sweep->objective_count++] = (struct cnnvp_objective){node->text + maximise, node->place, maximise};
+    return CNNVP_DONE;
+}
+
+/* ---- search ---- */
+
+static cnnvp_result read_count(const struct cnnvp_yaml_node *node, uint64_t min, uint64_t max, uint64_t *value,
+                               struct cnnvp_error *error)
+{
+    char reason[300] = "";
+    cnnvp_result result = need_scalar(node, error);
+    if (result == CNNVP_DONE && cnnvp_value_number(node->text, node->quoted, min, max, 0, value, reason, sizeof reason) != 0)
+        result = cnnvp_config_error(error, node->place, "%s: %s", node->key, reason);
+    return result;
+}
+
+static cnnvp_result read_nsga2(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node, struct cnnvp_error *error)
+{
+    uint64_t population = 0, generations = 0;
+    cnnvp_result result = CNNVP_DONE;
+    if (node->kind != CNNVP_YAML_MAP)
+        return cnnvp_config_error(error, node->place, "nsga2: {population: N, generations: N} is due");
+    for (const struct cnnvp_yaml_node *child = node->children; child && result == CNNVP_DONE; child = child->next) {
+        if (strcmp(child->key, "population") == 0)
+            result = read_count(child, 4, 65536, &population, error);
+        else if (strcmp(child->key, "generations") == 0)
+            result = read_count(child, 1, 65536, &generations, error);
+        else
+            result = cnnvp_config_error(error, child->key_place, "nsga2 has population and generations, not %s",
+                                        cnnvp_config_show(child->key).text);
+    }
+    if (result == CNNVP_DONE && (!population || !generations))
+        result = cnnvp_config_error(error, node->place, "nsga2: {population: N, generations: N} is due");
+    if (result == CNNVP_DONE && population * generations > CNNVP_SWEEP_POINTS)
+        result = cnnvp_config_error(error, node->place, "nsga2: more than %d points", CNNVP_SWEEP_POINTS);
+    if (result == CNNVP_DONE && sweep->objective_count == 0)
+        result = cnnvp_config_error(error, node->place, "nsga2 needs objectives");
+    sweep->search = CNNVP_SEARCH_NSGA2;
+    sweep->population = (uint32_t)population;
+    sweep->generations = (uint32_t)generations;
+    return result;
+}
+
+static cnnvp_result read_search(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node, struct cnnvp_error *error)
+{
+    sweep->search = CNNVP_SEARCH_GRID;
+    sweep->search_place = node ? node->place : sweep->file;
+    if (!node || (node->kind == CNNVP_YAML_SCALAR && strcmp(node->text, "grid") == 0))
+        return CNNVP_DONE;
+    if (node->kind == CNNVP_YAML_MAP && node->child_count == 1) {
+        if (strcmp(node->children->key, "random") == 0) {
+            sweep->search = CNNVP_SEARCH_RANDOM;
+            return read_count(node->children, 1, CNNVP_SWEEP_POINTS, &sweep->random_points, error);
+        }
+        if (strcmp(node->children->key, "nsga2") == 0)
+            return read_nsga2(sweep, node->children, error);
+    }
+    return cnnvp_config_error(error, node->place,
+                              "search: grid, {random: N} or {nsga2: {population: N, generations: N}} is due");
+}
+
+/* ---- all of it ---- */
+
+static cnnvp_result count_combinations(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
+{
+    sweep->combinations = 1;
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        if (sweep->combinations > (UINT64_MAX >> 1) / sweep->axes[i].value_count)
+            return cnnvp_config_error(error, sweep->axes[i].place, "more than 2^63 combinations with %s",
+                                      sweep->axes[i].name);
+        sweep->combinations *= sweep->axes[i].value_count;
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_axes(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *const found[KEYS],
+                              struct cnnvp_error *error)
+{
+    if (!found[KEY_NETWORK])
+        return cnnvp_config_error(error, sweep->file, "the key network is missing");
+    cnnvp_result result = cnnvp_axis_add(sweep, CNNVP_AXIS_NETWORK, found[KEY_NETWORK], error);
+    if (result == CNNVP_DONE)
+        result = read_map(sweep, CNNVP_AXIS_OPTION, found[KEY_OPTIONS], error);
+    if (result == CNNVP_DONE)
+        result = read_map(sweep, CNNVP_AXIS_PARAMETER, found[KEY_PARAMETERS], error);
+    if (result == CNNVP_DONE)
+        result = count_combinations(sweep, error);
+    return result;
+}
+
+cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
+{
+    const struct cnnvp_yaml_node *found[KEYS] = {NULL};
+    struct cnnvp_yaml_node *root = NULL;
+    char guest[4096] = "";
+    sweep->axes = cnnvp_arena_array(&sweep->arena, CNNVP_AXES, sizeof *sweep->axes);
+    sweep->constraints = cnnvp_arena_array(&sweep->arena, CNNVP_CONSTRAINTS, sizeof *sweep->constraints);
+    sweep->objectives = cnnvp_arena_array(&sweep->arena, CNNVP_OBJECTIVES, sizeof *sweep->objectives);
+    sweep->folder = cnnvp_config_folder(&sweep->arena, sweep->file);
+    if (!sweep->axes || !sweep->constraints || !sweep->objectives || !sweep->folder)
+        return cnnvp_config_no_memory(error);
+    cnnvp_result result = cnnvp_yaml_read(&sweep->arena, sweep->file, &root, error);
+    if (result == CNNVP_DONE)
+        result = sort_keys(root, found, error);
+    if (result == CNNVP_DONE)
+        result = read_command(sweep, found[KEY_COMMAND], error);
+    if (result == CNNVP_DONE)
+        result = read_platform(sweep, found[KEY_PLATFORM], error);
+    if (result == CNNVP_DONE)
+        result = read_axes(sweep, found, error);
+    if (result == CNNVP_DONE)
+        result = each_text(sweep, found[KEY_CONSTRAINTS], CNNVP_CONSTRAINTS, add_constraint, error);
+    if (result == CNNVP_DONE)
+        result = each_text(sweep, found[KEY_OBJECTIVES], CNNVP_OBJECTIVES, add_objective, error);
+    if (result == CNNVP_DONE)
+        result = read_search(sweep, found[KEY_SEARCH], error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_guest_file(guest, sizeof guest, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_hash_file(guest, sweep->guest_hash, error);
+    return result;
+}

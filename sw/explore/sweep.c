@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The driver of a sweep: the one writer of the database. Result files lie in RESULTS.work beside the database, whose
+ * file `lock` keeps a second driver out; what an earlier driver left there is taken over first.
+ */
+#define _XOPEN_SOURCE 700
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "explore.h"
+#include "output_file.h"
+
+enum { COMMIT_POINTS = 512 };
+#define COMMIT_SECONDS 0.5
+#define SHOW_SECONDS 0.1
+
+static volatile sig_atomic_t interrupted;
+
+void cnnvp_sweep_interrupt(void)
+{
+    interrupted = 1;
+}
+
+int cnnvp_sweep_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+double cnnvp_driver_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+cnnvp_result cnnvp_sweep_new(const char *spec_file, cnnvp_sweep **sweep, struct cnnvp_error *error)
+{
+    struct cnnvp_sweep *made = calloc(1, sizeof *made);
+    uint64_t first = 0;
+    *sweep = NULL;
+    if (!made || !(made->file = cnnvp_arena_copy(&made->arena, spec_file, strlen(spec_file)))) {
+        free(made);
+        return cnnvp_config_no_memory(error);
+    }
+    cnnvp_result result = cnnvp_spec_read(made, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_space_first(made, &first, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_objectives_check(made, first, error);
+    if (result != CNNVP_DONE) {
+        cnnvp_sweep_free(made);
+        return result;
+    }
+    *sweep = made;
+    return CNNVP_DONE;
+}
+
+void cnnvp_sweep_free(cnnvp_sweep *sweep)
+{
+    if (!sweep)
+        return;
+    cnnvp_config_free(sweep->base);
+    cnnvp_arena_free(&sweep->arena);
+    free(sweep->results);
+    free(sweep->points);
+    free(sweep);
+}
+
+/* ---- what the executors call ---- */
+
+void cnnvp_driver_show(struct cnnvp_driver *driver, int always)
+{
+    double now = cnnvp_driver_now();
+    if (!driver->options->progress || (!always && now - driver->shown < SHOW_SECONDS))
+        return;
+    driver->shown = now;
+    driver->progress.seconds = now - driver->started;
+    driver->progress.points_per_s = driver->ran && driver->progress.seconds > 0
+                                        ? (double)driver->ran / driver->progress.seconds : 0;
+    driver->options->progress(driver->options->progress_context, &driver->progress);
+}
+
+/* Adds what is missing of this sweep's params to a row that another sweep made. */
+static cnnvp_result merge_params(struct cnnvp_driver *driver, const struct cnnvp_row *row,
+                                 const struct cnnvp_point *point, struct cnnvp_error *error)
+{
+    json_t *mine = cnnvp_point_params(driver->sweep, point->number);
+    json_t *theirs = row->params ? json_loads(row->params, 0, NULL) : NULL;
+    cnnvp_result result = CNNVP_DONE;
+    if (!theirs)
+        theirs = json_object();
+    size_t before = json_object_size(theirs);
+    if (!mine || !theirs || json_object_update_missing(theirs, mine) != 0)
+        result = cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE && json_object_size(theirs) != before) {
+        char *text = json_dumps(theirs, JSON_COMPACT | JSON_REAL_PRECISION(15));
+        result = text ? cnnvp_results_set_params(driver->results, row->key, text, error) : cnnvp_config_no_memory(error);
+        free(text);
+    }
+    json_decref(mine);
+    json_decref(theirs);
+    return result;
+}
+
+static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_point *point, struct cnnvp_error *error)
+{
+    if (sweep->point_count == sweep->point_room) {
+        size_t room = sweep->point_room ? 2 * sweep->point_room : 256;
+        struct cnnvp_sweep_point *larger = realloc(sweep->points, room * sizeof *larger);
+        if (!larger)
+            return cnnvp_config_no_memory(error);
+        sweep->points = larger;
+        sweep->point_room = room;
+    }
+    struct cnnvp_sweep_point *added = &sweep->points[sweep->point_count++];
+    added->number = point->number;
+    memcpy(added->key, point->key, sizeof added->key);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_point *point, int *known,
+                               struct cnnvp_error *error)
+{
+    struct cnnvp_row row;
+    cnnvp_result result = add_point(driver->sweep, point, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_results_get(driver->results, point->key, 0, &row, error);
+    if (result != CNNVP_DONE)
+        return result;
+    *known = *row.key != '\0';
+    if (*known) {
+        driver->progress.finished++;
+        driver->progress.found++;
+        driver->progress.failed += row.failed != 0;
+        result = merge_params(driver, &row, point, error);
+    }
+    cnnvp_row_clear(&row);
+    return result;
+}
+
+static char *result_file(const struct cnnvp_driver *driver, const char *key)
+{
+    char *name = cnnvp_text_join(driver->folder, "/", key);
+    char *file = name ? cnnvp_text_join(name, ".result", "") : NULL;
+    free(name);
+    return file;
+}
+
+static cnnvp_result record(struct cnnvp_driver *driver, const struct cnnvp_row *row, struct cnnvp_error *error)
+{
+    cnnvp_result result = cnnvp_results_put(driver->results, row, error);
+    if (result != CNNVP_DONE)
+        return result;
+    memcpy(driver->uncommitted[driver->uncommitted_count++], row->key, CNNVP_KEY_BYTES);
+    return cnnvp_driver_commit(driver, driver->uncommitted_count == COMMIT_POINTS, error);
+}
+
+static void count_new(struct cnnvp_driver *driver, int failed)
+{
+    driver->ran++;
+    driver->progress.finished++;
+    driver->progress.failed += failed != 0;
+}
+
+cnnvp_result cnnvp_driver_take(struct cnnvp_driver *driver, const char *key, int *taken, struct cnnvp_error *error)
+{
+    struct cnnvp_row row = {.params = NULL};
+    char *file = result_file(driver, key);
+    *taken = 0;
+    if (!file)
+        return cnnvp_config_no_memory(error);
+    cnnvp_result result = CNNVP_DONE;
+    if (access(file, F_OK) == 0) {
+        result = cnnvp_result_read(file, &row, error);
+        *taken = result == CNNVP_DONE && strcmp(row.key, key) == 0;
+        if (result == CNNVP_BAD_INPUT)
+            result = CNNVP_DONE; /* not one of ours, or cut off by a crash of the machine: the point runs again */
+        if (*taken)
+            result = record(driver, &row, error);
+        if (*taken && result == CNNVP_DONE)
+            count_new(driver, row.failed);
+    }
+    cnnvp_row_clear(&row);
+    free(file);
+    return result;
+}
+
+cnnvp_result cnnvp_driver_fail(struct cnnvp_driver *driver, const struct cnnvp_point *point, const char *reason,
+                               struct cnnvp_error *error)
+{
+    struct cnnvp_row row = {.failed = 1, .error = cnnvp_text_join(reason, "", "")};
+    json_t *params = cnnvp_point_params(driver->sweep, point->number);
+    memcpy(row.key, point->key, sizeof row.key);
+    row.params = params ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    cnnvp_result result = row.params && row.error ? record(driver, &row, error) : cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE)
+        count_new(driver, 1);
+    json_decref(params);
+    cnnvp_row_clear(&row);
+    return result;
+}
+
+cnnvp_result cnnvp_driver_commit(struct cnnvp_driver *driver, int now, struct cnnvp_error *error)
+{
+    double time = cnnvp_driver_now();
+    if (!now && time - driver->committed < COMMIT_SECONDS)
+        return CNNVP_DONE;
+    driver->committed = time;
+    cnnvp_result result = cnnvp_results_commit(driver->results, error);
+    for (; result == CNNVP_DONE && driver->uncommitted_count; driver->uncommitted_count--) {
+        char *file = result_file(driver, driver->uncommitted[driver->uncommitted_count - 1]);
+        if (file)
+            (void)unlink(file);
+        free(file);
+    }
+    return result;
+}
+
+cnnvp_result cnnvp_driver_batch(struct cnnvp_driver *driver, const uint64_t *numbers, size_t count,
+                                struct cnnvp_error *error)
+{
+    cnnvp_result result = driver->options->executor == CNNVP_SWEEP_SLURM
+                              ? cnnvp_slurm_batch(driver, numbers, count, error)
+                              : cnnvp_pool_batch(driver, numbers, count, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_driver_commit(driver, 1, error);
+    return result;
+}
+
+/* ---- start and end ---- */
+
+/* The lock is one of fcntl's: it belongs to this process alone, not to its workers, and goes with it. */
+static cnnvp_result take_lock(struct cnnvp_driver *driver, struct cnnvp_error *error)
+{
+    char *file = cnnvp_text_join(driver->folder, "/lock", "");
+    cnnvp_result result = file ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    for (int again = 1; again && result == CNNVP_DONE;) {
+        struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+        struct stat open_file, named_file;
+        again = 0;
+        if (mkdir(driver->folder, 0777) != 0 && errno != EEXIST) {
+            result = cnnvp_config_error(error, driver->folder, "cannot be made: %s", strerror(errno));
+            break;
+        }
+        driver->lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (driver->lock < 0) {
+            again = errno == ENOENT; /* another driver has just ended and removed the folder */
+            if (!again)
+                result = cnnvp_config_error(error, file, "cannot be made: %s", strerror(errno));
+        } else if (fcntl(driver->lock, F_SETLK, &lock) != 0) {
+            struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+            int known = fcntl(driver->lock, F_GETLK, &other) == 0 && other.l_type != F_UNLCK && other.l_pid > 0;
+            result = cnnvp_config_error(error, driver->sweep->results,
+                                        "another sweep%s%.0ld%s is writing this database; wait for it, or use another file",
+                                        known ? " (process " : "", known ? (long)other.l_pid : 0L, known ? ")" : "");
+            (void)close(driver->lock);
+            driver->lock = -1;
+        } else if (fstat(driver->lock, &open_file) != 0 || stat(file, &named_file) != 0 ||
+                   open_file.st_ino != named_file.st_ino) {
+            (void)close(driver->lock); /* the file of one that has just ended */
+            again = 1;
+        }
+    }
+    free(file);
+    return result;
+}
+
+static void drop_lock(struct cnnvp_driver *driver)
+{
+    char *file = cnnvp_text_join(driver->folder, "/lock", "");
+    if (driver->lock >= 0) {
+        if (file)
+            (void)unlink(file);
+        (void)close(driver->lock);
+        (void)rmdir(driver->folder); /* stays if there are results that could not be taken */
+    }
+    free(file);
+}
+
+static int has_suffix(const char *name, const char *suffix)
+{
+    size_t length = strlen(name), end = strlen(suffix);
+    return length > end && strcmp(name + length - end, suffix) == 0;
+}
+
+/* Takes over what an earlier driver did not, and removes what its workers left half-written. */
+static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_error *error)
+{
+    cnnvp_slurm_cancel_left(driver->folder);
+    DIR *folder = opendir(driver->folder);
+    const struct dirent *entry;
+    cnnvp_result result = CNNVP_DONE;
+    if (!folder)
+        return cnnvp_config_error(error, driver->folder, "cannot be read: %s", strerror(errno));
+    while (result == CNNVP_DONE && (entry = readdir(folder)) != NULL) {
+        char *file = cnnvp_text_join(driver->folder, "/", entry->d_name);
+        struct cnnvp_row row = {.params = NULL};
+        struct cnnvp_error reason = {""};
+        if (!file) {
+            result = cnnvp_config_no_memory(error);
+        } else if (has_suffix(entry->d_name, ".result")) {
+            if (cnnvp_result_read(file, &row, &reason) == CNNVP_DONE)
+                result = record(driver, &row, error);
+            else
+                (void)unlink(file);
+        } else if (has_suffix(entry->d_name, ".tmp") || has_suffix(entry->d_name, ".json") ||
+                   has_suffix(entry->d_name, ".log") || has_suffix(entry->d_name, ".task")) {
+            (void)unlink(file);
+        }
+        cnnvp_row_clear(&row);
+        free(file);
+    }
+    (void)closedir(folder);
+    return result == CNNVP_DONE ? cnnvp_driver_commit(driver, 1, error) : result;
+}
+
+static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error *error)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < driver->sweep->objective_count && list; i++)
+        (void)json_array_append_new(list, json_pack("{s:s, s:b}", "path", driver->sweep->objectives[i].path, "maximise",
+                                                    driver->sweep->objectives[i].maximise));
+    char *text = list ? json_dumps(list, JSON_COMPACT) : NULL;
+    cnnvp_result result = text ? cnnvp_results_set_fact(driver->results, "objectives", text, error)
+                               : cnnvp_config_no_memory(error);
+    free(text);
+    json_decref(list);
+    return result;
+}
+
+static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error *error)
+{
+    const struct cnnvp_sweep_options *options = driver->options;
+    char self[4096];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[length > 0 ? length : 0] = '\0';
+    driver->jobs = options->jobs ? options->jobs : processors > 0 ? (uint32_t)processors : 1;
+    driver->program = cnnvp_text_join(options->program ? options->program : self, "", "");
+    driver->folder = cnnvp_text_join(options->results, ".work", "");
+    driver->uncommitted = calloc(COMMIT_POINTS, sizeof *driver->uncommitted);
+    free(driver->sweep->results);
+    driver->sweep->results = cnnvp_text_join(options->results, "", "");
+    if (!driver->program || !driver->folder || !driver->uncommitted || !driver->sweep->results)
+        return cnnvp_config_no_memory(error);
+    cnnvp_result result = cnnvp_output_check(options->results, error);
+    if (result == CNNVP_DONE)
+        result = take_lock(driver, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_results_open(options->results, 1, &driver->results, error);
+    if (result == CNNVP_DONE)
+        result = take_leftovers(driver, error);
+    if (result == CNNVP_DONE && options->retry_failed)
+        result = cnnvp_results_forget_failed(driver->results, error);
+    if (result == CNNVP_DONE)
+        result = write_facts(driver, error);
+    return result;
+}
+
+static void close_driver(struct cnnvp_driver *driver)
+{
+    cnnvp_results_close(driver->results);
+    drop_lock(driver);
+    free(driver->uncommitted);
+    free(driver->folder);
+    free(driver->program);
+}
+
+static cnnvp_result run_search(struct cnnvp_driver *driver, struct cnnvp_error *error)
+{
+    uint64_t *numbers = NULL;
+    size_t count = 0;
+    if (driver->sweep->search == CNNVP_SEARCH_NSGA2)
+        return cnnvp_nsga2_run(driver, error);
+    cnnvp_result result = cnnvp_space_points(driver->sweep, driver->options->seed, &numbers, &count, error);
+    driver->progress.points = count;
+    if (result == CNNVP_DONE)
+        result = cnnvp_driver_batch(driver, numbers, count, error);
+    free(numbers);
+    return result;
+}
+
+cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_options *options,
+                             struct cnnvp_sweep_progress *done, struct cnnvp_error *error)
+{
+    struct cnnvp_driver driver = {.sweep = sweep, .options = options, .lock = -1, .started = cnnvp_driver_now()};
+    if (options->struct_size != sizeof *options || !options->results)
+        return cnnvp_config_error(error, NULL, "struct cnnvp_sweep_options does not match this library");
+    sweep->point_count = 0;
+    driver.committed = driver.started;
+    cnnvp_result result = open_driver(&driver, error);
+    if (result == CNNVP_DONE)
+        result = run_search(&driver, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_driver_commit(&driver, 1, error);
+    cnnvp_driver_show(&driver, 1);
+    driver.progress.seconds = cnnvp_driver_now() - driver.started;
+    close_driver(&driver);
+    if (done)
+        *done = driver.progress;
+    if (result == CNNVP_DONE && interrupted) {
+        (void)cnnvp_config_error(error, NULL, "interrupted after %" PRIu64 " of %" PRIu64
+                                 " points; the same command goes on from there", driver.progress.finished,
+                                 driver.progress.points);
+        return CNNVP_FAILED;
+    }
+    if (result == CNNVP_DONE && driver.progress.finished && driver.progress.failed == driver.progress.finished) {
+        (void)cnnvp_config_error(error, NULL, "all %" PRIu64 " points failed; their errors are in %s",
+                                 driver.progress.failed, sweep->results);
+        return CNNVP_FAILED;
+    }
+    return result;
+}

@@ -1,0 +1,103 @@
+"use strict";
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What both pages share: elements, numbers, canvases, tips. */
+const data = JSON.parse(document.getElementById("data").textContent);
+const colours = ["#1f6fd1", "#d1571f", "#2a9d4a", "#8a4fc0", "#c0932a", "#c03a6b", "#2aa3a8", "#7a7a7a", "#5b7a1f", "#a33"];
+function make(parent, name, text, properties) {
+    const element = document.createElement(name);
+    if (text !== undefined && text !== null) element.textContent = text;
+    Object.assign(element, properties || {});
+    if (parent) parent.appendChild(element);
+    return element;
+}
+function show(value) {
+    if (value === undefined || value === null) return "";
+    if (typeof value !== "number") return String(value);
+    return String(value);
+}
+function round(value) { return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value; }
+function short(value) {
+    const size = Math.abs(value), steps = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+    for (const [step, name] of steps) if (size >= step) return Number((value / step).toPrecision(3)) + name;
+    return String(Number(value.toPrecision(3)));
+}
+function time(ps) {
+    const steps = [[1e12, "s"], [1e9, "ms"], [1e6, "us"], [1e3, "ns"]];
+    for (const [step, name] of steps) if (ps >= step) return Number((ps / step).toPrecision(6)) + " " + name;
+    return ps + " ps";
+}
+const tipElement = make(document.body, "div", "", { className: "tip" });
+function tip(event, text) {
+    tipElement.style.display = text ? "block" : "none";
+    if (!text) return;
+    tipElement.textContent = text;
+    tipElement.style.left = Math.min(event.clientX + 14, innerWidth - tipElement.offsetWidth - 6) + "px";
+    tipElement.style.top = Math.min(event.clientY + 14, innerHeight - tipElement.offsetHeight - 6) + "px";
+}
+function canvas(parent, width, height) {
+    const element = make(parent, "canvas"), ratio = window.devicePixelRatio || 1;
+    element.width = width * ratio; element.height = height * ratio;
+    element.style.width = width + "px"; element.style.height = height + "px";
+    const context = element.getContext("2d");
+    context.scale(ratio, ratio); context.font = "11px system-ui, sans-serif";
+    return { element, context, width, height };
+}
+function range(values) {
+    let low = Infinity, high = -Infinity;
+    for (const value of values) { if (value < low) low = value; if (value > high) high = value; }
+    if (low === high) { low -= Math.abs(low) * .05 || 1; high += Math.abs(high) * .05 || 1; }
+    return [low, high];
+}
+function ticks(low, high, count) {
+    const raw = (high - low) / count, power = Math.pow(10, Math.floor(Math.log10(raw)));
+    const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= raw), list = [];
+    for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) list.push(at);
+    return list;
+}
+function axes(c, box, xr, yr, xname, yname) {
+    const g = c.context;
+    g.clearRect(0, 0, c.width, c.height); g.strokeStyle = "#d5d9e0"; g.fillStyle = "#5b6676"; g.lineWidth = 1;
+    g.textAlign = "center"; g.textBaseline = "top";
+    for (const t of ticks(xr[0], xr[1], 7)) {
+        const x = box.x(t); g.beginPath(); g.moveTo(x, box.top); g.lineTo(x, box.bottom); g.stroke(); g.fillText(short(t), x, box.bottom + 4);
+    }
+    g.textAlign = "right"; g.textBaseline = "middle";
+    for (const t of ticks(yr[0], yr[1], 6)) {
+        const y = box.y(t); g.beginPath(); g.moveTo(box.left, y); g.lineTo(box.right, y); g.stroke(); g.fillText(short(t), box.left - 4, y);
+    }
+    g.fillStyle = "#1c2430"; g.textAlign = "center"; g.fillText(xname, (box.left + box.right) / 2, c.height - 8);
+    g.save(); g.translate(10, (box.top + box.bottom) / 2); g.rotate(-Math.PI / 2); g.fillText(yname, 0, 0); g.restore();
+}
+function frame(c, xr, yr) {
+    const box = { left: 66, right: c.width - 12, top: 8, bottom: c.height - 34 };
+    box.x = v => box.left + (v - xr[0]) / (xr[1] - xr[0]) * (box.right - box.left);
+    box.y = v => box.bottom - (v - yr[0]) / (yr[1] - yr[0]) * (box.bottom - box.top);
+    return box;
+}
+/* A table whose columns sort; cells is a function of row and column. */
+function sortable(parent, columns, rows, cell, options) {
+    const holder = make(parent, "div", null, { className: "scroll" }), table = make(holder, "table"), head = make(make(table, "thead"), "tr");
+    const body = make(table, "tbody");
+    let order = -1, down = false, limit = 200;
+    function fill() {
+        const shown = (options && options.filter ? rows.filter(options.filter) : rows.slice());
+        if (order >= 0) shown.sort((a, b) => {
+            const x = cell(a, order), y = cell(b, order), less = x === y ? 0 : x === undefined ? 1 : y === undefined ? -1 : x < y ? -1 : 1;
+            return down ? -less : less;
+        });
+        body.textContent = "";
+        for (const row of shown.slice(0, limit)) {
+            const line = make(body, "tr");
+            columns.forEach((name, i) => { const v = cell(row, i); make(line, "td", show(v), { className: typeof v === "number" ? "" : "text" }); });
+            if (options && options.line) options.line(line, row);
+        }
+        if (shown.length > limit) {
+            const line = make(body, "tr"), more = make(line, "td", null, { colSpan: columns.length, className: "text" });
+            make(more, "button", "show more (" + (shown.length - limit) + ")", { onclick: () => { limit *= 5; fill(); } });
+        }
+        return shown.length;
+    }
+    columns.forEach((name, i) => make(head, "th", name, { onclick: () => { down = order === i ? !down : false; order = i; fill(); } }));
+    fill();
+    return { fill, head, table };
+}

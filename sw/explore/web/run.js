@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page of a run: data = {stats, series}, stats.json and the .series trace. Times are picoseconds. */
+const stats = data.stats, series = data.series, end = Math.max(series.end_ps, stats.total.time_ps, 1);
+const layers = stats.layers, causes = layers.length ? Object.keys(layers[0].stall_cycles) : [];
+const title = (stats.network && stats.network.name || stats.command) + " on " + (stats.platform.platform || "a platform");
+document.title = title;
+make(document.body, "h1", title);
+make(document.body, "div", time(stats.total.time_ps) + ", " + stats.total.accel_cycles + " accelerator cycles, " + stats.total.macs + " MACs" +
+    (stats.partial ? "; the run did not come to its end" : ""), { className: "note", id: "totals" });
+/* ---- timeline: layers, then tracks; wheel zooms, dragging moves, double click shows all ---- */
+make(document.body, "h2", "Timeline");
+make(document.body, "div", "Wheel: zoom. Drag: move. Double click: all of it.", { className: "note" });
+const rows = layers.map((l, i) => ({ label: l.name + (l.phase === "forward" ? "" : " " + l.phase), layer: l, colour: colours[i % colours.length] }))
+    .concat(series.streams.filter(s => s.kind === "track" && s.begin && s.begin.length).map(s => ({ label: s.unit + " " + s.name, track: s })));
+const rowHeight = 17, timeline = canvas(document.body, 1100, rows.length * rowHeight + 30), side = 170;
+timeline.element.id = "timeline";
+let from = 0, to = end;
+const atX = t => side + (t - from) / (to - from) * (timeline.width - side - 8);
+const atTime = x => from + (x - side) / (timeline.width - side - 8) * (to - from);
+const layerName = tag => tag && layers[tag - 1] ? layers[tag - 1].name : "";
+function firstAfter(list, length, t) {
+    let low = 0, high = list.length;
+    while (low < high) { const middle = (low + high) >> 1; if (list[middle] + length[middle] < t) low = middle + 1; else high = middle; }
+    return low;
+}
+function drawTimeline() {
+    const g = timeline.context;
+    g.clearRect(0, 0, timeline.width, timeline.height); g.textBaseline = "middle";
+    rows.forEach((row, i) => {
+        const y = 4 + i * rowHeight;
+        g.fillStyle = "#1c2430"; g.textAlign = "right"; g.fillText(row.label, side - 6, y + 7);
+        if (row.layer) {
+            const x = Math.max(side, atX(row.layer.start_ps)), right = Math.min(timeline.width - 8, atX(row.layer.end_ps));
+            g.fillStyle = row.colour; if (right > x) g.fillRect(x, y, Math.max(1, right - x), 13);
+            return;
+        }
+        const s = row.track;
+        let last = -1;
+        for (let k = firstAfter(s.begin, s.length, from); k < s.begin.length && s.begin[k] <= to; k++) {
+            const x = Math.max(side, atX(s.begin[k])), right = Math.min(timeline.width - 8, atX(s.begin[k] + s.length[k]));
+            if (right - x < 1 && Math.floor(x) === last) continue; /* one line a pixel */
+            last = Math.floor(x);
+            g.fillStyle = colours[s.tag[k] ? (s.tag[k] - 1) % colours.length : 7]; g.fillRect(x, y, Math.max(1, right - x), 13);
+            if (right - x > 60) { g.fillStyle = "#fff"; g.textAlign = "left"; g.fillText(series.names[s.text[k]], x + 3, y + 7, right - x - 6); }
+        }
+    });
+    g.fillStyle = "#5b6676"; g.textAlign = "center";
+    for (const t of ticks(from, to, 8)) { const x = atX(t); g.fillText(time(Math.round(t)), x, timeline.height - 12); g.fillRect(x, timeline.height - 24, 1, 5); }
+}
+function atEvent(event) {
+    const area = timeline.element.getBoundingClientRect(), x = event.clientX - area.left, row = rows[Math.floor((event.clientY - area.top - 4) / rowHeight)];
+    return { x, row, t: atTime(x) };
+}
+let held = null;
+timeline.element.onmousedown = event => { held = { x: event.clientX, from, to }; };
+window.addEventListener("mouseup", () => { held = null; });
+timeline.element.onmousemove = event => {
+    if (held) {
+        const shift = (held.x - event.clientX) / (timeline.width - side - 8) * (held.to - held.from), width = held.to - held.from;
+        from = Math.min(Math.max(0, held.from + shift), end - width); to = from + width; drawTimeline(); return;
+    }
+    const { row, t } = atEvent(event);
+    if (!row || t < from) { tip(event, ""); return; }
+    if (row.layer) {
+        const l = row.layer;
+        tip(event, l.name + " (" + l.op + ")\n" + time(l.start_ps) + " to " + time(l.end_ps) + "\n" + l.cycles + " cycles, " + l.compute_cycles + " compute\nutilization " + show(l.utilization));
+        return;
+    }
+    const s = row.track, slack = (to - from) / timeline.width, k = firstAfter(s.begin, s.length, t - slack);
+    const hit = k < s.begin.length && s.begin[k] <= t + slack;
+    tip(event, hit && row.label + "\n" + series.names[s.text[k]] + (layerName(s.tag[k]) ? ", layer " + layerName(s.tag[k]) : "") + "\n" + time(s.begin[k]) + ", " + time(s.length[k]) +
+        (s.count[k] > 1 ? "\n" + s.count[k] + " spans, busy " + time(s.busy[k]) : ""));
+};
+timeline.element.onmouseleave = event => tip(event, "");
+timeline.element.ondblclick = () => { from = 0; to = end; drawTimeline(); };
+timeline.element.addEventListener("wheel", event => {
+    const t = atEvent(event).t, factor = event.deltaY < 0 ? .7 : 1 / .7, width = Math.min(end, Math.max(1000, (to - from) * factor)), share = (t - from) / (to - from);
+    from = Math.min(Math.max(0, t - share * width), end - width); to = from + width; event.preventDefault(); drawTimeline();
+}, { passive: false });
+/* ---- stacked bars ---- */
+function bars(parent, list, parts, unit) {
+    const c = canvas(parent, 1100, list.length * 20 + 30), g = c.context, most = Math.max(1, ...list.map(l => parts.reduce((sum, p) => sum + l.values[p.name], 0)));
+    const scale = (c.width - 260) / most, hits = [];
+    list.forEach((l, i) => {
+        let x = 180;
+        g.fillStyle = "#1c2430"; g.textAlign = "right"; g.textBaseline = "middle"; g.fillText(l.name, 172, i * 20 + 10);
+        for (const part of parts) {
+            const value = l.values[part.name], width = value * scale;
+            if (!value) continue;
+            g.fillStyle = part.colour; g.fillRect(x, i * 20 + 2, width, 15); hits.push([x, i, width, l.name + "\n" + part.name + ": " + show(value) + " " + unit]); x += width;
+        }
+        g.fillStyle = "#5b6676"; g.textAlign = "left"; g.fillText(short(parts.reduce((sum, p) => sum + l.values[p.name], 0)) + " " + unit, x + 5, i * 20 + 10);
+    });
+    if (parts.length > 1) {
+        const key = make(parent, "div", null, { className: "note" });
+        for (const part of parts) { make(key, "span", null, { className: "key" }).style.background = part.colour; make(key, "span", part.name); }
+    }
+    c.element.onmousemove = event => {
+        const area = c.element.getBoundingClientRect(), x = event.clientX - area.left, y = event.clientY - area.top;
+        const hit = hits.find(h => x >= h[0] && x < h[0] + h[2] && Math.floor(y / 20) === h[1]);
+        tip(event, hit && hit[3]);
+    };
+    c.element.onmouseleave = event => tip(event, "");
+}
+if (layers.length) {
+    make(document.body, "h2", "Cycles of the layers");
+    const parts = [{ name: "compute", colour: "#2a9d4a" }].concat(causes.map((name, i) => ({ name, colour: ["#1f6fd1", "#8a4fc0", "#2aa3a8", "#c0932a", "#d1571f", "#c03a6b", "#7a7a7a", "#5b7a1f", "#b9bec7"][i % 9] })));
+    bars(document.body, layers.map(l => ({ name: l.name, values: Object.assign({ compute: l.compute_cycles }, l.stall_cycles) })), parts, "cycles");
+}
+/* ---- units: cycles that they count, and how busy their tracks are ---- */
+make(document.body, "h2", "Units");
+const unitRows = [];
+for (const [unit, counters] of Object.entries(stats.units)) {
+    const counted = Object.entries(counters).filter(([name, value]) => typeof value === "number" && /_cycles$/.test(name) && value && !(name === "busy_cycles" && counters.compute_cycles !== undefined));
+    if (counted.length) unitRows.push({ name: unit, values: Object.fromEntries(counted) });
+}
+const unitParts = [...new Set(unitRows.flatMap(r => Object.keys(r.values)))].map((name, i) => ({ name, colour: colours[i % colours.length] }));
+for (const row of unitRows) for (const part of unitParts) row.values[part.name] = row.values[part.name] || 0;
+if (unitRows.length) bars(document.body, unitRows, unitParts, "cycles");
+sortable(document.body, ["unit", "track", "busy", "share of the run"], series.streams.filter(s => s.kind === "track" && s.busy).map(s => {
+    const busy = s.busy.reduce((sum, v) => sum + v, 0);
+    return [s.unit, s.name, time(busy), round(busy / end)];
+}), (r, i) => r[i]);
+/* ---- over time ---- */
+function over(name, list) {
+    if (!list.length) return;
+    make(document.body, "h2", name);
+    for (const s of list) {
+        /* From nothing at the start to the last value at the end. */
+        const x = [0], low = [0], high = [0], last = s.last[s.last.length - 1];
+        s.window.forEach((w, i) => { x.push(w * series.window_ps / 1e6); low.push(s.min[i]); high.push(s.max[i]); });
+        x.push(end / 1e6); low.push(last); high.push(last);
+        const holder = make(document.body, "div");
+        new uPlot({
+            width: 1100, height: 150, title: s.label, cursor: { sync: { key: "run" } }, scales: { x: { time: false, range: (u, a, b) => [a, b] } },
+            axes: [{ label: "us", size: 40, labelSize: 14 }, { size: 70, values: (u, v) => v.map(short) }],
+            series: [{ label: "us" }, { label: "least", stroke: "#7fb0ea", points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }) },
+                { label: "most", stroke: "#1f6fd1", points: { show: false }, fill: "rgba(31,111,209,.12)", paths: uPlot.paths.stepped({ align: 1 }) }]
+        }, [x, low, high], holder);
+    }
+}
+const counted = series.streams.filter(s => s.window && s.max.some(v => v > 0));
+over("Bandwidth of links", counted.filter(s => s.kind === "link").map(s => Object.assign({ label: s.unit + " \u2192 " + s.name + ", bytes/s" }, s)));
+const isBuffer = s => /buffer/.test(s.unit);
+over("Buffers", counted.filter(s => s.kind === "counter" && isBuffer(s)).map(s => Object.assign({ label: s.unit + " " + s.name + (s.of ? ", " + s.of : "") }, s)));
+over("Counters", counted.filter(s => s.kind === "counter" && !isBuffer(s)).map(s => Object.assign({ label: s.unit + " " + s.name + (s.of ? ", " + s.of : "") }, s)));
+/* ---- roofline ---- */
+const measured = layers.filter(l => l.macs && l.cycles);
+if (measured.length) {
+    const sample = measured.find(l => l.utilization) || measured[0], pes = sample.utilization ? Math.round(sample.macs * (stats.total.images || 1) / (sample.utilization * sample.compute_cycles)) : 0;
+    const array = stats.platform.units.pe_array || {}, mhz = array.clock_mhz || 1000;
+    const trueMacs = l => l.utilization * l.compute_cycles * pes, peak = pes * mhz * 1e6, bandwidth = stats.memory.peak_bytes_per_s || stats.memory.mean_bytes_per_s;
+    make(document.body, "h2", "Roofline");
+    make(document.body, "div", pes + " MACs a cycle at " + mhz + " MHz; the slope is the highest bandwidth of the off-chip memory that was seen, " + short(bandwidth) + " bytes/s.", { className: "note" });
+    const points = measured.map(l => ({ l, x: trueMacs(l) / Math.max(1, l.dram_read_bytes + l.dram_write_bytes), y: trueMacs(l) / (l.cycles / (mhz * 1e6)) })).filter(p => p.y > 0);
+    const lx = range(points.map(p => Math.log10(p.x)).concat(bandwidth ? [Math.log10(peak / bandwidth)] : [])), ly = range(points.map(p => Math.log10(p.y)).concat([Math.log10(peak)]));
+    lx[0] -= .3; lx[1] += .3; ly[0] -= .2; ly[1] += .2;
+    const c = canvas(document.body, 800, 340), box = frame(c, lx, ly), g = c.context;
+    axes(c, box, lx, ly, "log10 of MACs for each byte off chip", "log10 of MACs/s");
+    g.strokeStyle = "#1c2430"; g.lineWidth = 1.5; g.beginPath();
+    for (let i = 0; i <= 200; i++) { const x = lx[0] + (lx[1] - lx[0]) * i / 200, y = Math.min(Math.log10(peak), x + Math.log10(bandwidth || peak)); if (i) g.lineTo(box.x(x), box.y(Math.max(y, ly[0]))); else g.moveTo(box.x(x), box.y(Math.max(y, ly[0]))); }
+    g.stroke(); g.textAlign = "left"; g.textBaseline = "middle";
+    points.forEach((p, i) => { const x = box.x(Math.log10(p.x)), y = box.y(Math.log10(p.y)); g.fillStyle = colours[i % colours.length]; g.beginPath(); g.arc(x, y, 5, 0, 7); g.fill(); g.fillText(p.l.name, x + 8, y); });
+}
+/* ---- energy ---- */
+const energy = Object.entries(stats.energy.by_unit).filter(e => e[1]);
+if (energy.length) { make(document.body, "h2", "Energy by unit"); bars(document.body, energy.map(([name, pj]) => ({ name, values: { energy: pj } })), [{ name: "energy", colour: "#c0932a" }], "pJ"); }
+/* ---- layers as numbers ---- */
+make(document.body, "h2", "Layers");
+const columns = ["name", "op", "phase", "macs", "cycles", "compute_cycles", ...causes.map(c => "stall " + c), "utilization", "input_words", "weight_words", "output_words", "dram_read_bytes", "dram_write_bytes"];
+make(document.body, "div", null, { id: "layers" });
+sortable(document.getElementById("layers"), columns, layers, (l, i) => columns[i].startsWith("stall ") ? l.stall_cycles[columns[i].slice(6)] : l[columns[i]]);
+drawTimeline();
+document.body.dataset.ready = String(Math.round(performance.now()));

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page of a sweep: data = {title, objectives, hypervolume, params, paths, metrics, lists, points}. A point is
+   {key, status, error, seconds, params: [...], stats: [...], list, layers: [...]} in the order of params, paths, metrics. */
+document.title = data.title;
+const good = data.points.filter(p => p.status === "ok");
+make(document.body, "h1", data.title);
+make(document.body, "div", data.points.length + " points, " + good.length + " ok, " + (data.points.length - good.length) + " failed",
+    { className: "note", id: "count" });
+const varying = data.params.map((name, i) => i).filter(i => new Set(data.points.map(p => p.params[i])).size > 1);
+const chosen = new Set();
+const objective = path => data.objectives.find(o => o.path === path);
+function best(path) { const o = objective(path); return o && o.maximise ? -1 : 1; }
+const preferred = data.objectives.map(o => data.paths.indexOf(o.path)).filter(i => i >= 0);
+const firstPath = preferred[0] ?? Math.max(0, data.paths.indexOf("total.time_ps"));
+const secondPath = preferred[1] ?? Math.max(0, data.paths.indexOf("energy.total_pj"));
+function chooser(parent, label, index, changed) {
+    const holder = make(parent, "label", label + " "), select = make(holder, "select");
+    data.paths.forEach((path, i) => make(select, "option", path, { value: i, selected: i === index }));
+    select.onchange = changed;
+    return select;
+}
+function describe(p) {
+    return varying.map(i => data.params[i] + " = " + show(p.params[i])).join("\n");
+}
+/* ---- plot of two objectives, with the front ---- */
+make(document.body, "h2", "Objectives");
+const plotBar = make(document.body, "div", null, { className: "bar" });
+const xSelect = chooser(plotBar, "x", firstPath, drawPlot), ySelect = chooser(plotBar, "y", secondPath, drawPlot);
+const frontNote = make(plotBar, "span", "", { className: "note", id: "front" });
+make(plotBar, "span", "click a point to choose it", { className: "note" });
+const plot = canvas(document.body, 900, 380);
+let plotBox = null, plotX = 0, plotY = 0;
+function front(xi, yi) {
+    const sx = best(data.paths[xi]), sy = best(data.paths[yi]);
+    const list = good.filter(p => p.stats[xi] !== null && p.stats[yi] !== null)
+        .sort((a, b) => sx * (a.stats[xi] - b.stats[xi]) || sy * (a.stats[yi] - b.stats[yi]));
+    const kept = [];
+    let lowest = Infinity, at = NaN;
+    for (const p of list) {
+        const y = sy * p.stats[yi];
+        if (y < lowest) { lowest = y; at = p.stats[xi]; kept.push(p); }
+        else if (y === lowest && p.stats[xi] === at) kept.push(p);
+    }
+    return kept;
+}
+function drawPlot() {
+    plotX = Number(xSelect.value); plotY = Number(ySelect.value);
+    if (!good.length) return;
+    const xr = range(good.map(p => p.stats[plotX])), yr = range(good.map(p => p.stats[plotY])), g = plot.context;
+    const margin = (r) => [r[0] - (r[1] - r[0]) * .03, r[1] + (r[1] - r[0]) * .03];
+    const xm = margin(xr), ym = margin(yr), box = plotBox = frame(plot, xm, ym), kept = front(plotX, plotY);
+    axes(plot, box, xm, ym, data.paths[plotX], data.paths[plotY]);
+    g.fillStyle = "rgba(31,111,209,.45)";
+    for (const p of good) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 3, 0, 7); g.fill(); }
+    g.strokeStyle = g.fillStyle = "#d1571f"; g.lineWidth = 1.5; g.beginPath();
+    kept.forEach((p, i) => { const x = box.x(p.stats[plotX]), y = box.y(p.stats[plotY]); if (i) { g.lineTo(x, box.y(kept[i - 1].stats[plotY])); g.lineTo(x, y); } else g.moveTo(x, y); });
+    g.stroke();
+    for (const p of kept) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 4, 0, 7); g.fill(); }
+    g.strokeStyle = "#1c2430";
+    for (const p of chosen) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 7, 0, 7); g.stroke(); }
+    frontNote.textContent = kept.length + " on the front";
+}
+function nearest(event) {
+    const area = plot.element.getBoundingClientRect(), x = event.clientX - area.left, y = event.clientY - area.top;
+    let found = null, least = 144;
+    for (const p of good) {
+        const d = (plotBox.x(p.stats[plotX]) - x) ** 2 + (plotBox.y(p.stats[plotY]) - y) ** 2;
+        if (d < least) { least = d; found = p; }
+    }
+    return found;
+}
+plot.element.onmousemove = event => {
+    const p = plotBox && nearest(event);
+    tip(event, p && data.paths[plotX] + " = " + show(p.stats[plotX]) + "\n" + data.paths[plotY] + " = " + show(p.stats[plotY]) + "\n" + describe(p));
+};
+plot.element.onmouseleave = event => tip(event, "");
+plot.element.onclick = event => { const p = plotBox && nearest(event); if (p) toggle(p); };
+function toggle(p) { if (chosen.has(p)) chosen.delete(p); else chosen.add(p); drawPlot(); table.fill(); compare(); }
+/* ---- parallel coordinates ---- */
+if (varying.length && good.length) {
+    make(document.body, "h2", "Parameters of the points, coloured by x of the plot above");
+    const parallel = canvas(document.body, 900, 260);
+    const lanes = varying.map(i => ({ name: data.params[i], value: p => p.params[i] })).concat([firstPath, secondPath]
+        .filter((v, i, a) => a.indexOf(v) === i).map(i => ({ name: data.paths[i], value: p => p.stats[i] })));
+    for (const lane of lanes) {
+        const values = [...new Set(data.points.filter(p => p.status === "ok").map(lane.value))];
+        if (values.every(v => typeof v === "number")) {
+            const [low, high] = range(values);
+            lane.at = v => (v - low) / (high - low); lane.low = show(Math.min(...range(values))); lane.high = show(high);
+        } else {
+            values.sort((a, b) => String(a) < String(b) ? -1 : 1);
+            lane.at = v => values.length > 1 ? values.indexOf(v) / (values.length - 1) : .5; lane.low = show(values[0]); lane.high = show(values[values.length - 1]);
+        }
+    }
+    const g = parallel.context, top = 26, bottom = 236, left = 60, step = (900 - 120) / Math.max(1, lanes.length - 1);
+    const [low, high] = range(good.map(p => p.stats[firstPath])), spread = good.length > 3000 ? Math.ceil(good.length / 3000) : 1;
+    g.lineWidth = .8;
+    good.forEach((p, n) => {
+        if (n % spread) return;
+        g.strokeStyle = "hsla(" + Math.round(215 - 195 * (p.stats[firstPath] - low) / (high - low)) + ",70%,45%,.35)"; g.beginPath();
+        lanes.forEach((lane, i) => { const x = left + i * step, y = bottom - lane.at(lane.value(p)) * (bottom - top); if (i) g.lineTo(x, y); else g.moveTo(x, y); });
+        g.stroke();
+    });
+    g.fillStyle = "#1c2430"; g.strokeStyle = "#1c2430"; g.textAlign = "center";
+    lanes.forEach((lane, i) => {
+        const x = left + i * step; g.beginPath(); g.moveTo(x, top); g.lineTo(x, bottom); g.stroke();
+        g.fillText(lane.name, x, 10); g.fillText(lane.high, x, 22); g.fillText(lane.low, x, 248);
+    });
+}
+/* ---- sensitivity: how far the mean moves over the values of one parameter ---- */
+make(document.body, "h2", "Sensitivity");
+make(document.body, "div", "Mean of an objective at each value of a parameter over all points with it; share = the largest mean less the smallest, of the overall mean.", { className: "note" });
+const sensitivity = [];
+for (const path of new Set([firstPath, secondPath])) for (const i of varying) {
+    const groups = new Map();
+    for (const p of good) { const g = groups.get(p.params[i]) || [0, 0]; g[0] += p.stats[path]; g[1]++; groups.set(p.params[i], g); }
+    const means = [...groups].map(([value, g]) => [value, g[0] / g[1]]).sort((a, b) => a[1] - b[1]);
+    if (means.length < 2) continue;
+    const all = good.reduce((sum, p) => sum + p.stats[path], 0) / good.length;
+    sensitivity.push([data.paths[path], data.params[i], show(means[0][0]), round(means[0][1]), show(means[means.length - 1][0]), round(means[means.length - 1][1]),
+        round((means[means.length - 1][1] - means[0][1]) / all)]);
+}
+sensitivity.sort((a, b) => b[6] - a[6]);
+sortable(document.body, ["objective", "parameter", "lowest at", "mean", "highest at", "mean", "share"], sensitivity, (r, i) => r[i]);
+/* ---- hypervolume ---- */
+if (data.hypervolume && data.hypervolume.length > 1) {
+    make(document.body, "h2", "Hypervolume over generations");
+    new uPlot({ width: 900, height: 220, scales: { x: { time: false } }, series: [{ label: "generation" }, { label: "hypervolume", stroke: colours[0], width: 2 }] },
+        [data.hypervolume.map(h => h.generation), data.hypervolume.map(h => h.hypervolume)], document.body);
+}
+/* ---- table ---- */
+make(document.body, "h2", "Points");
+const tableBar = make(document.body, "div", null, { className: "bar" });
+make(tableBar, "span", "Filters below the names: text, or <, <=, >, >=, = and a number. Click a row to choose it.", { className: "note" });
+const shownPaths = [...new Set([...preferred, firstPath, secondPath])];
+const allBox = make(make(tableBar, "label", "all statistics "), "input", null, { type: "checkbox", onchange: () => buildTable() });
+const tableHolder = make(document.body, "div", null, { id: "points" });
+let table = null;
+function buildTable() {
+    const paths = allBox.checked ? data.paths.map((p, i) => i) : shownPaths;
+    const columns = ["status", ...data.params, ...paths.map(i => data.paths[i]), "seconds", "error"], filters = columns.map(() => "");
+    const cell = (p, i) => {
+        if (i === 0) return p.status;
+        if (i <= data.params.length) return p.params[i - 1] ?? undefined;
+        i -= 1 + data.params.length;
+        if (i < paths.length) return p.stats ? p.stats[paths[i]] ?? undefined : undefined;
+        return i === paths.length ? p.seconds : p.error ?? undefined;
+    };
+    const passes = (value, text) => {
+        const match = /^\s*(<=|>=|<|>|=)\s*(.+)$/.exec(text);
+        if (!match) return String(value ?? "").includes(text);
+        const limit = Number(match[2]);
+        if (match[1] === "=") return String(value) === match[2].trim() || value === limit;
+        return typeof value === "number" && (match[1] === "<" ? value < limit : match[1] === "<=" ? value <= limit : match[1] === ">" ? value > limit : value >= limit);
+    };
+    tableHolder.textContent = "";
+    table = sortable(tableHolder, columns, data.points, cell, {
+        filter: p => filters.every((text, i) => !text || passes(cell(p, i), text)),
+        line: (line, p) => { line.dataset.key = p.key; if (p.status !== "ok") line.className = "failed"; else { if (chosen.has(p)) line.className = "chosen"; line.onclick = () => toggle(p); } }
+    });
+    columns.forEach((name, i) => make(make(table.head.children[i], "div"), "input", null,
+        { type: "text", onclick: e => e.stopPropagation(), oninput: e => { filters[i] = e.target.value; table.fill(); } }));
+}
+/* ---- comparison ---- */
+make(document.body, "h2", "Chosen points, layer by layer");
+const comparison = make(document.body, "div", null, { id: "comparison" });
+function compare() {
+    comparison.textContent = "";
+    const list = [...chosen];
+    if (!list.length) { make(comparison, "div", "None are chosen.", { className: "note" }); return; }
+    const bar = make(comparison, "div", null, { className: "bar" }), select = make(make(bar, "label", "metric "), "select");
+    data.metrics.forEach((m, i) => make(select, "option", m, { value: i }));
+    const holder = make(comparison, "div");
+    select.onchange = () => {
+        const names = [...new Set(list.flatMap(p => data.lists[p.list]))], metric = Number(select.value);
+        holder.textContent = "";
+        sortable(holder, ["layer", ...list.map(describe)], names, (name, i) => {
+            if (i === 0) return name;
+            const p = list[i - 1], at = data.lists[p.list].indexOf(name);
+            return at < 0 ? undefined : p.layers[at * data.metrics.length + metric];
+        });
+    };
+    select.onchange();
+}
+buildTable(); drawPlot(); compare();
+document.body.dataset.ready = String(Math.round(performance.now()));

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Driver of the instruction element (S003). Register offsets and fields come from the unit's own list.
+ */
+#include "element.h"
+
+#include <stddef.h>
+
+enum element_register {
+#define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = offset,
+#include "instruction/instruction.def"
+};
+
+enum element_field {
+#define CNNVP_FIELD(reg, name, lsb, width, help) ELEMENT_##reg##_##name = (int)(((1u << (width)) - 1u) << (lsb)),
+#include "instruction/instruction.def"
+};
+
+static uint32_t read_register(const struct cnnvp_element *element, enum element_register offset)
+{
+    return cnnvp_device_read(element->machine, element->base + (uint32_t)offset);
+}
+
+static void write_register(const struct cnnvp_element *element, enum element_register offset, uint32_t value)
+{
+    cnnvp_device_write(element->machine, element->base + (uint32_t)offset, value);
+}
+
+void cnnvp_element_init(struct cnnvp_element *element, const struct cnnvp_machine *machine, uint32_t base)
+{
+    *element = (struct cnnvp_element){.machine = machine, .base = base};
+    write_register(element, ELEMENT_CTRL, ELEMENT_CTRL_reset);
+    write_register(element, ELEMENT_CTRL, ELEMENT_CTRL_enable);
+    write_register(element, ELEMENT_IRQ_ENABLE, ELEMENT_IRQ_STATUS_event | ELEMENT_IRQ_STATUS_error |
+                                                    ELEMENT_IRQ_STATUS_space | ELEMENT_IRQ_STATUS_refused);
+}
+
+void cnnvp_element_interrupt(struct cnnvp_element *element)
+{
+    const uint32_t causes = read_register(element, ELEMENT_IRQ_STATUS);
+    if ((causes & (ELEMENT_IRQ_STATUS_error | ELEMENT_IRQ_STATUS_refused)) != 0) {
+        element->failed = 1;
+        /* The error stays set: it keeps the element stopped. Only its interrupt is taken away. */
+        write_register(element, ELEMENT_IRQ_ENABLE, 0);
+    }
+    write_register(element, ELEMENT_IRQ_STATUS, causes & ~(uint32_t)ELEMENT_IRQ_STATUS_error);
+    element->interrupts = element->interrupts + 1u;
+}
+
+/* Sleeps until the queue has room for `words` or the element has failed. */
+static void wait_for_room(struct cnnvp_element *element, uint32_t words)
+{
+    element->free = read_register(element, ELEMENT_FREE);
+    while (element->free < words && element->failed == 0) {
+        const uint32_t last = element->interrupts;
+        const uint32_t half = read_register(element, ELEMENT_QUEUE_DEPTH) / 2u;
+        write_register(element, ELEMENT_SPACE_THRESHOLD, half > words ? half : words);
+        cnnvp_machine_sleep(element->machine, &element->interrupts, last);
+        element->free = read_register(element, ELEMENT_FREE);
+    }
+}
+
+/* Room for `words` in the queue. 0 once the element has failed: nothing executes any more, and the application sees it in
+ * cnnvp_element_finish. */
+static int reserve(struct cnnvp_element *element, uint32_t words)
+{
+    if (element->free < words)
+        wait_for_room(element, words);
+    return element->failed == 0;
+}
+
+static void record(struct cnnvp_element *element, uint32_t high, uint32_t low)
+{
+    struct cnnvp_recording *recording = element->recording;
+    if (recording->count == CNNVP_RECORDED_WORDS) {
+        recording->overflow = 1;
+        return;
+    }
+    const uint32_t set = (uint32_t)CNNVP_OPCODE_set << 24 | element->image_register << 8;
+    if (element->image_stride != 0 && high == set) {
+        if (recording->patch_count == CNNVP_RECORDED_PATCHES) {
+            recording->overflow = 1;
+            return;
+        }
+        recording->patches[recording->patch_count].word = recording->count;
+        recording->patches[recording->patch_count++].stride = element->image_stride;
+    }
+    recording->words[recording->count++] = (struct cnnvp_word){high, low};
+}
+
+/* Pushes a word that room has been reserved for. */
+static inline void push(struct cnnvp_element *element, uint32_t high, uint32_t low)
+{
+    if (element->recording != NULL)
+        record(element, high, low);
+    --element->free;
+    write_register(element, ELEMENT_PUSH_LO, low);
+    write_register(element, ELEMENT_PUSH_HI, high);
+}
+
+void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag)
+{
+    if (element->tag == tag || !reserve(element, 1))
+        return;
+    element->tag = tag;
+    push(element, (uint32_t)CNNVP_OPCODE_layer << 24, tag);
+}
+
+void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number)
+{
+    ++element->events;
+    if (reserve(element, 1))
+        push(element, (uint32_t)CNNVP_OPCODE_irq << 24, number);
+}
+
+void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                        uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count)
+{
+    if (!reserve(element, count + 1u))
+        return;
+    uint32_t *value = &element->value[base];
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t wanted = descriptor[i];
+        if (value[i] != wanted) {
+            value[i] = wanted;
+            push(element, (uint32_t)CNNVP_OPCODE_set << 24 | (base + i) << 8, wanted);
+        }
+    }
+    push(element, (uint32_t)opcode << 24 | status << 16 | base << 8 | halves, immediate);
+}
+
+void cnnvp_element_push(struct cnnvp_element *element, const struct cnnvp_word *words, uint32_t count)
+{
+    const uint32_t chunk = 32u;
+    while (count != 0) {
+        const uint32_t now = count < chunk ? count : chunk;
+        if (!reserve(element, now))
+            return;
+        for (uint32_t i = 0; i < now; ++i) {
+            write_register(element, ELEMENT_PUSH_LO, words[i].low);
+            write_register(element, ELEMENT_PUSH_HI, words[i].high);
+        }
+        element->free -= now;
+        words += now;
+        count -= now;
+    }
+}
+
+int cnnvp_element_finish(struct cnnvp_element *element)
+{
+    for (;;) {
+        const uint32_t last = element->interrupts;
+        if (element->failed != 0)
+            return -1;
+        if (read_register(element, ELEMENT_EVENT_COUNT) >= element->events)
+            return 0;
+        cnnvp_machine_sleep(element->machine, &element->interrupts, last);
+    }
+}
+
+static void print_text(const struct cnnvp_machine *machine, const char *text)
+{
+    for (; *text != '\0'; ++text)
+        cnnvp_console(machine, *text);
+}
+
+static void print_hex(const struct cnnvp_machine *machine, const char *name, uint32_t value)
+{
+    print_text(machine, name);
+    for (int shift = 28; shift >= 0; shift -= 4)
+        cnnvp_console(machine, "0123456789abcdef"[(value >> shift) & 15u]);
+}
+
+void cnnvp_element_explain(const struct cnnvp_element *element)
+{
+    const struct cnnvp_machine *machine = element->machine;
+    const uint32_t cause = read_register(element, ELEMENT_ERROR_CAUSE);
+    print_text(machine, "guest: the instruction element stopped: ");
+    switch (cause) {
+#define CNNVP_ERROR_CAUSE(name, value, help)                                                                           \
+    case value:                                                                                                        \
+        print_text(machine, help);                                                                                     \
+        break;
+#include "instruction/instruction.def"
+    default:
+        print_text(machine, "a word was refused");
+        break;
+    }
+    print_hex(machine, "; word 0x", read_register(element, ELEMENT_ERROR_WORD_HI));
+    print_hex(machine, "", read_register(element, ELEMENT_ERROR_WORD_LO));
+    print_hex(machine, " at 0x", read_register(element, ELEMENT_ERROR_PC));
+    print_hex(machine, ", status 0x", read_register(element, ELEMENT_ERROR_STATUS));
+    print_text(machine, "\n");
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Driver of the instruction element: pushes instruction words, follows completion. It remembers what each of the element's
+ * registers holds at the end of what was pushed, and pushes a `set` only where a value changes.
+ */
+#ifndef CNNVP_GUEST_ELEMENT_H
+#define CNNVP_GUEST_ELEMENT_H
+
+#include "machine.h"
+
+enum cnnvp_opcode {
+#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) CNNVP_OPCODE_##mnemonic = code,
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help)
+#include "instruction/opcodes.def"
+};
+
+/* Position of each status field, as CNNVP_STATUS_<mnemonic>_<name>. */
+enum cnnvp_status_lsb {
+#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help)
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help) CNNVP_STATUS_##mnemonic##_##name = lsb,
+#include "instruction/opcodes.def"
+};
+
+#include "instruction/descriptors.def"
+
+/* Descriptors as structs of 32-bit registers, in the order of the element's registers. */
+#define CNNVP_DESCRIPTOR_MEMBER(name, help) uint32_t name;
+struct cnnvp_window {
+    CNNVP_DESCRIPTOR_WINDOW(CNNVP_DESCRIPTOR_MEMBER)
+};
+struct cnnvp_matmul {
+    CNNVP_DESCRIPTOR_MATMUL(CNNVP_DESCRIPTOR_MEMBER)
+};
+struct cnnvp_vector {
+    CNNVP_DESCRIPTOR_VECTOR(CNNVP_DESCRIPTOR_MEMBER)
+};
+struct cnnvp_transfer {
+    CNNVP_DESCRIPTOR_TRANSFER(CNNVP_DESCRIPTOR_MEMBER)
+};
+#undef CNNVP_DESCRIPTOR_MEMBER
+
+struct cnnvp_word {
+    uint32_t high;
+    uint32_t low;
+};
+
+/* What was pushed, and which `set` words hold a value that grows by `stride` from image to image. */
+#define CNNVP_RECORDED_WORDS 16384u
+#define CNNVP_RECORDED_PATCHES 1024u
+struct cnnvp_recording {
+    uint32_t count;
+    uint32_t patch_count;
+    uint32_t overflow; /* did not fit */
+    struct {
+        uint32_t word;
+        uint32_t stride;
+    } patches[CNNVP_RECORDED_PATCHES];
+    struct cnnvp_word words[CNNVP_RECORDED_WORDS];
+};
+
+struct cnnvp_element {
+    const struct cnnvp_machine *machine;
+    uint32_t base;                /* address of the element's registers */
+    uint32_t free;                /* words that fit for certain */
+    uint32_t tag;                 /* layer tag in effect at the end of what was pushed */
+    uint32_t events;              /* irq instructions pushed */
+    volatile uint32_t interrupts; /* interrupts handled */
+    volatile uint32_t failed;     /* an error was reported */
+    struct cnnvp_recording *recording; /* NULL: nothing is recorded */
+    uint32_t image_register;      /* register of the next tile instruction that depends on the image */
+    uint32_t image_stride;        /* by how much, 0: none does */
+    uint32_t value[256];          /* of the element's registers at the end of what was pushed; 0 at reset */
+};
+
+/* Enables the element and its interrupts. Does not block. */
+void cnnvp_element_init(struct cnnvp_element *element, const struct cnnvp_machine *machine, uint32_t base);
+
+/* Called by the interrupt handler when the element's line is up: notes and clears the causes. */
+void cnnvp_element_interrupt(struct cnnvp_element *element);
+
+/* All of these push words, and sleep while the queue is full. Not for use in an interrupt handler. */
+void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag);
+void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number);
+/* A tile instruction whose descriptor (`count` registers) is to stand at register `base` on; count 0: it stands there already. */
+void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                        uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count);
+
+/* Makes the next tile instruction push register `number` even if it holds `wanted` already. For registers whose value
+ * depends on data: how many words are pushed must not (contract.md, invariant 2). */
+static inline void cnnvp_element_forget(struct cnnvp_element *element, uint32_t number, uint32_t wanted)
+{
+    element->value[number] = ~wanted;
+}
+
+/* Register `number` of the next tile instruction holds an address that grows by `stride` from image to image (0: it does
+ * not); it is pushed even if it holds `wanted` already. */
+static inline void cnnvp_element_per_image(struct cnnvp_element *element, uint32_t number, uint32_t wanted,
+                                           uint32_t stride)
+{
+    element->image_register = number;
+    element->image_stride = stride;
+    if (stride != 0)
+        cnnvp_element_forget(element, number, wanted);
+}
+
+/* Pushes words as they are. */
+void cnnvp_element_push(struct cnnvp_element *element, const struct cnnvp_word *words, uint32_t count);
+
+/* Sleeps until every irq instruction pushed so far has completed or the element has failed. Returns 0, or -1 on failure. */
+int cnnvp_element_finish(struct cnnvp_element *element);
+
+/* Prints why the element stopped to the console. */
+void cnnvp_element_explain(const struct cnnvp_element *element);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The guest software's one context: no globals, so that the host build can run it anywhere. Layers, from below:
+ * machine.h, element.h (driver), pipeline.h (tiles in flight), layers.h (S000's layer functions), schedule.h, inference.h.
+ */
+#ifndef CNNVP_GUEST_H
+#define CNNVP_GUEST_H
+
+#include "element.h"
+#include "image/network_image.h"
+
+/* Halves of a buffer at most. */
+#define CNNVP_HALVES 2u
+
+/* What a half of a buffer holds, as far as the pushed instructions go. */
+struct cnnvp_slot {
+    uint32_t valid;
+    uint32_t address; /* in memory */
+    uint32_t detail;  /* a tile's position within its tensor, to tell tiles of one address apart */
+};
+
+/* The rest of a step: what happens to its results after the calculation; see pipeline.h. */
+struct cnnvp_epilogue {
+    const struct cnnvp_image_layer *layer;
+    uint32_t output_half;
+    uint32_t weight_half;
+    uint32_t table_address; /* in the weight half; for a TABLE post-operation */
+    uint32_t uses_weights;
+    uint32_t first_post;    /* posts before it have been done */
+    uint32_t divide;        /* average pooling: 64-bit sums are still to be divided */
+    uint32_t channels;      /* results: channels x height x width, contiguous at 0 in the output half */
+    uint32_t height;
+    uint32_t width;
+    int32_t row;    /* first output row and column */
+    int32_t column;
+    uint32_t result_address; /* where the results begin in the output half */
+    uint32_t memory_address; /* where channel 0, row 0, column 0 of the results goes */
+    uint32_t chip_address;   /* the same in the input buffer, on chip */
+    uint32_t to_chip;        /* 1: moved to the input buffer, 0: stored to memory */
+    uint32_t seed;
+};
+
+/* Steps whose epilogue waits while the next step's calculation is pushed first. */
+#define CNNVP_EPILOGUES 2u
+
+/* What decides which words the next image pushes, but for the element's registers. */
+struct cnnvp_guest_state {
+    struct cnnvp_epilogue waiting[CNNVP_EPILOGUES];
+    struct cnnvp_slot weight[CNNVP_HALVES];
+    uint32_t next_input;
+    uint32_t next_weight;
+    uint32_t next_output;
+    uint32_t waiting_count;
+    uint32_t tag;
+};
+
+/* See replay.h. */
+struct cnnvp_replay {
+    struct cnnvp_guest_state before;
+    uint32_t registers[256];
+    uint32_t images; /* replayed */
+    struct cnnvp_recording recording;
+};
+
+struct cnnvp_guest {
+    const struct cnnvp_machine *machine;
+    const struct cnnvp_image *image;
+    const struct cnnvp_image_blob *blobs;
+    struct cnnvp_element element;
+    struct cnnvp_slot input[CNNVP_HALVES];
+    struct cnnvp_slot weight[CNNVP_HALVES];
+    uint32_t next_input;  /* half that the next tile goes to */
+    uint32_t next_weight;
+    uint32_t next_output;
+    struct cnnvp_epilogue waiting[CNNVP_EPILOGUES];
+    uint32_t waiting_count;
+    uint32_t image_number;   /* of the image in work */
+    uint32_t blobs_resident; /* on chip: every blob is at its place */
+    struct cnnvp_replay replay; /* last, see cnnvp_guest_init */
+};
+
+/* The interrupt handler's body: claims, serves and completes what the interrupt controller has. */
+void cnnvp_guest_interrupt(struct cnnvp_guest *guest);
+
+/* Makes the context ready and the interrupt controller and the element as well. Returns -1 if there is no valid image. */
+int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine);
+
+/* Runs the image's network over all its images. Returns the exit code: 0, or 1 after an explanation on the console. */
+int cnnvp_guest_run(struct cnnvp_guest *guest);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inference application: interrupt handling, set-up, the loop over images. */
+#include "replay.h"
+#include "schedule.h"
+
+#include <stddef.h>
+
+/* PLIC registers of the standard RISC-V layout, context 0. */
+#define PLIC_PRIORITY(line) ((line) * 4u)
+#define PLIC_ENABLE 0x2000u
+#define PLIC_THRESHOLD 0x200000u
+#define PLIC_CLAIM 0x200004u
+
+void cnnvp_guest_interrupt(struct cnnvp_guest *guest)
+{
+    const uint32_t claim = guest->image->plic + PLIC_CLAIM;
+    const uint32_t line = cnnvp_device_read(guest->machine, claim);
+    if (line == 0)
+        return;
+    if (line == guest->image->element_irq)
+        cnnvp_element_interrupt(&guest->element);
+    cnnvp_device_write(guest->machine, claim, line);
+}
+
+int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine)
+{
+    const struct cnnvp_image *image = cnnvp_memory(machine, CNNVP_IMAGE_ADDRESS);
+    /* All but the recording, which is large and says itself how much of it is used. */
+    uint32_t *words = (uint32_t *)(void *)guest;
+    for (size_t i = 0; i < offsetof(struct cnnvp_guest, replay) / sizeof(uint32_t); ++i)
+        words[i] = 0;
+    guest->replay.images = 0;
+    guest->machine = machine;
+    guest->image = image;
+    if (image == NULL || image->magic != CNNVP_IMAGE_MAGIC || image->version != CNNVP_IMAGE_VERSION)
+        return -1;
+    guest->blobs = cnnvp_memory(machine, image->blobs);
+    cnnvp_element_init(&guest->element, machine, image->element);
+    const uint32_t line = image->element_irq;
+    cnnvp_device_write(machine, image->plic + PLIC_PRIORITY(line), 1);
+    cnnvp_device_write(machine, image->plic + PLIC_ENABLE, 1u << line);
+    cnnvp_device_write(machine, image->plic + PLIC_THRESHOLD, 0);
+    return 0;
+}
+
+/* Pushes all images. The first one starts from empty buffers; the second is the pattern for the rest. */
+static void push_images(struct cnnvp_guest *guest)
+{
+    const uint32_t images = guest->image->images;
+    int replay = 0;
+    for (uint32_t i = 0; i < images; ++i) {
+        const int record = i == 1 && images > 2;
+        guest->image_number = i;
+        if (replay) {
+            cnnvp_replay_image(guest);
+            continue;
+        }
+        if (record)
+            cnnvp_replay_begin(guest);
+        cnnvp_schedule_layers(guest);
+        if (record)
+            replay = cnnvp_replay_end(guest);
+    }
+    cnnvp_replay_finish(guest);
+    cnnvp_flush_epilogues(guest, 0);
+}
+
+int cnnvp_guest_run(struct cnnvp_guest *guest)
+{
+    if ((guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0)
+        cnnvp_schedule_preload(guest);
+    push_images(guest);
+    cnnvp_element_layer(&guest->element, 0);
+    cnnvp_element_irq(&guest->element, guest->image->images);
+    if (cnnvp_element_finish(&guest->element) == 0)
+        return 0;
+    cnnvp_element_explain(&guest->element);
+    return 1;
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "layers_internal.h"
+
+#include <stddef.h>
+
+#define SUM_BYTES 8u
+
+/* Bits 17:16 of the descriptor register `format`, enum cnnvp_round_mode. */
+#define FORMAT_ROUNDING 16u
+#define ROUNDING_STOCHASTIC 2u
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Seed of a part of a step; 0 stays 0: no stochastic rounding. */
+static uint32_t part_seed(uint32_t seed, uint32_t part)
+{
+    return seed == 0 ? 0 : seed + part;
+}
+
+static uint32_t pack(uint32_t low, uint32_t high)
+{
+    return low | high << 16;
+}
+
+static int on_chip(const struct cnnvp_guest *guest)
+{
+    return (guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0;
+}
+
+/* Stochastic rounding: a stream of its own for each layer, image and step; 0 where rounding needs none. */
+static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+                          const struct cnnvp_step *step)
+{
+    if ((layer->format >> FORMAT_ROUNDING & 3u) != ROUNDING_STOCHASTIC)
+        return 0;
+    uint32_t seed = layer->seed + guest->image_number * 0x9e3779b9u;
+    seed += step->output.channel * 0x85ebca6bu + (uint32_t)step->output.row * 0xc2b2ae35u;
+    return seed + (uint32_t)step->output.column * 0x27d4eb2fu;
+}
+
+struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
+                                     const struct cnnvp_box *box)
+{
+    if (on_chip(guest))
+        return (struct cnnvp_input_tile){tensor->chip_half, cnnvp_tensor_chip_address(tensor, box), tensor->row_stride,
+                                   tensor->channel_stride, 1};
+    return (struct cnnvp_input_tile){cnnvp_load_box(guest, tensor, box, 0, 0), 0, box->columns, box->rows * box->columns,
+                                   1};
+}
+
+struct cnnvp_epilogue cnnvp_epilogue_of(const struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+                                         const struct cnnvp_step *step, uint32_t output_half)
+{
+    const struct cnnvp_image_layer *last =
+        (const struct cnnvp_image_layer *)cnnvp_memory(guest->machine, guest->image->layers) +
+        guest->image->layer_count - 1u;
+    return (struct cnnvp_epilogue){
+        .layer = layer,
+        .output_half = output_half,
+        .channels = step->output.channels,
+        .height = step->output.rows,
+        .width = step->output.columns,
+        .row = step->output.row,
+        .column = step->output.column,
+        .memory_address = cnnvp_tensor_address(guest, &layer->out, &step->output),
+        .chip_address = cnnvp_tensor_chip_address(&layer->out, &step->output),
+        .to_chip = on_chip(guest) && layer != last,
+        .seed = step_seed(guest, layer, step),
+    };
+}
+
+void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_image_layer *layer, uint32_t half,
+                      uint32_t table_address)
+{
+    for (uint32_t i = 0; i < layer->post_count; ++i) {
+        if (layer->posts[i].kind == CNNVP_POST_TABLE) {
+            epilogue->uses_weights = 1;
+            epilogue->weight_half = half;
+            epilogue->table_address = table_address;
+        }
+    }
+}
+
+/* Input box of an output box for a sliding window. */
+static struct cnnvp_box window_input(const struct cnnvp_image_layer *layer, const struct cnnvp_box *output,
+                                     uint32_t channel, uint32_t channels)
+{
+    return (struct cnnvp_box){
+        .channel = channel,
+        .channels = channels,
+        .row = output->row * (int32_t)layer->sy - (int32_t)layer->pad_top,
+        .rows = (output->rows - 1u) * layer->sy + (layer->ky - 1u) * layer->dy + 1u,
+        .column = output->column * (int32_t)layer->sx - (int32_t)layer->pad_left,
+        .columns = (output->columns - 1u) * layer->sx + (layer->kx - 1u) * layer->dx + 1u,
+    };
+}
+
+static struct cnnvp_window window_of(const struct cnnvp_image_layer *layer, const struct cnnvp_box *output,
+                                     const struct cnnvp_input_tile *tile)
+{
+    return (struct cnnvp_window){
+        .in_addr = tile->address,
+        .in_row_stride = tile->row_stride,
+        .in_channel_stride = tile->channel_stride,
+        .out_h = output->rows,
+        .out_w = output->columns,
+        .kernel = pack(layer->kx, layer->ky),
+        .stride = pack(layer->sx, layer->sy),
+        .dilation = pack(layer->dx, layer->dy),
+        .out_channel_stride = output->rows * output->columns,
+        .format = layer->format,
+    };
+}
+
+uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output)
+{
+    return input << CNNVP_BUFFER_INPUT | weight << CNNVP_BUFFER_WEIGHT | output << CNNVP_BUFFER_OUTPUT;
+}
+
+/* Status of a slice's instruction: partial sums are kept from slice to slice of the input depth, the last one rounds. The
+ * fields stand at the same places for conv and matmul. */
+static uint32_t slice_status(const struct cnnvp_image_layer *layer, int first, int last)
+{
+    uint32_t status = (first ? 0u : 1u) << CNNVP_STATUS_conv_update;
+    status |= (last ? 0u : 1u) << CNNVP_STATUS_conv_partial;
+    status |= (last && layer->bias ? 1u : 0u) << CNNVP_STATUS_conv_bias;
+    return status;
+}
+
+void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+{
+    const struct cnnvp_box *output = &step->output;
+    const uint32_t taps = layer->kx * layer->ky;
+    /* Depthwise: each output channel has its own input channel, so the group's channels are one slice. */
+    const uint32_t first_in = layer->depthwise ? output->channel : 0;
+    const uint32_t inputs = layer->depthwise ? output->channels : layer->in.channels;
+    const uint32_t plane = output->rows * output->columns;
+    uint32_t blob = step->first_blob;
+    uint32_t output_half = 0;
+    struct cnnvp_epilogue epilogue = {0};
+    for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
+        const uint32_t in_count = smaller(layer->tile_in, inputs - in);
+        const int last = in + in_count == inputs;
+        const struct cnnvp_box box = window_input(layer, output, first_in + in, in_count);
+        const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
+        struct cnnvp_window window = window_of(layer, output, &tile);
+        for (uint32_t out = 0; out < output->channels; out += layer->tile_out) {
+            const uint32_t out_count = smaller(layer->tile_out, output->channels - out);
+            const uint32_t weight_half = cnnvp_load_blob(guest, blob++, &window.weight_addr);
+            if (in == 0 && out == 0) {
+                output_half = cnnvp_begin_step(guest);
+                epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
+            }
+            const uint32_t weights = layer->depthwise ? out_count * taps : out_count * in_count * taps;
+            window.in_channels = in_count;
+            window.out_channels = out_count;
+            window.bias_addr = window.weight_addr + weights * WORD_BYTES;
+            window.out_addr = out * plane * WORD_BYTES;
+            window.acc_addr = out * plane * SUM_BYTES;
+            window.seed = part_seed(epilogue.seed, out);
+            const uint32_t status = slice_status(layer, in == 0, last) |
+                                    (layer->depthwise ? 1u : 0u) << CNNVP_STATUS_conv_depthwise;
+            cnnvp_push_window(guest, CNNVP_OPCODE_conv, status,
+                              cnnvp_slice_halves(tile.half, weight_half, output_half), &window);
+            cnnvp_use_table(&epilogue, layer, weight_half,
+                      window.bias_addr + (last && layer->bias ? out_count * WORD_BYTES : 0));
+        }
+    }
+    cnnvp_end_step(guest, &epilogue);
+}
+
+/* The part of a pooling step's window that is swept at once: taps from (ky, kx) on. */
+struct window_part {
+    uint32_t ky, rows;
+    uint32_t kx, columns;
+};
+
+/* The input of the positions for that part. */
+static struct cnnvp_box part_input(const struct cnnvp_image_layer *layer, const struct cnnvp_box *output,
+                                   const struct window_part *part)
+{
+    struct cnnvp_image_layer swept = *layer;
+    swept.kx = part->columns;
+    swept.ky = part->rows;
+    struct cnnvp_box box = window_input(&swept, output, output->channel, output->channels);
+    box.row += (int32_t)(part->ky * layer->dy);
+    box.column += (int32_t)(part->kx * layer->dx);
+    return box;
+}
+
+/* Sweeps a part over the step's positions; results to out_addr, sums to 0. */
+static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+                           const struct cnnvp_box *output, const struct window_part *part, uint32_t output_half,
+                           uint32_t out_addr, uint32_t seed)
+{
+    const struct cnnvp_box box = part_input(layer, output, part);
+    const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
+    struct cnnvp_window window = window_of(layer, output, &tile);
+    window.kernel = pack(part->columns, part->rows);
+    window.in_channels = output->channels;
+    window.out_channels = output->channels;
+    /* Positions of the frame hold zeros; they must not win a maximum. */
+    const uint32_t first_row = box.row < 0 ? (uint32_t)-box.row : 0;
+    const uint32_t first_column = box.column < 0 ? (uint32_t)-box.column : 0;
+    const int32_t rows = (int32_t)layer->in.height - box.row;
+    const int32_t columns = (int32_t)layer->in.width - box.column;
+    window.valid_rows = pack(smaller(first_row, box.rows), smaller(box.rows, rows > 0 ? (uint32_t)rows : 0));
+    window.valid_cols =
+        pack(smaller(first_column, box.columns), smaller(box.columns, columns > 0 ? (uint32_t)columns : 0));
+    window.out_addr = out_addr;
+    window.seed = seed;
+    const uint32_t sum = layer->pool == CNNVP_POOL_AVERAGE;
+    const uint32_t further = sum && (part->ky != 0 || part->kx != 0);
+    cnnvp_push_window(guest, CNNVP_OPCODE_pool,
+                      sum << CNNVP_STATUS_pool_sum | further << CNNVP_STATUS_pool_update,
+                      cnnvp_slice_halves(tile.half, 0, output_half), &window);
+}
+
+/* max of `words` results at 0 and as many behind them, to 0. */
+static void push_maximum(struct cnnvp_guest *guest, uint32_t output_half, uint32_t words)
+{
+    const struct cnnvp_vector vector = {
+        .b_addr = words * WORD_BYTES,
+        .count = words,
+        .repeat = 1,
+        .a_stride = 1,
+        .b_stride = 1,
+    };
+    cnnvp_push_vector(guest, CNNVP_OPCODE_vcmp,
+                      2u << CNNVP_STATUS_vcmp_a | 2u << CNNVP_STATUS_vcmp_b | 1u << CNNVP_STATUS_vcmp_store,
+                      cnnvp_slice_halves(0, 0, output_half), &vector);
+}
+
+void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+{
+    const struct cnnvp_box *output = &step->output;
+    const uint32_t words = output->channels * output->rows * output->columns;
+    const uint32_t tile_ky = layer->tile_ky != 0 ? layer->tile_ky : layer->ky;
+    const uint32_t tile_kx = layer->tile_kx != 0 ? layer->tile_kx : layer->kx;
+    struct window_part part = {.rows = smaller(tile_ky, layer->ky), .columns = smaller(tile_kx, layer->kx)};
+    /* The first load goes before what waits of the step before (pipeline.h); it is found again below. */
+    const struct cnnvp_box first = part_input(layer, output, &part);
+    (void)cnnvp_bring_input(guest, &layer->in, &first);
+    uint32_t table = 0;
+    uint32_t weight_half = 0;
+    if (layer->blob_count != 0)
+        weight_half = cnnvp_load_blob(guest, step->first_blob, &table);
+    const uint32_t output_half = cnnvp_begin_step(guest);
+    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
+    epilogue.divide = layer->pool == CNNVP_POOL_AVERAGE;
+    if (epilogue.divide && layer->by_position)
+        epilogue.result_address = words * SUM_BYTES;
+    for (part.ky = 0; part.ky < layer->ky; part.ky += tile_ky) {
+        part.rows = smaller(tile_ky, layer->ky - part.ky);
+        for (part.kx = 0; part.kx < layer->kx; part.kx += tile_kx) {
+            part.columns = smaller(tile_kx, layer->kx - part.kx);
+            const int maximum = !epilogue.divide && (part.ky != 0 || part.kx != 0);
+            push_pool_part(guest, layer, output, &part, output_half, maximum ? words * WORD_BYTES : 0,
+                           epilogue.seed);
+            if (maximum)
+                push_maximum(guest, output_half, words);
+        }
+    }
+    cnnvp_use_table(&epilogue, layer, weight_half, table);
+    cnnvp_end_step(guest, &epilogue);
+}
+
+void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+                           const struct cnnvp_step *step)
+{
+    const uint32_t inputs = layer->in.channels * layer->in.height * layer->in.width;
+    const uint32_t outputs = step->output.channels;
+    uint32_t blob = step->first_blob;
+    uint32_t output_half = 0;
+    struct cnnvp_epilogue epilogue = {0};
+    /* The input vector is contiguous: one row of `inputs` words. */
+    struct cnnvp_image_tensor vector = layer->in;
+    vector.channels = 1;
+    vector.height = 1;
+    vector.width = inputs;
+    for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
+        const uint32_t in_count = smaller(layer->tile_in, inputs - in);
+        const int last = in + in_count == inputs;
+        const struct cnnvp_box box = {.channels = 1, .rows = 1, .column = (int32_t)in, .columns = in_count};
+        const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &vector, &box);
+        struct cnnvp_matmul matmul = {.in_addr = tile.address, .inputs = in_count, .format = layer->format};
+        for (uint32_t out = 0; out < outputs; out += layer->tile_out) {
+            const uint32_t out_count = smaller(layer->tile_out, outputs - out);
+            const uint32_t weight_half = cnnvp_load_blob(guest, blob++, &matmul.weight_addr);
+            if (in == 0 && out == 0) {
+                output_half = cnnvp_begin_step(guest);
+                epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
+            }
+            matmul.outputs = out_count;
+            matmul.bias_addr = matmul.weight_addr + in_count * out_count * WORD_BYTES;
+            matmul.out_addr = out * WORD_BYTES;
+            matmul.acc_addr = out * SUM_BYTES;
+            matmul.seed = part_seed(epilogue.seed, out);
+            cnnvp_push_matmul(guest, slice_status(layer, in == 0, last),
+                              cnnvp_slice_halves(tile.half, weight_half, output_half), &matmul);
+            cnnvp_use_table(&epilogue, layer, weight_half,
+                      matmul.bias_addr + (last && layer->bias ? out_count * WORD_BYTES : 0));
+        }
+    }
+    cnnvp_end_step(guest, &epilogue);
+}
+
+/* Words of a plane follow each other, or one word counts for all of them. */
+static int is_plane(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
+{
+    return box->rows == 1 || tile->row_stride == box->columns * tile->column_stride;
+}
+
+/* All words follow each other. */
+static int is_dense(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
+{
+    return is_plane(tile, box) && tile->column_stride == 1 && tile->channel_stride == box->rows * box->columns;
+}
+
+/*
+ * One vector instruction over all words of a tile: b is a second tile of the same box, or NULL. Operands that count for
+ * several positions make channels repetitions. Tiles that lie in frames (on chip) take one instruction a channel, with a
+ * repetition for each row.
+ */
+static void push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                             const struct cnnvp_vector *base, const struct cnnvp_box *box,
+                             const struct cnnvp_input_tile *a, const struct cnnvp_input_tile *b)
+{
+    const uint32_t plane = box->rows * box->columns;
+    const struct cnnvp_input_tile *second = b != NULL ? b : a;
+    struct cnnvp_vector vector = *base;
+    vector.a_addr = a->address;
+    vector.a_stride = a->column_stride;
+    if (b != NULL) {
+        vector.b_addr = b->address;
+        vector.b_stride = b->column_stride;
+    }
+    if (is_plane(a, box) && is_plane(second, box)) {
+        const int dense = is_dense(a, box) && is_dense(second, box);
+        vector.count = dense ? box->channels * plane : plane;
+        vector.repeat = dense ? 1u : box->channels;
+        vector.a_repeat = dense ? 0 : a->channel_stride;
+        vector.b_repeat = dense || b == NULL ? 0 : b->channel_stride;
+        vector.out_repeat = dense ? 0 : plane;
+        cnnvp_push_vector(guest, opcode, status, halves, &vector);
+        return;
+    }
+    vector.count = box->columns;
+    vector.repeat = box->rows;
+    vector.a_repeat = a->row_stride;
+    vector.out_repeat = box->columns;
+    if (b != NULL)
+        vector.b_repeat = b->row_stride;
+    for (uint32_t channel = 0; channel < box->channels; ++channel) {
+        cnnvp_push_vector(guest, opcode, status, halves, &vector);
+        vector.a_addr += a->channel_stride * WORD_BYTES;
+        if (b != NULL)
+            vector.b_addr += b->channel_stride * WORD_BYTES;
+        vector.out_addr += plane * WORD_BYTES;
+        vector.seed = part_seed(base->seed, channel + 1u);
+    }
+}
+
+/* Brings what becomes the box `output` when dimensions have changed places. */
+static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+                                              const struct cnnvp_box *output)
+{
+    const int32_t first[3] = {(int32_t)output->channel, output->row, output->column};
+    const uint32_t count[3] = {output->channels, output->rows, output->columns};
+    int32_t from[3] = {0, 0, 0};
+    uint32_t size[3] = {1, 1, 1};
+    for (uint32_t i = 0; i < 3; ++i) {
+        from[layer->from[i]] = first[i];
+        size[layer->from[i]] = count[i];
+    }
+    const struct cnnvp_box box = {(uint32_t)from[0], size[0], from[1], size[1], from[2], size[2]};
+    struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
+    const uint32_t strides[3] = {tile.channel_stride, tile.row_stride, tile.column_stride};
+    tile.channel_stride = strides[layer->from[0]];
+    tile.row_stride = strides[layer->from[1]];
+    tile.column_stride = strides[layer->from[2]];
+    return tile;
+}
+
+void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+{
+    const struct cnnvp_image_post *function = &layer->posts[0];
+    const struct cnnvp_input_tile tile = layer->permuted ? bring_permuted(guest, layer, &step->output)
+                                                         : cnnvp_bring_input(guest, &layer->in, &step->output);
+    struct cnnvp_vector vector = {0};
+    uint32_t weight_half = 0;
+    if (layer->blob_count != 0)
+        weight_half = cnnvp_load_blob(guest, step->first_blob, &vector.b_addr);
+    const uint32_t output_half = cnnvp_begin_step(guest);
+    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
+    vector.seed = epilogue.seed;
+    enum cnnvp_opcode opcode = CNNVP_OPCODE_vcmp;
+    uint32_t status = 3u << CNNVP_STATUS_vcmp_b | 1u << CNNVP_STATUS_vcmp_store;
+    if (function->kind == CNNVP_POST_TABLE) {
+        opcode = CNNVP_OPCODE_vact;
+        status = 1u << CNNVP_STATUS_vact_b;
+        vector.format = function->format;
+    } else {
+        vector.immediate = (uint32_t)function->value;
+        if (function->kind == CNNVP_POST_MIN)
+            status |= 1u << CNNVP_STATUS_vcmp_minimum;
+    }
+    push_elementwise(guest, opcode, status, cnnvp_slice_halves(tile.half, weight_half, output_half), &vector,
+                     &step->output, &tile, NULL);
+    cnnvp_use_table(&epilogue, layer, weight_half, vector.b_addr);
+    epilogue.first_post = 1;
+    cnnvp_end_step(guest, &epilogue);
+}
+
+/* The part of an operand that a box of the result needs: dimensions of 1 count for all positions. */
+static struct cnnvp_box operand_box(const struct cnnvp_image_tensor *operand, const struct cnnvp_image_tensor *out,
+                                    const struct cnnvp_box *box)
+{
+    struct cnnvp_box part = *box;
+    if (operand->channels < out->channels) {
+        part.channel = 0;
+        part.channels = 1;
+    }
+    if (operand->height < out->height) {
+        part.row = 0;
+        part.rows = 1;
+    }
+    if (operand->width < out->width) {
+        part.column = 0;
+        part.columns = 1;
+    }
+    return part;
+}
+
+/* Strides that stay where they are in those dimensions. */
+static struct cnnvp_input_tile spread(struct cnnvp_input_tile tile, const struct cnnvp_image_tensor *operand,
+                                      const struct cnnvp_image_tensor *out)
+{
+    if (operand->channels < out->channels)
+        tile.channel_stride = 0;
+    if (operand->height < out->height)
+        tile.row_stride = 0;
+    if (operand->width < out->width)
+        tile.column_stride = 0;
+    return tile;
+}
+
+struct operation {
+    enum cnnvp_opcode opcode;
+    uint32_t status;
+};
+
+static struct operation operation_of(uint32_t arithmetic)
+{
+    switch (arithmetic) {
+    case CNNVP_ARITHMETIC_SUB:
+        return (struct operation){CNNVP_OPCODE_vsub, 1u << CNNVP_STATUS_vsub_store};
+    case CNNVP_ARITHMETIC_MUL:
+        return (struct operation){CNNVP_OPCODE_vmac, 1u << CNNVP_STATUS_vmac_store};
+    case CNNVP_ARITHMETIC_DIV:
+        return (struct operation){CNNVP_OPCODE_vdiv, 1u << CNNVP_STATUS_vdiv_store};
+    case CNNVP_ARITHMETIC_MAX:
+        return (struct operation){CNNVP_OPCODE_vcmp, 1u << CNNVP_STATUS_vcmp_store};
+    case CNNVP_ARITHMETIC_MIN:
+        return (struct operation){CNNVP_OPCODE_vcmp,
+                                  1u << CNNVP_STATUS_vcmp_store | 1u << CNNVP_STATUS_vcmp_minimum};
+    default:
+        return (struct operation){CNNVP_OPCODE_vadd, 1u << CNNVP_STATUS_vadd_store};
+    }
+}
+
+void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+{
+    const struct cnnvp_box *box = &step->output;
+    const struct cnnvp_box a_box = operand_box(&layer->in, &layer->out, box);
+    const struct cnnvp_box b_box = operand_box(&layer->in2, &layer->out, box);
+    const uint32_t bytes = a_box.channels * a_box.rows * a_box.columns * WORD_BYTES;
+    struct cnnvp_input_tile a = cnnvp_bring_input(guest, &layer->in, &a_box);
+    /* Both operands in one half: the second behind the first, or where it lies on chip. */
+    struct cnnvp_input_tile b =
+        on_chip(guest) ? cnnvp_bring_input(guest, &layer->in2, &b_box)
+                       : (struct cnnvp_input_tile){cnnvp_load_box(guest, &layer->in2, &b_box, bytes, 1), bytes,
+                                                   b_box.columns, b_box.rows * b_box.columns, 1};
+    a = spread(a, &layer->in, &layer->out);
+    b = spread(b, &layer->in2, &layer->out);
+    uint32_t table = 0;
+    uint32_t weight_half = 0;
+    if (layer->blob_count != 0)
+        weight_half = cnnvp_load_blob(guest, step->first_blob, &table);
+    const uint32_t output_half = cnnvp_begin_step(guest);
+    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
+    const struct cnnvp_vector vector = {.format = layer->format, .seed = epilogue.seed};
+    const struct operation operation = operation_of(layer->arithmetic);
+    push_elementwise(guest, operation.opcode, operation.status, cnnvp_slice_halves(a.half, 0, output_half), &vector,
+                     box, &a, &b);
+    cnnvp_use_table(&epilogue, layer, weight_half, table);
+    cnnvp_end_step(guest, &epilogue);
+}

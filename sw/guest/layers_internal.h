@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the layer functions share. */
+#ifndef CNNVP_GUEST_LAYERS_INTERNAL_H
+#define CNNVP_GUEST_LAYERS_INTERNAL_H
+
+#include "layers.h"
+
+#define WORD_BYTES 2u
+
+/* Where a step's input tile is once it has been loaded. */
+struct cnnvp_input_tile {
+    uint32_t half;
+    uint32_t address;
+    uint32_t row_stride;     /* words */
+    uint32_t channel_stride; /* words */
+    uint32_t column_stride;  /* 1; 0 where one word counts for a whole row */
+};
+
+/* Loads the box (on chip: finds it) and says where it is. */
+struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
+                                          const struct cnnvp_box *box);
+
+/* What the results of a step need after its calculation; results lie at the start of the output half. */
+struct cnnvp_epilogue cnnvp_epilogue_of(const struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+                                        const struct cnnvp_step *step, uint32_t output_half);
+
+/* Tells the epilogue where the table of a TABLE post-operation is, if the layer has one. */
+void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_image_layer *layer, uint32_t half,
+                     uint32_t table_address);
+
+/* The halves operand of a tile instruction. */
+uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output);
+
+#endif

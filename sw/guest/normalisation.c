@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Batch normalisation, S000 algorithm 4. Stored statistics take one sweep. Statistics of the data take the three sweeps of
+ * A4 over the input buffer: mean, variance, normalise and transform; length is one channel of one image (Part B 0-10, 0-11).
+ */
+#include "layers_internal.h"
+
+/* x * scale[c] + offset[c]; the blob holds the scales of all channels, then the offsets. */
+static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+                             const struct cnnvp_step *step)
+{
+    const struct cnnvp_box *box = &step->output;
+    const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, box);
+    uint32_t scales = 0;
+    const uint32_t weight_half = cnnvp_load_blob(guest, step->first_blob, &scales);
+    const uint32_t output_half = cnnvp_begin_step(guest);
+    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
+    const uint32_t status = 1u << CNNVP_STATUS_vnorm_b | 1u << CNNVP_STATUS_vnorm_store;
+    const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
+    const uint32_t plane = box->rows * box->columns;
+    const uint32_t offsets = scales + layer->in.channels * WORD_BYTES;
+    struct cnnvp_vector vector = {
+        .a_stride = 1,
+        .format = layer->format,
+        .seed = epilogue.seed,
+        .b_repeat = 1,
+        .c_repeat = 1,
+        .a_repeat = tile.channel_stride,
+        .out_repeat = plane,
+    };
+    /* Channels are repetitions. Where a channel is not contiguous each of its rows takes an instruction. */
+    const int whole = tile.row_stride == box->columns;
+    vector.count = whole ? plane : box->columns;
+    vector.repeat = box->channels;
+    for (uint32_t row = 0; row < (whole ? 1u : box->rows); ++row) {
+        vector.a_addr = tile.address + row * tile.row_stride * WORD_BYTES;
+        vector.out_addr = row * box->columns * WORD_BYTES;
+        vector.b_addr = scales + box->channel * WORD_BYTES;
+        vector.c_addr = offsets + box->channel * WORD_BYTES;
+        cnnvp_push_vector(guest, CNNVP_OPCODE_vnorm, status, halves, &vector);
+        if (vector.seed != 0)
+            vector.seed += 1;
+    }
+    cnnvp_use_table(&epilogue, layer, weight_half, offsets + layer->in.channels * WORD_BYTES);
+    cnnvp_end_step(guest, &epilogue);
+}
+
+/* Where the vectors of one word a channel are in the output half. */
+struct norm_scratch {
+    uint32_t mean, inverse, scale, product, offset;
+};
+
+/* scale = gamma * inverse, offset = beta - mean * scale, for all channels of the step. */
+static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_image_norm_data *formats,
+                           const struct norm_scratch *at, uint32_t gamma, uint32_t beta, uint32_t halves,
+                           uint32_t channels, uint32_t seed)
+{
+    const uint32_t multiply = 1u << CNNVP_STATUS_vmac_store | 2u << CNNVP_STATUS_vmac_b;
+    struct cnnvp_vector vector = {
+        .a_addr = gamma,
+        .b_addr = at->inverse,
+        .out_addr = at->scale,
+        .count = channels,
+        .repeat = 1,
+        .a_stride = 1,
+        .b_stride = 1,
+        .format = formats->scale,
+        .seed = seed,
+    };
+    cnnvp_push_vector(guest, CNNVP_OPCODE_vmac, multiply | 1u << CNNVP_STATUS_vmac_a, halves, &vector);
+    vector.a_addr = at->mean;
+    vector.b_addr = at->scale;
+    vector.out_addr = at->product;
+    vector.format = formats->product;
+    cnnvp_push_vector(guest, CNNVP_OPCODE_vmac, multiply | 2u << CNNVP_STATUS_vmac_a, halves, &vector);
+    vector.a_addr = beta;
+    vector.b_addr = at->product;
+    vector.out_addr = at->offset;
+    vector.format = formats->offset;
+    cnnvp_push_vector(guest, CNNVP_OPCODE_vsub,
+                      1u << CNNVP_STATUS_vsub_store | 1u << CNNVP_STATUS_vsub_a | 2u << CNNVP_STATUS_vsub_b, halves,
+                      &vector);
+}
+
+static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+                           const struct cnnvp_step *step)
+{
+    const struct cnnvp_box *box = &step->output;
+    const struct cnnvp_image_norm_data *formats = &layer->norm_data;
+    const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, box);
+    uint32_t gammas = 0;
+    const uint32_t weight_half = cnnvp_load_blob(guest, step->first_blob, &gammas);
+    const uint32_t output_half = cnnvp_begin_step(guest);
+    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
+    const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
+    const uint32_t plane = box->rows * box->columns;
+    const uint32_t vector_bytes = box->channels * WORD_BYTES;
+    const uint32_t scratch = box->channels * plane * WORD_BYTES;
+    const struct norm_scratch at = {scratch, scratch + vector_bytes, scratch + 2u * vector_bytes,
+                                    scratch + 3u * vector_bytes, scratch + 4u * vector_bytes};
+    struct cnnvp_vector vector = {
+        .a_addr = tile.address,
+        .b_addr = at.mean,
+        .out_addr = at.mean,
+        .count = plane,
+        .repeat = box->channels,
+        .a_stride = 1,
+        .a_repeat = tile.channel_stride,
+        .b_repeat = 1,
+        .out_repeat = 1,
+        .immediate = formats->epsilon,
+        .format = formats->mean,
+        .seed = epilogue.seed,
+    };
+    cnnvp_push_vector(guest, CNNVP_OPCODE_vmean, 0, halves, &vector);
+    vector.out_addr = at.inverse;
+    vector.format = formats->inverse;
+    cnnvp_push_vector(guest, CNNVP_OPCODE_vvar, 2u << CNNVP_STATUS_vvar_b, halves, &vector);
+    const uint32_t gamma = gammas + box->channel * WORD_BYTES;
+    const uint32_t beta = gamma + layer->in.channels * WORD_BYTES;
+    push_transform(guest, formats, &at, gamma, beta, halves, box->channels, epilogue.seed);
+    vector.b_addr = at.scale;
+    vector.c_addr = at.offset;
+    vector.c_repeat = 1;
+    vector.out_addr = 0;
+    vector.out_repeat = plane;
+    vector.format = layer->format;
+    cnnvp_push_vector(guest, CNNVP_OPCODE_vnorm, 2u << CNNVP_STATUS_vnorm_b | 1u << CNNVP_STATUS_vnorm_store, halves,
+                      &vector);
+    cnnvp_use_table(&epilogue, layer, weight_half, gammas + 2u * layer->in.channels * WORD_BYTES);
+    cnnvp_end_step(guest, &epilogue);
+}
+
+void cnnvp_normalisation(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+                         const struct cnnvp_step *step)
+{
+    if (layer->norm == CNNVP_NORM_DATA)
+        normalise_data(guest, layer, step);
+    else
+        normalise_stored(guest, layer, step);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pipeline.h"
+
+#include <stddef.h>
+
+#define WORD_BYTES 2u
+#define SLOT_BYTES 8u
+
+static uint32_t bit(uint32_t half, uint32_t buffer)
+{
+    return half << buffer;
+}
+
+static const uint32_t *registers(const void *descriptor)
+{
+    return descriptor;
+}
+
+#define REGISTER_COUNT(descriptor) ((uint32_t)(sizeof(descriptor) / sizeof(uint32_t)))
+
+static uint32_t register_of(enum cnnvp_descriptor_base base, size_t offset)
+{
+    return (uint32_t)base + (uint32_t)(offset / sizeof(uint32_t));
+}
+
+static int on_chip(const struct cnnvp_guest *guest)
+{
+    return (guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0;
+}
+
+/* Words from interior position (0, 0, 0) to a box's first; may be negative in the frame. */
+static int32_t box_offset(const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box)
+{
+    return (int32_t)(box->channel * tensor->channel_stride) + box->row * (int32_t)tensor->row_stride + box->column;
+}
+
+uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
+                              const struct cnnvp_box *box)
+{
+    return tensor->address + guest->image_number * tensor->image_stride +
+           (uint32_t)(box_offset(tensor, box) * (int32_t)WORD_BYTES);
+}
+
+uint32_t cnnvp_tensor_chip_address(const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box)
+{
+    const int32_t interior = (int32_t)(tensor->border_top * tensor->row_stride + tensor->border_left);
+    return tensor->chip_address + (uint32_t)((interior + box_offset(tensor, box)) * (int32_t)WORD_BYTES);
+}
+
+/* How many of `count` positions from `first` on lie in [0, size). */
+static uint32_t inside(int32_t first, uint32_t count, uint32_t size)
+{
+    const int32_t begin = first < 0 ? 0 : first;
+    const int32_t last = first + (int32_t)count;
+    const int32_t end = last > (int32_t)size ? (int32_t)size : last;
+    return end > begin ? (uint32_t)(end - begin) : 0;
+}
+
+/* image_stride: by how many bytes the place in memory moves on from image to image. */
+static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, enum cnnvp_buffer buffer,
+                      uint32_t half, enum cnnvp_descriptor_base base, uint32_t image_stride)
+{
+    cnnvp_element_per_image(&guest->element, register_of(base, offsetof(struct cnnvp_transfer, memory_addr)),
+                            transfer->memory_addr, image_stride);
+    const uint32_t status = (uint32_t)buffer << CNNVP_STATUS_request_buffer;
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_request, status, bit(half, buffer), 0, (uint32_t)base,
+                       registers(transfer), REGISTER_COUNT(*transfer));
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base, NULL, 0);
+}
+
+uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
+                        uint32_t at, int keep)
+{
+    const uint32_t address = cnnvp_tensor_address(guest, tensor, box);
+    const uint32_t halves = guest->image->input_halves;
+    if (!keep) {
+        for (uint32_t half = 0; half < halves; ++half) {
+            const struct cnnvp_slot *slot = &guest->input[half];
+            if (slot->valid && slot->address == address && slot->detail == box->channels)
+                return half;
+        }
+        guest->next_input = (guest->next_input + 1u) % halves;
+    }
+    const uint32_t half = guest->next_input;
+    guest->input[half] = (struct cnnvp_slot){.valid = !keep, .address = address, .detail = box->channels};
+    const uint32_t plane = box->rows * box->columns;
+    const struct cnnvp_transfer transfer = {
+        .memory_addr = address,
+        .buffer_addr = at,
+        .row_bytes = box->columns * WORD_BYTES,
+        .rows = box->rows,
+        .memory_row_stride = tensor->row_stride * WORD_BYTES,
+        .buffer_row_stride = box->columns * WORD_BYTES,
+        .planes = box->channels,
+        .memory_plane_stride = tensor->channel_stride * WORD_BYTES,
+        .buffer_plane_stride = plane * WORD_BYTES,
+        .feature_words = box->channels * inside(box->row, box->rows, tensor->height) *
+                         inside(box->column, box->columns, tensor->width),
+    };
+    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->image_stride);
+    return half;
+}
+
+void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor)
+{
+    const uint32_t rows = tensor->border_top + tensor->height + tensor->border_bottom;
+    if (tensor->border_top + tensor->border_left + tensor->border_bottom + tensor->border_right == 0)
+        return;
+    const struct cnnvp_transfer frame = {
+        .buffer_addr = tensor->chip_address,
+        .row_bytes = tensor->row_stride * WORD_BYTES,
+        .rows = rows,
+        .buffer_row_stride = tensor->row_stride * WORD_BYTES,
+        .planes = tensor->channels,
+        .buffer_plane_stride = tensor->channel_stride * WORD_BYTES,
+    };
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT,
+                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_LOAD, registers(&frame),
+                       REGISTER_COUNT(frame));
+}
+
+void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor)
+{
+    const struct cnnvp_box whole = {
+        .channels = tensor->channels, .rows = tensor->height, .columns = tensor->width};
+    cnnvp_fill_chip_tensor(guest, tensor);
+    const struct cnnvp_transfer transfer = {
+        .memory_addr = cnnvp_tensor_address(guest, tensor, &whole),
+        .buffer_addr = cnnvp_tensor_chip_address(tensor, &whole),
+        .row_bytes = tensor->width * WORD_BYTES,
+        .rows = tensor->height,
+        .memory_row_stride = tensor->row_stride * WORD_BYTES,
+        .buffer_row_stride = tensor->row_stride * WORD_BYTES,
+        .planes = tensor->channels,
+        .memory_plane_stride = tensor->channel_stride * WORD_BYTES,
+        .buffer_plane_stride = tensor->channel_stride * WORD_BYTES,
+        .feature_words = tensor->channels * tensor->height * tensor->width,
+    };
+    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, tensor->chip_half, CNNVP_BASE_LOAD, tensor->image_stride);
+}
+
+/* Epilogues that need a table in a weight half must be pushed before the half is loaded anew. */
+static void free_weight_half(struct cnnvp_guest *guest, uint32_t half)
+{
+    for (uint32_t i = 0; i < guest->waiting_count; ++i) {
+        const struct cnnvp_epilogue *epilogue = &guest->waiting[i];
+        if (epilogue->uses_weights && epilogue->weight_half == half) {
+            cnnvp_flush_epilogues(guest, guest->waiting_count - i - 1u);
+            i = UINT32_MAX; /* from the start: the list has moved up */
+        }
+    }
+}
+
+uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *address)
+{
+    const struct cnnvp_image_blob *blob = &guest->blobs[number];
+    const uint32_t halves = guest->image->weight_halves;
+    const int chip = on_chip(guest);
+    *address = chip ? blob->chip_address : 0;
+    for (uint32_t half = 0; half < halves; ++half) {
+        if (!chip && guest->weight[half].valid && guest->weight[half].address == blob->address)
+            return half;
+    }
+    if (guest->blobs_resident)
+        return blob->chip_half;
+    uint32_t half = blob->chip_half;
+    if (!chip) {
+        guest->next_weight = (guest->next_weight + 1u) % halves;
+        half = guest->next_weight;
+        free_weight_half(guest, half);
+        guest->weight[half] = (struct cnnvp_slot){.valid = 1, .address = blob->address};
+    }
+    const struct cnnvp_transfer transfer = {
+        .memory_addr = blob->address,
+        .buffer_addr = *address,
+        .row_bytes = blob->bytes,
+        .rows = 1,
+        .memory_row_stride = blob->bytes,
+        .buffer_row_stride = blob->bytes,
+        .planes = 1,
+        .memory_plane_stride = blob->bytes,
+        .buffer_plane_stride = blob->bytes,
+    };
+    push_load(guest, &transfer, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, 0);
+    return half;
+}
+
+void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                       const struct cnnvp_window *window)
+{
+    cnnvp_element_forget(&guest->element, register_of(CNNVP_BASE_WINDOW, offsetof(struct cnnvp_window, format)),
+                         window->format);
+    cnnvp_element_tile(&guest->element, opcode, status, halves, 0, CNNVP_BASE_WINDOW, registers(window),
+                       REGISTER_COUNT(*window));
+}
+
+void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halves, const struct cnnvp_matmul *matmul)
+{
+    cnnvp_element_forget(&guest->element, register_of(CNNVP_BASE_MATMUL, offsetof(struct cnnvp_matmul, format)),
+                         matmul->format);
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_matmul, status, halves, 0, CNNVP_BASE_MATMUL, registers(matmul),
+                       REGISTER_COUNT(*matmul));
+}
+
+void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                       const struct cnnvp_vector *vector)
+{
+    cnnvp_element_forget(&guest->element, register_of(CNNVP_BASE_VECTOR, offsetof(struct cnnvp_vector, format)),
+                         vector->format);
+    cnnvp_element_forget(&guest->element, register_of(CNNVP_BASE_VECTOR, offsetof(struct cnnvp_vector, immediate)),
+                         vector->immediate);
+    cnnvp_element_tile(&guest->element, opcode, status, halves, 0, CNNVP_BASE_VECTOR, registers(vector),
+                       REGISTER_COUNT(*vector));
+}
+
+/* One post-operation over all results, in place. */
+static void push_post(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue,
+                      const struct cnnvp_image_post *post)
+{
+    struct cnnvp_vector vector = {
+        .a_addr = epilogue->result_address,
+        .out_addr = epilogue->result_address,
+        .count = epilogue->channels * epilogue->height * epilogue->width,
+        .repeat = 1,
+        .a_stride = 1,
+        .seed = epilogue->seed,
+    };
+    uint32_t status = 2u << CNNVP_STATUS_vcmp_a;
+    uint32_t halves = bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT);
+    enum cnnvp_opcode opcode = CNNVP_OPCODE_vcmp;
+    if (post->kind == CNNVP_POST_TABLE) {
+        opcode = CNNVP_OPCODE_vact;
+        vector.b_addr = epilogue->table_address;
+        vector.format = post->format;
+        status |= 1u << CNNVP_STATUS_vact_b;
+        halves |= bit(epilogue->weight_half, CNNVP_BUFFER_WEIGHT);
+    } else {
+        vector.immediate = (uint32_t)post->value;
+        status |= 3u << CNNVP_STATUS_vcmp_b | 1u << CNNVP_STATUS_vcmp_store;
+        if (post->kind == CNNVP_POST_MIN)
+            status |= 1u << CNNVP_STATUS_vcmp_minimum;
+    }
+    cnnvp_push_vector(guest, opcode, status, halves, &vector);
+}
+
+/* Sums in 64-bit slots from `slot` on divided by `divisor` become words. */
+static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue,
+                           struct cnnvp_vector *vector, uint32_t slot, uint32_t divisor)
+{
+    vector->a_addr = slot * SLOT_BYTES;
+    vector->out_addr = epilogue->result_address + slot * WORD_BYTES;
+    vector->a_stride = 1;
+    vector->immediate = divisor;
+    vector->format = epilogue->layer->format;
+    vector->seed = epilogue->seed == 0 ? 0 : epilogue->seed + slot;
+    const uint32_t status =
+        3u << CNNVP_STATUS_vdiv_a | 3u << CNNVP_STATUS_vdiv_b | 1u << CNNVP_STATUS_vdiv_store;
+    cnnvp_push_vector(guest, CNNVP_OPCODE_vdiv, status, bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT), vector);
+}
+
+/* Taps of one axis that lie between two limits. */
+static uint32_t counted(int32_t first, uint32_t kernel, int32_t low, int32_t high)
+{
+    const int32_t begin = first < low ? low : first;
+    const int32_t last = first + (int32_t)kernel;
+    const int32_t end = last > high ? high : last;
+    return end > begin ? (uint32_t)(end - begin) : 0;
+}
+
+static uint32_t counted_columns(const struct cnnvp_image_layer *layer, int32_t column)
+{
+    return counted(column * (int32_t)layer->sx - (int32_t)layer->pad_left, layer->kx, layer->count_left,
+                   layer->count_right);
+}
+
+/* Each stretch of a row whose windows have as many taps is one instruction, its repetitions are the channels. The results
+ * lie behind the sums, none of which may be lost before it is divided. */
+static void push_divisions_by_position(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+{
+    const struct cnnvp_image_layer *layer = epilogue->layer;
+    struct cnnvp_vector vector = {
+        .repeat = epilogue->channels,
+        .a_repeat = epilogue->height * epilogue->width,
+        .out_repeat = epilogue->height * epilogue->width,
+    };
+    for (uint32_t row = 0; row < epilogue->height; ++row) {
+        const int32_t first = (epilogue->row + (int32_t)row) * (int32_t)layer->sy - (int32_t)layer->pad_top;
+        const uint32_t rows = counted(first, layer->ky, layer->count_top, layer->count_bottom);
+        for (uint32_t column = 0; column < epilogue->width; column += vector.count) {
+            const uint32_t columns = counted_columns(layer, epilogue->column + (int32_t)column);
+            vector.count = 1;
+            while (column + vector.count < epilogue->width &&
+                   counted_columns(layer, epilogue->column + (int32_t)(column + vector.count)) == columns)
+                ++vector.count;
+            push_quotients(guest, epilogue, &vector, row * epilogue->width + column, rows * columns);
+        }
+    }
+}
+
+/* Average pooling: sums in 64-bit slots become words, in place where all are divided by the same number. */
+static void push_division(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+{
+    if (epilogue->layer->by_position) {
+        push_divisions_by_position(guest, epilogue);
+        return;
+    }
+    struct cnnvp_vector vector = {
+        .count = epilogue->channels * epilogue->height * epilogue->width,
+        .repeat = 1,
+    };
+    push_quotients(guest, epilogue, &vector, 0, epilogue->layer->pool_area);
+}
+
+/* Results leave in the layout of the next layer's storage parameters. */
+static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+{
+    const struct cnnvp_image_tensor *out = &epilogue->layer->out;
+    const uint32_t row = epilogue->width * WORD_BYTES;
+    struct cnnvp_transfer transfer = {
+        .memory_addr = epilogue->memory_address,
+        .buffer_addr = epilogue->result_address,
+        .row_bytes = row,
+        .rows = epilogue->height,
+        .memory_row_stride = out->row_stride * WORD_BYTES,
+        .buffer_row_stride = row,
+        .planes = epilogue->channels,
+        .memory_plane_stride = out->channel_stride * WORD_BYTES,
+        .buffer_plane_stride = row * epilogue->height,
+        .feature_words = epilogue->channels * epilogue->height * epilogue->width,
+    };
+    const uint32_t output = bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT);
+    if (!epilogue->to_chip) {
+        cnnvp_element_per_image(&guest->element,
+                                register_of(CNNVP_BASE_STORE, offsetof(struct cnnvp_transfer, memory_addr)),
+                                transfer.memory_addr, out->image_stride);
+        cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_OUTPUT, output, 0, CNNVP_BASE_STORE,
+                           registers(&transfer), REGISTER_COUNT(transfer));
+        return;
+    }
+    /* For a move the source takes the place of memory. */
+    transfer.memory_addr = epilogue->result_address;
+    transfer.memory_row_stride = row;
+    transfer.memory_plane_stride = row * epilogue->height;
+    transfer.buffer_addr = epilogue->chip_address;
+    transfer.buffer_row_stride = out->row_stride * WORD_BYTES;
+    transfer.buffer_plane_stride = out->channel_stride * WORD_BYTES;
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move,
+                       (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
+                           (uint32_t)CNNVP_BUFFER_OUTPUT << CNNVP_STATUS_move_source,
+                       output | bit(out->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE, registers(&transfer),
+                       REGISTER_COUNT(transfer));
+}
+
+static void push_epilogue(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+{
+    cnnvp_element_layer(&guest->element, epilogue->layer->tag);
+    if (epilogue->divide)
+        push_division(guest, epilogue);
+    for (uint32_t i = epilogue->first_post; i < epilogue->layer->post_count; ++i)
+        push_post(guest, epilogue, &epilogue->layer->posts[i]);
+    push_results(guest, epilogue);
+}
+
+void cnnvp_flush_epilogues(struct cnnvp_guest *guest, uint32_t but)
+{
+    const uint32_t tag = guest->element.tag;
+    const uint32_t pushed = guest->waiting_count > but ? guest->waiting_count - but : 0;
+    for (uint32_t i = 0; i < pushed; ++i)
+        push_epilogue(guest, &guest->waiting[i]);
+    for (uint32_t i = pushed; i < guest->waiting_count; ++i)
+        guest->waiting[i - pushed] = guest->waiting[i];
+    guest->waiting_count -= pushed;
+    cnnvp_element_layer(&guest->element, tag);
+}
+
+uint32_t cnnvp_begin_step(struct cnnvp_guest *guest)
+{
+    /* One half: the step before must have left it. Two: the step before that. */
+    cnnvp_flush_epilogues(guest, guest->image->output_halves - 1u);
+    guest->next_output = (guest->next_output + 1u) % guest->image->output_halves;
+    return guest->next_output;
+}
+
+void cnnvp_end_step(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+{
+    guest->waiting[guest->waiting_count++] = *epilogue;
+}
+
+void cnnvp_forget_inputs(struct cnnvp_guest *guest)
+{
+    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
+        guest->input[half].valid = 0;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tiles in flight. The element issues in order, so the order of pushing decides what overlaps. A layer is a row of steps;
+ * step k loads its inputs (L), calculates (C), post-processes on the vector unit (V) and stores (S). With ping-pong
+ * buffers the pushed order is
+ *
+ *     C(k)  L(k+1)  V(k-1) S(k-1)  C(k+1)  L(k+2)  V(k) S(k) ...
+ *
+ * which lets C(k), the loads for step k+1 and the rest of step k-1 run at the same time: loads are pushed when they are
+ * asked for, V and S wait (an epilogue) until the loads of the next step but one have been pushed. A layer that reads what
+ * waiting epilogues write flushes them first; its first weights are loaded before that. Halves are exclusive in the
+ * element's scoreboard, so no order of pushing can give a wrong result, only a slow one.
+ */
+#ifndef CNNVP_GUEST_PIPELINE_H
+#define CNNVP_GUEST_PIPELINE_H
+
+#include "guest.h"
+
+/* Where the element's registers keep each kind of descriptor. */
+enum cnnvp_descriptor_base {
+    CNNVP_BASE_WINDOW = 16,
+    CNNVP_BASE_MATMUL = 40,
+    CNNVP_BASE_VECTOR = 56,
+    CNNVP_BASE_LOAD = 80,
+    CNNVP_BASE_WEIGHTS = 96,
+    CNNVP_BASE_STORE = 112
+};
+
+enum cnnvp_buffer { CNNVP_BUFFER_INPUT = 0, CNNVP_BUFFER_WEIGHT = 1, CNNVP_BUFFER_OUTPUT = 2 };
+
+/* A box of a tensor: channels x rows x columns from a first position; rows and columns may lie in the frame. */
+struct cnnvp_box {
+    uint32_t channel;
+    uint32_t channels;
+    int32_t row;
+    uint32_t rows;
+    int32_t column;
+    uint32_t columns;
+};
+
+/* Address in memory of the first word of a box, for the image in work. */
+uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
+                              const struct cnnvp_box *box);
+
+/* The same in the input buffer, for on-chip tensors: byte address in the tensor's half. */
+uint32_t cnnvp_tensor_chip_address(const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box);
+
+/* Loads a box into an input half, contiguous from byte `at` on, and returns the half. Nothing is loaded if a half holds it
+ * already. `keep` joins several boxes in one half: the half of the box before is used. */
+uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
+                        uint32_t at, int keep);
+
+/* Loads a tensor with its frame to its place on chip. */
+void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor);
+
+/* Sets a tensor's place on chip to zeros, frame included. */
+void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor);
+
+/* Makes sure that a blob is in the weight buffer; *address is where in the half. Returns the half. */
+uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t blob, uint32_t *address);
+
+/* Pushes a calculation. Registers that hold number formats are pushed each time. */
+void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                       const struct cnnvp_window *window);
+void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halves, const struct cnnvp_matmul *matmul);
+void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                       const struct cnnvp_vector *vector);
+
+/* Half of the output buffer for the step that begins. Flushes the epilogues that stand in its way. */
+uint32_t cnnvp_begin_step(struct cnnvp_guest *guest);
+/* Ends the step: its rest waits. */
+void cnnvp_end_step(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue);
+
+/* Pushes all waiting epilogues but the youngest `but`. */
+void cnnvp_flush_epilogues(struct cnnvp_guest *guest, uint32_t but);
+
+/* The input buffer's contents are no longer what their addresses say (a new layer or image writes there). */
+void cnnvp_forget_inputs(struct cnnvp_guest *guest);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "schedule.h"
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t slices(uint32_t count, uint32_t slice)
+{
+    return (count + slice - 1u) / slice;
+}
+
+static void run_step(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+{
+    switch (layer->op) {
+    case CNNVP_OP_CONV:
+        cnnvp_convolution(guest, layer, step);
+        break;
+    case CNNVP_OP_POOL:
+        cnnvp_pooling(guest, layer, step);
+        break;
+    case CNNVP_OP_FC:
+        cnnvp_fully_connected(guest, layer, step);
+        break;
+    case CNNVP_OP_ACTIVATION:
+        cnnvp_activation(guest, layer, step);
+        break;
+    case CNNVP_OP_NORM:
+        cnnvp_normalisation(guest, layer, step);
+        break;
+    case CNNVP_OP_ADD:
+        cnnvp_addition(guest, layer, step);
+        break;
+    default:
+        cnnvp_softmax(guest, layer, step);
+        break;
+    }
+}
+
+/* Blobs of one group of output channels; 0 where all groups share the layer's one blob. */
+static uint32_t blobs_of_group(const struct cnnvp_image_layer *layer, uint32_t channels)
+{
+    if (layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_FC)
+        return 0;
+    uint32_t inputs = layer->in.channels;
+    if (layer->op == CNNVP_OP_FC)
+        inputs *= layer->in.height * layer->in.width;
+    const uint32_t input_slices = layer->depthwise ? 1u : slices(inputs, layer->tile_in);
+    return input_slices * slices(channels, layer->tile_out);
+}
+
+static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer)
+{
+    cnnvp_element_layer(&guest->element, layer->tag);
+    uint32_t address;
+    if (layer->blob_count != 0)
+        (void)cnnvp_load_blob(guest, layer->first_blob, &address);
+    /* This layer reads what the epilogues of the one before write. */
+    cnnvp_flush_epilogues(guest, 0);
+    cnnvp_forget_inputs(guest);
+    const struct cnnvp_image_tensor *out = &layer->out;
+    if ((guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0 && layer->fill)
+        cnnvp_fill_chip_tensor(guest, out);
+    struct cnnvp_step step = {.first_blob = layer->first_blob};
+    for (uint32_t channel = 0; channel < out->channels; channel += layer->group_out) {
+        const uint32_t channels = smaller(layer->group_out, out->channels - channel);
+        for (uint32_t row = 0; row < out->height; row += layer->tile_h) {
+            for (uint32_t column = 0; column < out->width; column += layer->tile_w) {
+                step.output = (struct cnnvp_box){
+                    .channel = channel,
+                    .channels = channels,
+                    .row = (int32_t)row,
+                    .rows = smaller(layer->tile_h, out->height - row),
+                    .column = (int32_t)column,
+                    .columns = smaller(layer->tile_w, out->width - column),
+                };
+                run_step(guest, layer, &step);
+            }
+        }
+        step.first_blob += blobs_of_group(layer, channels);
+    }
+}
+
+static const struct cnnvp_image_layer *layer_table(const struct cnnvp_guest *guest)
+{
+    return cnnvp_memory(guest->machine, guest->image->layers);
+}
+
+void cnnvp_schedule_layers(struct cnnvp_guest *guest)
+{
+    const struct cnnvp_image_layer *layers = layer_table(guest);
+    /* Every image takes the halves in the same order: that makes it a replay of the one before (replay.h). */
+    guest->next_input = guest->next_weight = guest->next_output = 0;
+    if ((guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0) {
+        cnnvp_element_layer(&guest->element, layers[0].tag);
+        cnnvp_flush_epilogues(guest, 0);
+        cnnvp_load_chip_tensor(guest, &guest->image->input);
+    }
+    for (uint32_t i = 0; i < guest->image->layer_count; ++i)
+        run_layer(guest, &layers[i]);
+}
+
+void cnnvp_schedule_preload(struct cnnvp_guest *guest)
+{
+    const struct cnnvp_image_layer *layers = layer_table(guest);
+    for (uint32_t i = 0; i < guest->image->layer_count; ++i) {
+        cnnvp_element_layer(&guest->element, layers[i].tag);
+        for (uint32_t blob = 0; blob < layers[i].blob_count; ++blob) {
+            uint32_t address;
+            (void)cnnvp_load_blob(guest, layers[i].first_blob + blob, &address);
+        }
+    }
+    guest->blobs_resident = 1;
+}

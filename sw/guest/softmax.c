@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Softmax on the vector unit (vsoftmax). One instruction takes several groups of words and leaves each group's results
+ * one after the other. Where groups are not rows, these results lie transposed; a second instruction puts them right.
+ */
+#include "layers_internal.h"
+
+/* The direction of the sum and the other one, each with its stride in the input tile (words). */
+struct groups {
+    uint32_t count;
+    uint32_t stride;
+    uint32_t groups;
+    uint32_t group_stride;
+};
+
+/* Groups of words from `from` on in the input to `to` in the output half. */
+static void push_groups(struct cnnvp_guest *guest, const struct groups *groups, const struct cnnvp_vector *base,
+                        uint32_t halves, uint32_t from, uint32_t to)
+{
+    struct cnnvp_vector vector = *base;
+    vector.a_addr = from;
+    vector.out_addr = to;
+    vector.count = groups->count;
+    vector.repeat = groups->groups;
+    vector.a_stride = groups->stride;
+    vector.a_repeat = groups->group_stride;
+    vector.out_repeat = groups->count;
+    cnnvp_push_vector(guest, CNNVP_OPCODE_vsoftmax, 0, halves, &vector);
+}
+
+/* [group][position] at `from` to [position][group] with position_stride at `to`; max{x, lowest word} is x. */
+static void push_transpose(struct cnnvp_guest *guest, const struct groups *groups, uint32_t halves, uint32_t from,
+                           uint32_t to, uint32_t position_stride)
+{
+    const struct cnnvp_vector vector = {
+        .a_addr = from,
+        .out_addr = to,
+        .count = groups->groups,
+        .repeat = groups->count,
+        .a_stride = groups->count,
+        .a_repeat = 1,
+        .out_repeat = position_stride,
+        .immediate = (uint32_t)INT16_MIN,
+    };
+    cnnvp_push_vector(guest, CNNVP_OPCODE_vcmp,
+                      2u << CNNVP_STATUS_vcmp_a | 3u << CNNVP_STATUS_vcmp_b | 1u << CNNVP_STATUS_vcmp_store, halves,
+                      &vector);
+}
+
+void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+{
+    const struct cnnvp_box box = step->output;
+    const uint32_t plane = box.rows * box.columns;
+    const uint32_t words = box.channels * plane;
+    const int position = layer->in.height == 1 && layer->in.width == 1;
+    const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
+    const uint32_t output_half = cnnvp_begin_step(guest);
+    struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
+    const uint32_t halves = cnnvp_slice_halves(tile.half, 0, output_half);
+    const struct cnnvp_vector base = {.format = layer->format, .seed = epilogue.seed};
+    if (layer->axis == CNNVP_AXIS_CHANNELS) {
+        /* One row of positions at a time: rows need not follow each other. */
+        const struct groups groups = {box.channels, tile.channel_stride, box.columns, 1};
+        epilogue.result_address = words * WORD_BYTES;
+        for (uint32_t row = 0; row < box.rows; ++row) {
+            const uint32_t to = row * box.columns * box.channels * WORD_BYTES;
+            push_groups(guest, &groups, &base, halves, tile.address + row * tile.row_stride * WORD_BYTES, to);
+            push_transpose(guest, &groups, halves, to,
+                           epilogue.result_address + row * box.columns * WORD_BYTES, plane);
+        }
+    } else if (layer->axis == CNNVP_AXIS_ROWS) {
+        const struct groups groups = {box.rows, tile.row_stride, box.columns, 1};
+        epilogue.result_address = words * WORD_BYTES;
+        for (uint32_t channel = 0; channel < box.channels; ++channel) {
+            const uint32_t to = channel * plane * WORD_BYTES;
+            push_groups(guest, &groups, &base, halves, tile.address + channel * tile.channel_stride * WORD_BYTES, to);
+            push_transpose(guest, &groups, halves, to, epilogue.result_address + to, box.columns);
+        }
+    } else if (position) {
+        const struct groups groups = {box.channels, tile.channel_stride, 1, 0};
+        push_groups(guest, &groups, &base, halves, tile.address, 0);
+    } else {
+        const struct groups groups = {box.columns, 1, box.rows, tile.row_stride};
+        for (uint32_t channel = 0; channel < box.channels; ++channel)
+            push_groups(guest, &groups, &base, halves, tile.address + channel * tile.channel_stride * WORD_BYTES,
+                        channel * plane * WORD_BYTES);
+    }
+    cnnvp_end_step(guest, &epilogue);
+}

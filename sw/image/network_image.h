@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The network image: what the host compiler leaves in memory and the guest software reads. One guest program runs every
+ * network.
+ *
+ * The image starts at CNNVP_IMAGE_ADDRESS with struct cnnvp_image, followed by the layer table, the blob table and the
+ * blobs (weights, biases, tables). Behind it lie the tensors. All members are 32-bit little-endian, all addresses are
+ * absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are FX16 (16-bit two's complement, value =
+ * word * 2^-frac, one frac for each tensor).
+ *
+ * Memory: [guest program, its stack | image | tensors of one image | inputs of all images | outputs of all images].
+ */
+#ifndef CNNVP_NETWORK_IMAGE_H
+#define CNNVP_NETWORK_IMAGE_H
+
+#include <stdint.h>
+
+/* Memory begins at 0x80000000 with the guest program, which may take up to here. */
+#define CNNVP_MEMORY_BASE UINT32_C(0x80000000)
+#define CNNVP_IMAGE_ADDRESS UINT32_C(0x80100000)
+#define CNNVP_IMAGE_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
+#define CNNVP_IMAGE_VERSION UINT32_C(2)
+
+/* PE arrays that images are made for. The instructions are the same; tiles are cut for the one or the other. */
+enum cnnvp_image_engine { CNNVP_ENGINE_NFU = 0, CNNVP_ENGINE_WINDOW = 1 };
+
+enum cnnvp_image_flag {
+    /* Maps stay on chip from layer to layer; blobs are loaded once, before the first image. */
+    CNNVP_IMAGE_ON_CHIP = 1u << 0
+};
+
+/*
+ * A feature map tensor in memory ("next-layer storage parameters" of S000, Part B 0-6): channels x rows x columns of
+ * words inside a frame of zeros that the compiler has laid out and that nobody writes. `address` is that of the first
+ * interior word (channel 0, row 0, column 0) of image 0. Strides in words.
+ */
+struct cnnvp_image_tensor {
+    uint32_t address;
+    uint32_t row_stride;
+    uint32_t channel_stride;
+    uint32_t image_stride; /* bytes from one image's tensor to the next's; 0: all images use the same place in turn */
+    uint32_t channels;
+    uint32_t height;
+    uint32_t width;
+    /* On chip (CNNVP_IMAGE_ON_CHIP): where the tensor lies in the input buffer when it is read: half and byte address of
+     * the first word of its frame; the frame's shape follows from border_* and the strides. */
+    uint32_t chip_half;
+    uint32_t chip_address;
+    /* Zeros around the interior, in words (rows). row_stride >= left + width + right. */
+    uint32_t border_top;
+    uint32_t border_left;
+    uint32_t border_bottom;
+    uint32_t border_right;
+};
+
+struct cnnvp_image {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t bytes;        /* of the image: header, tables, blobs */
+    uint32_t flags;        /* of enum cnnvp_image_flag */
+    uint32_t engine;       /* enum cnnvp_image_engine */
+    uint32_t layer_count;
+    uint32_t layers;       /* address of struct cnnvp_image_layer[layer_count], in the order of execution */
+    uint32_t blob_count;
+    uint32_t blobs;        /* address of struct cnnvp_image_blob[blob_count] */
+    uint32_t images;       /* how many images to run */
+    uint32_t element;      /* address of the instruction element's registers */
+    uint32_t plic;         /* address of the interrupt controller */
+    uint32_t element_irq;  /* line of the element at the interrupt controller */
+    uint32_t input_halves; /* 1 or 2: halves of the input buffer */
+    uint32_t weight_halves;
+    uint32_t output_halves;
+    struct cnnvp_image_tensor input; /* the network's input */
+};
+
+enum cnnvp_image_op {
+    CNNVP_OP_CONV = 0,
+    CNNVP_OP_POOL = 1,
+    CNNVP_OP_FC = 2,
+    CNNVP_OP_ACTIVATION = 3,
+    CNNVP_OP_NORM = 4,
+    CNNVP_OP_ADD = 5, /* two tensors, by `arithmetic` */
+    CNNVP_OP_SOFTMAX = 6
+};
+
+/* What the vector unit does with a layer's results before they are stored. */
+enum cnnvp_image_post_kind {
+    CNNVP_POST_NONE = 0,
+    CNNVP_POST_MAX = 1,  /* max{x, value}: ReLU with value 0 */
+    CNNVP_POST_MIN = 2,  /* min{x, value}: upper clip */
+    CNNVP_POST_TABLE = 3 /* piecewise-linear function; its table is at the end of the blob, see below */
+};
+
+#define CNNVP_IMAGE_POSTS 3
+
+struct cnnvp_image_post {
+    uint32_t kind;        /* enum cnnvp_image_post_kind */
+    int32_t value;        /* for MAX, MIN */
+    uint32_t table_words; /* for TABLE: words of the table */
+    uint32_t format;      /* for TABLE: descriptor register `format` of vact */
+};
+
+enum cnnvp_image_pool_kind { CNNVP_POOL_MAX = 0, CNNVP_POOL_AVERAGE = 1 };
+
+/* What CNNVP_OP_ADD does with its operands. A dimension of one operand that is 1 where the result's is not counts for all. */
+enum cnnvp_image_arithmetic {
+    CNNVP_ARITHMETIC_ADD = 0,
+    CNNVP_ARITHMETIC_SUB = 1,
+    CNNVP_ARITHMETIC_MUL = 2,
+    CNNVP_ARITHMETIC_DIV = 3,
+    CNNVP_ARITHMETIC_MAX = 4,
+    CNNVP_ARITHMETIC_MIN = 5
+};
+
+/* What softmax sums over. The sum's direction stays whole in a tile. */
+enum cnnvp_image_axis {
+    CNNVP_AXIS_LAST = 0, /* a row, or the channels if the tensor is one position */
+    CNNVP_AXIS_ROWS = 1, /* a column */
+    CNNVP_AXIS_CHANNELS = 2
+};
+
+enum cnnvp_image_norm_kind {
+    CNNVP_NORM_STORED = 0, /* x * scale[c] + offset[c], blob: scales then offsets, one word each a channel */
+    CNNVP_NORM_DATA = 1    /* mean and variance of the data (S000's three sweeps), blob: gamma then beta */
+};
+
+/*
+ * One layer. The caller of S000's layer functions cuts it in three nested loops:
+ *   for each group of `group_out` output channels                      (outermost; fc: outputs)
+ *     for each tile of tile_h x tile_w output positions                (multiples of the engine's edges, or the rest)
+ *       layer function: for each slice of `tile_in` input channels     (S000's input_para; fc: inputs)
+ *                         for each slice of `tile_out` output channels (S000's output_para) of the group
+ * The blob of (group g, input slice i, output slice o) is blobs[first_blob + (g * input slices + i) * slices per group + o],
+ * where the last group may have fewer output slices: blobs are counted as they come in this loop order. A blob holds
+ * conv: words [output channel][input channel][ky][kx] of the slice (depthwise: [channel][ky][kx], with tile_in = channels
+ * of the slice and one input slice a group); fc: [input][output]; then, in the blobs of the last input slice, one bias
+ * word an output channel if `bias` is set, and then the table of a TABLE post-operation.
+ * Layers without weights but with a table or norm parameters have one blob: first_blob; without either none
+ * (blob_count 0).
+ *
+ * Buffer use by the guest, which the compiler must make fit into one half each (bytes):
+ *   input:  conv/pool: tile_in * rows * cols * 2 with rows = (tile_h - 1) * sy + (ky - 1) * dy + 1, cols likewise, cut at
+ *           the frame; fc: tile_in * 2; activation, norm, softmax: the tile; add: two tiles
+ *   weight: the largest blob
+ *   output: conv/fc: group_out * tile_h * tile_w * (2, or 8 if there is more than one input slice); pool: tile_in * tile_h *
+ *           tile_w * (2, average 8, by position 10, maximum in parts 4); both 8 at least where the engine keeps partial sums there within an
+ *           instruction; softmax but over AXIS_LAST: 4 * words of the tile; norm with
+ *           statistics of the data: 2 * words of the tile + 10 * tile_in, and the tile is whole channels; others: 2 * words
+ *           of the tile
+ * pool, activation, norm and add have tile_in = group_out channels a group and one slice.
+ */
+/*
+ * Formats of CNNVP_NORM_DATA, the descriptor registers `format` of its instructions. With F fraction bits in the data, G in
+ * gamma, O in beta: mean has F, inverse (1 / sigma) I, scale = gamma * inverse S, offset = beta - mean * scale O fraction bits.
+ * epsilon is in units of 2^(-2 F). The layer's own `format` is that of the last sweep: data * scale + (offset << (F + S - O)).
+ */
+struct cnnvp_image_norm_data {
+    uint32_t epsilon;
+    uint32_t mean;    /* vmean: shift 0 */
+    uint32_t inverse; /* vvar: shift -(F + I) */
+    uint32_t scale;   /* vmac: shift G + I - S */
+    uint32_t product; /* vmac: shift F + S - O */
+    uint32_t offset;  /* vsub: shift 0 */
+};
+
+struct cnnvp_image_layer {
+    uint32_t op;  /* enum cnnvp_image_op */
+    uint32_t tag; /* layer index + 1 in the statistics */
+    struct cnnvp_image_tensor in;
+    struct cnnvp_image_tensor in2; /* add: second operand */
+    struct cnnvp_image_tensor out;
+    uint32_t kx, ky, sx, sy, dx, dy;
+    uint32_t pad_top, pad_left; /* conv, pool: padding before row 0 and column 0; lies in the frame */
+    uint32_t depthwise;         /* conv: 1: output channel c sees input channel c only */
+    uint32_t bias;              /* conv, fc: 1: blobs end with biases */
+    uint32_t pool;              /* enum cnnvp_image_pool_kind */
+    uint32_t pool_area;         /* average: divisor */
+    /* Average: 1: the divisor is the number of taps in rows count_top .. count_bottom - 1 and columns count_left ..
+     * count_right - 1 of the input, whose first is 0. */
+    uint32_t by_position;
+    int32_t count_top, count_bottom, count_left, count_right;
+    uint32_t permuted;          /* activation: 1: output dimension i (channels, rows, columns) is input dimension from[i] */
+    uint32_t from[3];
+    uint32_t fill;              /* 1: on chip the output's place, frame included, is set to zeros before the layer */
+    uint32_t tile_kx, tile_ky;  /* pool: the window is swept in parts of so many columns and rows; 0: whole */
+    uint32_t arithmetic;        /* add: enum cnnvp_image_arithmetic */
+    uint32_t axis;              /* softmax: enum cnnvp_image_axis */
+    uint32_t norm;              /* enum cnnvp_image_norm_kind */
+    struct cnnvp_image_norm_data norm_data;
+    uint32_t format;            /* descriptor register `format` of conv, matmul, vdiv, vadd, vnorm, vsoftmax: shift, bias
+                                   shift, rounding */
+    uint32_t seed;              /* of stochastic rounding; the guest adds the image number */
+    uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
+    uint32_t first_blob, blob_count;
+    uint32_t post_count;
+    struct cnnvp_image_post posts[CNNVP_IMAGE_POSTS];
+};
+
+struct cnnvp_image_blob {
+    uint32_t address;
+    uint32_t bytes;
+    /* On chip: where it lives in the weight buffer. Otherwise the guest chooses half by half, address 0. */
+    uint32_t chip_half;
+    uint32_t chip_address;
+};
+
+#endif

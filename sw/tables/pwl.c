@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Piecewise-linear tables. Each piece has the slope of its chord, rounded, and the intercept that makes its largest
+ * error as small as possible (exact for convex and concave pieces).
+ *
+ * In integers, with sf the fraction bits of a slope: y * 2^-out_frac = f(x * 2^-in_frac), y = (slope * x + intercept)
+ * >> shift, slope = f' * 2^sf, intercept has sf + in_frac fraction bits, shift = sf + in_frac - out_frac.
+ */
+#include "tables.h"
+
+#include <math.h>
+
+#define MOST_SEGMENTS 8192u
+#define SAMPLES 257 /* of a piece, ends included */
+#define WORD_MIN (-32768)
+#define WORD_MAX 32767
+
+struct pwl {
+    double (*function)(const void *context, double x);
+    const void *context;
+    double unit; /* of an input word */
+    int x_shift;
+    int32_t x0;
+    int32_t segments;
+};
+
+/* First and last input word of a segment. */
+static void ends_of(const struct pwl *pwl, int32_t segment, int32_t *first, int32_t *last)
+{
+    *first = segment == 0 ? WORD_MIN : pwl->x0 + segment * (INT32_C(1) << pwl->x_shift);
+    *last = segment == pwl->segments - 1 ? WORD_MAX : pwl->x0 + (segment + 1) * (INT32_C(1) << pwl->x_shift) - 1;
+}
+
+static double at(const struct pwl *pwl, double word)
+{
+    return pwl->function(pwl->context, word * pwl->unit);
+}
+
+/* Slope in f a unit of x. The chord reaches to the next segment's first word, so that pieces of one word have one,
+ * too. */
+static double slope_of(const struct pwl *pwl, int32_t segment)
+{
+    int32_t first;
+    int32_t last;
+    ends_of(pwl, segment, &first, &last);
+    const double end = last == WORD_MAX ? (double)last : (double)last + 1.0;
+    if (end <= (double)first)
+        return 0.0;
+    return (at(pwl, end) - at(pwl, (double)first)) / ((end - (double)first) * pwl->unit);
+}
+
+/* The intercept for a slope: the middle of what is left of f over the segment's words. */
+static double intercept_of(const struct pwl *pwl, int32_t segment, double slope)
+{
+    int32_t first;
+    int32_t last;
+    double low = 0.0;
+    double high = 0.0;
+    ends_of(pwl, segment, &first, &last);
+    const int count = last - first < SAMPLES - 1 ? last - first + 1 : SAMPLES;
+    for (int n = 0; n < count; ++n) {
+        const double word =
+            count == 1 ? (double)first : floor((double)first + ((double)last - (double)first) * n / (count - 1));
+        const double left = at(pwl, word) - slope * (word * pwl->unit);
+        low = n == 0 || left < low ? left : low;
+        high = n == 0 || left > high ? left : high;
+    }
+    return (low + high) / 2.0;
+}
+
+/* Largest power of two, at most 2^most, by which `value` can be scaled and still be a word. */
+static int fraction_bits(double value, int most)
+{
+    int bits = most;
+    while (bits > -64 && ldexp(value, bits) > (double)WORD_MAX)
+        --bits;
+    return bits;
+}
+
+static int place(double range, int in_frac, size_t segments, struct pwl *pwl)
+{
+    const double half = ceil(ldexp(range, in_frac)); /* words on each side of 0 */
+    if (!(range > 0.0) || segments < 2u || segments > MOST_SEGMENTS || segments % 2u != 0 || in_frac < -16 ||
+        in_frac > 30)
+        return -1;
+    const double limited = half > -(double)WORD_MIN ? -(double)WORD_MIN : half;
+    pwl->unit = ldexp(1.0, -in_frac);
+    pwl->x_shift = 0;
+    while (ldexp((double)(segments / 2u), pwl->x_shift) < limited)
+        ++pwl->x_shift;
+    const int32_t side = (int32_t)ceil(ldexp(limited, -pwl->x_shift)); /* segments on each side */
+    pwl->segments = 2 * side;
+    pwl->x0 = -side * (INT32_C(1) << pwl->x_shift);
+    if (pwl->x0 < WORD_MIN)
+        pwl->x0 = WORD_MIN;
+    return 0;
+}
+
+int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context, double range,
+                       int in_frac, int out_frac, size_t segments, int16_t *table, size_t *words, int *shift)
+{
+    struct pwl pwl = {.function = function, .context = context};
+    double most_slope = 0.0;
+    double most_intercept = 0.0;
+    if (place(range, in_frac, segments, &pwl) != 0 || out_frac < -16 || out_frac > 30 ||
+        *words < CNNVP_PWL_WORDS((size_t)pwl.segments))
+        return -1;
+    for (int32_t s = 0; s < pwl.segments; ++s) {
+        const double slope = slope_of(&pwl, s);
+        if (!(fabs(slope) < 0x1p60))
+            return -1;
+        most_slope = fabs(slope) > most_slope ? fabs(slope) : most_slope;
+    }
+    const int slope_bits = fraction_bits(most_slope, 30);
+    for (int32_t s = 0; s < pwl.segments; ++s) {
+        const double slope = ldexp(floor(ldexp(slope_of(&pwl, s), slope_bits) + 0.5), -slope_bits);
+        const double intercept = fabs(intercept_of(&pwl, s, slope));
+        if (!(intercept < 0x1p60))
+            return -1;
+        most_intercept = intercept > most_intercept ? intercept : most_intercept;
+    }
+    /* at least slope_bits + in_frac - 47 and at most slope_bits + in_frac fraction bits: the table's shift is 0 ..
+     * 47 */
+    const int intercept_bits = fraction_bits(most_intercept, slope_bits + in_frac);
+    const int intercept_shift = slope_bits + in_frac - intercept_bits;
+    const int result_shift = slope_bits + in_frac - out_frac;
+    if (intercept_shift > 47 || result_shift < -48 || result_shift > 63)
+        return -1;
+    table[0] = (int16_t)pwl.x0;
+    table[1] = (int16_t)pwl.x_shift;
+    table[2] = (int16_t)pwl.segments;
+    table[3] = (int16_t)intercept_shift;
+    for (int32_t s = 0; s < pwl.segments; ++s) {
+        const double slope_word = floor(ldexp(slope_of(&pwl, s), slope_bits) + 0.5);
+        const double intercept = intercept_of(&pwl, s, ldexp(slope_word, -slope_bits));
+        const double intercept_word = floor(ldexp(intercept, intercept_bits) + 0.5);
+        table[4 + 2 * s] = (int16_t)(slope_word > WORD_MAX ? WORD_MAX : slope_word);
+        table[5 + 2 * s] = (int16_t)(intercept_word > WORD_MAX ? WORD_MAX : intercept_word);
+    }
+    *words = CNNVP_PWL_WORDS((size_t)pwl.segments);
+    *shift = result_shift;
+    return 0;
+}
+
+struct plain {
+    double (*function)(double);
+};
+
+static double call(const void *context, double x)
+{
+    return ((const struct plain *)context)->function(x);
+}
+
+int cnnvp_pwl_table(double (*function)(double), double range, int in_frac, int out_frac, size_t segments,
+                    int16_t *table, size_t *words, int *shift)
+{
+    const struct plain plain = {function};
+    return cnnvp_pwl_table_of(call, &plain, range, in_frac, out_frac, segments, table, words, shift);
+}
