@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The model's headers in a C compiler that allows no extension, twice. */
+#include "cnnvp_model.h"
+#include "cnnvp_command.h"
+#include "cnnvp_model.h"
+
+cnnvp_time cnnvp_abi_header_edge(void);
+
+cnnvp_time cnnvp_abi_header_edge(void)
+{
+    const struct cnnvp_access access = {0};
+
+    return cnnvp_edge_time(1000, cnnvp_edge_at_or_after(1000, access.delay));
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All public headers in C++. */
+#include "cnnvp.h"
+#include "cnnvp_command.h"
+#include "cnnvp_model.h"
+
+cnnvp_time cnnvp_abi_header_edge()
+{
+    const cnnvp_access access = {};
+    return cnnvp_edge_time(1000, cnnvp_edge_at_or_after(1000, access.delay));
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Libraries of somebody else's units, named in a platform file and used through the public API; wrong ones are refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cnnvp.h"
+#include "registry.h"
+
+static const char file[] = "abi_test_platform.yaml";
+
+static void write_file(const char *text)
+{
+    FILE *stream = fopen(file, "w");
+
+    assert_non_null(stream);
+    assert_true(fputs(text, stream) >= 0);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static cnnvp_result load(const char *text, cnnvp_config **config, struct cnnvp_error *error)
+{
+    cnnvp_result result;
+
+    write_file(text);
+    error->text[0] = '\0';
+    *config = NULL;
+    result = cnnvp_config_new(file, config, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_config_resolve(*config, error);
+    return result;
+}
+
+static cnnvp_platform *build(const char *text)
+{
+    const struct cnnvp_platform_options options = {.struct_size = sizeof options, .max_time_ps = 1000000000};
+    cnnvp_platform *platform = NULL;
+    cnnvp_config *config;
+    struct cnnvp_error error;
+
+    if (load(text, &config, &error) != CNNVP_DONE || cnnvp_platform_new(config, &options, &platform, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    cnnvp_config_free(config); /* the platform has its own copy */
+    return platform;
+}
+
+static const char two_of_each[] = "platform: somebody\n"
+                                  "units:\n"
+                                  "  bus: {model: bus}\n"
+                                  "  one: {model: ./abi_good.so:ping, connect: {out: bus}, count: 4, sum: 10, at: 0x2000}\n"
+                                  "  two: {model: ./abi_good.so:ping, connect: {out: bus}, count: 7, address: 0x1000}\n"
+                                  "  low: {model: ./abi_good.so:echo, at: 0x1000}\n"
+                                  "  high: {model: ./abi_good.so:echo, at: 0x80000000}\n";
+
+/* Two instances of each unit in one process, with parameters, memory, statistics and an exit of their own. */
+static void test_from_a_platform_file(void **state)
+{
+    const uint32_t words[] = {1, 2, 3, 4};
+    uint32_t back[4] = {0};
+    struct cnnvp_run_result result;
+    cnnvp_platform *platform = build(two_of_each);
+    char *json;
+
+    (void)state;
+    assert_int_equal(cnnvp_platform_write(platform, 0x80000000u, words, sizeof words), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_read(platform, 0x80000000u, back, sizeof back), CNNVP_DONE);
+    assert_memory_equal(words, back, sizeof words);
+    assert_int_equal(cnnvp_platform_read(platform, 0x1000, back, sizeof back), CNNVP_DONE);
+    assert_int_equal(back[0], 0);
+    assert_int_equal(cnnvp_platform_read(platform, 0x2000, back, 4), CNNVP_DONE);
+    assert_int_equal(back[0], 1); /* a register's reset value */
+    assert_int_equal(cnnvp_platform_read(platform, 0x3000, back, sizeof back), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_platform_run(platform, &result), CNNVP_DONE);
+    assert_int_equal(result.end, CNNVP_END_EXIT);
+    assert_int_equal(result.exit_code, 0);
+    assert_int_equal(result.time_ps, 4 * 2000);
+    assert_int_equal(cnnvp_platform_stats(platform, &json), CNNVP_DONE);
+    assert_non_null(strstr(json, "\"words\": 4"));
+    assert_non_null(strstr(json, "cnnvp-stats/1"));
+    free(json);
+    cnnvp_platform_free(platform);
+}
+
+/* The same again in the same process; freed in the middle of a run. */
+static void test_again(void **state)
+{
+    for (int i = 0; i < 3; i++) {
+        struct cnnvp_run_result result;
+        cnnvp_platform *platform = build(two_of_each);
+
+        (void)state;
+        assert_int_equal(cnnvp_platform_run(platform, &result), CNNVP_FAILED); /* the sum of zeros is not 10 */
+        assert_int_equal(result.end, CNNVP_END_EXIT);
+        assert_int_equal(result.exit_code, -10);
+        assert_string_equal(result.reason, "one: the sum is wrong");
+        cnnvp_platform_free(platform);
+    }
+}
+
+static void test_init_refuses(void **state)
+{
+    cnnvp_platform *platform;
+    cnnvp_config *config;
+    struct cnnvp_error error;
+
+    (void)state;
+    assert_int_equal(load("platform: somebody\nunits:\n  bus: {model: bus}\n"
+                          "  one: {model: ./abi_good.so:ping, connect: {out: bus}, count: 13}\n",
+                          &config, &error),
+                     CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_new(config, NULL, &platform, &error), CNNVP_BAD_INPUT);
+    assert_null(platform);
+    assert_non_null(strstr(error.text, "abi_test_platform.yaml:4:"));
+    assert_non_null(strstr(error.text, "13 words are too many"));
+    cnnvp_config_free(config);
+}
+
+static void test_refused_libraries(void **state)
+{
+    static const struct {
+        const char *model;
+        const char *message;
+    } cases[] = {
+        {"./abi_major.so:ping", "built for model ABI 2.0, this program has 1.0"},
+        {"./abi_small.so:ping", "bytes, model ABI 1.0 has"},
+        {"./abi_kind.so:ping", "its kind, version or summary is missing"},
+        {"./abi_empty_name.so:ping", "port 0 has no name"},
+        {"./abi_no_symbol.so:ping", "does not export cnnvp_model_query"},
+        {"./abi_port_table.so:ping", "a table is missing or has more than 4096 entries"},
+        {"./abi_register_outside.so:ping", "register SCALE is stored outside the instance"},
+        {"./abi_no_default.so:ping", "parameter 1 has no name, default value or help"},
+        {"./abi_good.so:pong", "has no unit of kind pong; it has: ping, echo"},
+        {"./abi_good.so:", "not of the form library:kind"},
+        {":ping", "not of the form library:kind"},
+        {"./abi_test_platform.yaml:ping", "cannot load the library"},
+        {"./no_such_library.so:ping", "no_such_library.so"},
+        {"no_such_kind", "there is no unit of kind no_such_kind"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct cnnvp_unit *unit;
+        char message[1024];
+
+        assert_int_equal(cnnvp_registry_find(cases[i].model, "", &unit, message, sizeof message), CNNVP_BAD_INPUT);
+        if (!strstr(message, cases[i].message))
+            fail_msg("%s: \"%s\" does not say \"%s\"", cases[i].model, message, cases[i].message);
+    }
+}
+
+/* From the platform file the message has its place. */
+static void test_refused_with_a_place(void **state)
+{
+    cnnvp_config *config;
+    struct cnnvp_error error;
+
+    (void)state;
+    assert_int_equal(load("platform: somebody\nunits:\n  one: {model: ./abi_major.so:ping}\n", &config, &error),
+                     CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "abi_test_platform.yaml:3:"));
+    assert_non_null(strstr(error.text, "model ABI 2.0"));
+    cnnvp_config_free(config);
+}
+
+static void test_built_in_units(void **state)
+{
+    char message[512];
+    size_t count = 0;
+    int has_uart = 0;
+
+    (void)state;
+    for (const struct cnnvp_unit *unit; (unit = cnnvp_unit_at(count)) != NULL; count++) {
+        const struct cnnvp_unit *found;
+
+        if (cnnvp_registry_check(unit, unit->kind, message, sizeof message) != CNNVP_DONE)
+            fail_msg("%s", message);
+        assert_int_equal(cnnvp_registry_find(unit->kind, NULL, &found, message, sizeof message), CNNVP_DONE);
+        assert_ptr_equal(found, unit);
+        has_uart |= strcmp(unit->kind, "uart") == 0;
+    }
+    assert_true(has_uart);
+    assert_null(cnnvp_unit_at(SIZE_MAX));
+}
+
+static void test_wrong_use_of_the_api(void **state)
+{
+    struct cnnvp_platform_options options = {.struct_size = 3};
+    cnnvp_platform *platform, *second;
+    cnnvp_config *config;
+    struct cnnvp_error error;
+
+    (void)state;
+    write_file(two_of_each);
+    assert_int_equal(cnnvp_config_new(file, &config, &error), CNNVP_DONE);
+    assert_int_not_equal(cnnvp_platform_new(config, NULL, &platform, &error), CNNVP_DONE); /* not resolved */
+    assert_null(platform);
+    assert_int_equal(cnnvp_config_resolve(config, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_new(config, &options, &platform, &error), CNNVP_FAILED);
+    assert_non_null(strstr(error.text, "another size"));
+    assert_int_equal(cnnvp_platform_new(config, NULL, &platform, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_new(config, NULL, &second, &error), CNNVP_FAILED);
+    assert_null(second);
+    assert_int_equal(cnnvp_platform_load_elf(platform, "no_such.elf", 0, NULL, &error), CNNVP_BAD_INPUT);
+    cnnvp_platform_free(platform);
+    cnnvp_platform_free(NULL);
+    cnnvp_config_free(config);
+    assert_int_equal(strchr(cnnvp_systemc_version(), '.') != NULL, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_from_a_platform_file), cmocka_unit_test(test_again),
+        cmocka_unit_test(test_init_refuses),         cmocka_unit_test(test_refused_libraries),
+        cmocka_unit_test(test_refused_with_a_place), cmocka_unit_test(test_built_in_units),
+        cmocka_unit_test(test_wrong_use_of_the_api),
+    };
+    const int failures = cmocka_run_group_tests(tests, NULL, NULL);
+
+    (void)unlink(file);
+    return failures;
+}

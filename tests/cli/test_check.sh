@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Presets and platform files through `cnnvp check`. The rules of platform files are tested in tests/config.
+. "$SOURCE/tests/cli/lib.sh"
+
+# The preset, and what the documents give for it.
+expect 0 check nfu
+for line in "rows: 8" "cols: 8" "queue_depth: 4096" "clock: pe_array" "at: 0x80000000" "size: 128KiB"; do
+    says "$line"
+done
+grep -q '^# 0x80000000 .* dram ' out || fail "no memory map"
+cp out resolved.yaml
+expect 0 check window
+for line in "input_para: 8" "output_para: 8" "fc_para: 16" "lanes: 16"; do
+    says "$line"
+done
+expect 0 check
+cmp -s out resolved.yaml || fail "nfu is not the default"
+# What is printed is a platform file that means the same, from any folder.
+mkdir elsewhere && cd elsewhere || exit 1
+expect 0 check ../resolved.yaml
+cmp -s out ../resolved.yaml || fail "the resolved configuration does not read back as it is"
+cd .. || exit 1
+
+# Every preset there is, is right.
+for preset in "$SOURCE"/platform/presets/*.yaml; do
+    expect 0 check "$(basename "$preset" .yaml)"
+done
+refused 2 'there is no preset "no-such" here; there are ' check no-such
+
+printf 'base: nfu\nunits:\n  pe_array: {rows: 16}\n' >wide.yaml
+expect 0 check wide.yaml -s pe_array.cols=32 --set input_buffer.size=32KiB
+says "rows: 16"
+says "cols: 32"
+says "size: 32KiB"
+printf 'base: nfu\nunits:\n  pe_array: {rosw: 16}\n' >wrong.yaml
+refused 2 'cnnvp: wrong.yaml:3:14: pe_array: model nfu has no parameter "rosw"; did you mean "rows"?' check wrong.yaml
+refused 2 'cnnvp: --set pe_array.rows=0: pe_array.rows: "0" is out of range: 1 to 64' check nfu -s pe_array.rows=0
+refused 2 'is not of the form INSTANCE.PARAM=VALUE' check nfu -s pe_array
+refused 2 'did you mean "pe_array"?' check nfu -s pe_aray.rows=8
+refused 2 "nowhere.yaml: cannot be read: No such file or directory" check nowhere.yaml
+[ -s out ] && fail "output in spite of an error"
+
+# A copy of presets elsewhere comes first.
+mkdir mine
+printf 'base: %s/wide.yaml\n' "$PWD" >mine/broad.yaml
+CNNVP_PRESETS=$PWD/mine
+export CNNVP_PRESETS
+expect 0 check broad
+says "rows: 16"
+finish

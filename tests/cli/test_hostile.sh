@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Files in the wrong place, full disks, closed streams, signals: a message, the right status, nothing lost, nothing half-written.
+. "$SOURCE/tests/cli/lib.sh"
+network=$SOURCE/scripts/networks/lenet5.onnx
+input=$SOURCE/tests/data/lenet5_input.npy
+
+# Full disks. A link, so that a mistake replaces the link and not the device.
+ln -s /dev/full full
+ln -s /dev/full full.vcd
+for option in --output=full --stats=full --csv=full --trace=full.vcd; do
+    refused 1 "No space left" run "$network" -q $option
+done
+printf 'nop\n' >nop.s
+refused 1 "No space left" asm nop.s -o full
+[ -L full ] && [ -L full.vcd ] || fail "a file took the place of a device"
+
+# Links and pipes are written through.
+: >real.npy
+ln -s real.npy link.npy
+expect 0 run "$network" -q -o link.npy
+[ -L link.npy ] && [ -s real.npy ] || fail "the link was not written through"
+mkfifo pipe
+timeout 60 head -c 6 pipe >start &
+expect 0 run "$network" -q -o pipe
+wait
+grep -q NUMPY start || fail "the pipe had no array"
+
+# An output that is an input, or two outputs in one.
+cp "$network" own.onnx
+cp "$input" own.npy
+ln own.npy other.npy
+cp "$SOURCE/platform/presets/nfu.yaml" own.yaml
+refused 2 "would be lost" run own.onnx -o own.onnx
+refused 2 "would be lost" run own.onnx --stats own.onnx
+refused 2 "would be lost" run own.onnx -i own.npy -o own.npy
+refused 2 "would be lost" run own.onnx -i own.npy -o other.npy
+refused 2 "would be lost" run own.onnx -p own.yaml --stats own.yaml
+refused 2 "would be lost" run own.onnx -o new.npy --stats new.npy
+refused 2 "would be lost" asm nop.s -o nop.s
+refused 2 "would be lost" disasm nop.s -o ./nop.s
+cmp -s "$network" own.onnx && cmp -s "$input" own.npy && [ "$(cat nop.s)" = nop ] || fail "an input was changed"
+absent new.npy
+
+# Labels that no class has.
+/usr/bin/python3 -c 'import numpy
+for name, label in ("many", 10), ("minus", -1), ("huge", 2**62): numpy.save(name, numpy.full(4, label))'
+for name in many minus huge; do
+    refused 2 "the network has classes 0 to 9" run "$network" -i "$input" -l $name.npy -q -o labelled.npy
+done
+absent labelled.npy
+
+# No float pass for a network that cannot be planned: it would take 10^13 comparisons.
+timeout 60 "$CNNVP" run "$SOURCE/tests/fuzz/corpus/onnx/huge.onnx" -s dram.size=4MiB >out 2>err
+[ $? -eq 2 ] || fail "the plan was not checked first"
+grep -q dram.size err || fail "no message about the plan"
+
+# Names that are empty.
+refused 2 "the name of a preset" check ''
+refused 2 "the name of a preset" run "$network" -p ''
+
+# Closed streams: messages must not go into files.
+"$CNNVP" run "$network" -o closed.npy --stats closed.json <&- >&- 2>&-
+[ $? -eq 1 ] || fail "a closed output was not noticed"
+grep -q 'accelerator cycles' closed.npy closed.json && fail "the table is in a file"
+"$CNNVP" models >/dev/full 2>err
+[ $? -eq 1 ] || fail "a full output was not noticed"
+
+# Signals.
+for signal in INT TERM; do
+    "$CNNVP" run "$network" -n 3000 -q -o stopped.npy --dump stopped 2>err &
+    process=$!
+    sleep 0.7
+    kill -s $signal $process
+    wait $process
+    status=$?
+    [ $status -eq 1 ] || fail "status $status after SIG$signal"
+    grep -q '^cnnvp: interrupted' err || fail "no message after SIG$signal: $(cat err)"
+    absent stopped.npy stopped
+done
+
+finish

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `cnnvp models`: all kinds, the tables of each, and those of a unit in a library.
+. "$SOURCE/tests/cli/lib.sh"
+
+expect 0 models
+for kind in bus buffer clint cpu dma dram host_cpu instruction nfu plic uart vector window; do
+    grep -q "^$kind  *[0-9]" out || fail "no kind $kind"
+done
+kinds=$(sed -n '2,$s/ .*//p' out)
+for kind in $kinds; do
+    expect 0 models "$kind"
+    grep -q "^$kind " out || fail "models $kind names another kind"
+done
+expect 0 models nfu
+grep -q '^  rows .* number .* 1 to 64 .* 8 ' out || fail "no type, range and default of nfu.rows"
+expect 0 models instruction
+says "registers"
+says ".enable"
+refused 2 'there is no unit of kind dramm (see `cnnvp models`); did you mean "dram"?' models dramm
+
+# A unit made here, of which the platform knows nothing.
+cat >thing.c <<'C'
+#include <cnnvp_model.h>
+struct thing { int x; };
+static const struct cnnvp_param params[] = {{"depth", CNNVP_PARAM_SIZE, "bytes", "4KiB", 1024, 1048576, 0, "how deep"}};
+static const struct cnnvp_stat stats[] = {{"dives", "dives", 0, 0, "how often"}};
+static const struct cnnvp_unit thing = {.struct_size = sizeof thing, .abi_major = CNNVP_ABI_MAJOR,
+    .abi_minor = CNNVP_ABI_MINOR, .kind = "thing", .version = "7", .summary = "a thing",
+    .instance_size = sizeof(struct thing), .params = params, .param_count = 1, .stats = stats, .stat_count = 1};
+const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi)
+{
+    (void)host_abi;
+    return index == 0 ? &thing : 0;
+}
+C
+cc -shared -fPIC -I"$SOURCE/c_api" thing.c -o libthing.so || fail "the compiler"
+expect 0 models ./libthing.so:thing
+says "thing 7: a thing"
+says "1KiB to 1MiB"
+says "dives"
+refused 2 "libthing.so has no unit of kind other; it has: thing" models ./libthing.so:other
+refused 2 "cannot load the library" models ./libnothing.so:thing
+
+# In a platform file the library's path is relative to the file.
+mkdir folder
+printf 'base: nfu\nunits: {thing: {model: ../libthing.so:thing, depth: 2KiB}}\n' >folder/with.yaml
+expect 0 check folder/with.yaml
+says "depth: 2KiB"
+cp out folder/resolved.yaml
+expect 0 check folder/resolved.yaml -s thing.depth=1MiB
+says "depth: 1MiB"
+refused 2 "--set thing.width=3: thing: model ../libthing.so:thing has no parameter" check folder/with.yaml -s thing.width=3
+finish

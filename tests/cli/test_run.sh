@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# `cnnvp run`: files, messages, and a table that says what the statistics say.
+. "$SOURCE/tests/cli/lib.sh"
+network=$SOURCE/scripts/networks/lenet5.onnx
+input=$SOURCE/tests/data/lenet5_input.npy
+
+expect 0 run "$network" -i "$input" -o out.npy --stats stats.json --trace run.pftrace --dump dump
+for file in out.npy stats.json run.pftrace dump; do
+    [ -s $file ] || fail "no $file"
+done
+cp out table
+/usr/bin/python3 - <<'PYTHON' || fail "table and statistics disagree"
+import json, re
+stats = json.load(open("stats.json"))
+table = open("table").read()
+rows = table.split("\n\n")[0].splitlines()[1:]
+assert len(rows) == len(stats["layers"]) > 0, table
+for row, layer in zip(rows, stats["layers"]):
+    words = row.split()
+    assert words[0] == layer["name"][:32] and words[1] == layer["op"], row
+    assert int(words[2]) == layer["cycles"] and int(words[3]) == layer["compute_cycles"], row
+    assert abs(float(words[4].rstrip("%")) - 100 * layer["utilization"]) <= 0.051, row
+    assert [int(word) for word in words[5:8]] == [layer["input_words"], layer["dram_read_bytes"],
+                                                  layer["dram_write_bytes"]], row
+total = stats["total"]
+for label, value in (("accelerator cycles", total["accel_cycles"]), ("guest instructions", total["guest_instructions"]),
+                     ("MACs", total["macs"])):
+    assert re.search("^%s +%d$" % (label, value), table, re.M), label
+for word in ("images/s", "host time", "stats.json", "run.pftrace", "out.npy", "dump"):
+    assert word in table, word
+PYTHON
+
+# Labels: those that the float model gives are all right.
+/usr/bin/python3 - "$SOURCE" <<'PYTHON'
+import numpy, sys
+right = numpy.load(sys.argv[1] + "/tests/data/lenet5_output.npy")
+right = right.reshape(len(right), -1).argmax(1)
+numpy.save("labels.npy", right)
+numpy.save("wrong_labels.npy", (right + 1) % 10)
+numpy.save("float_labels.npy", right.astype("float32"))
+numpy.save("few_labels.npy", right[:0])
+numpy.save("bytes.npy", right.astype("uint8"))
+PYTHON
+expect 0 run "$network" -i "$input" --labels labels.npy -q
+says "top-1 accuracy"
+says "100.00 %"
+[ "$(wc -l <out)" -eq 1 ] || fail "-q prints more than was asked for"
+expect 0 run "$network" -i "$input" --labels wrong_labels.npy -q
+says " 0.00 % (0 of "
+expect 0 run "$network" -i "$input" --labels bytes.npy -q
+says "100.00 %"
+expect 0 run "$network" -i "$input" -q -n 1
+[ -s out ] && fail "-q prints"
+refused 2 "labels are whole numbers" run "$network" -i "$input" --labels float_labels.npy
+refused 2 "labels for" run "$network" -i "$input" --labels few_labels.npy -o x.npy
+
+# Without values.
+expect 0 run "$network" -i "$input" --timing-only -o timing.npy --stats timing.json
+absent timing.npy
+expect 0 run "$network" --timing-only --cpu host -n 2
+refused 2 "--dump needs the values" run "$network" --timing-only --dump dump2
+absent dump2
+
+# A run that ends early keeps its statistics, marked, and writes nothing else.
+refused 1 "--max-time was reached" run "$network" -i "$input" --max-time 10us --stats partial.json -o x.npy
+grep -q '"partial": true' partial.json || fail "no partial statistics"
+absent x.npy
+
+# Bad input leaves nothing behind.
+refused 2 "nowhere.onnx" run nowhere.onnx -o x.npy --stats x.json --trace x.vcd
+head -c 1000 "$network" >short.onnx
+refused 2 "short.onnx" run short.onnx -o x.npy --stats x.json --trace x.vcd
+head -c 100 "$input" >short.npy
+refused 2 "short.npy" run "$network" -i short.npy -o x.npy --stats x.json --trace x.vcd
+refused 2 "nowhere.npy" run "$network" -i nowhere.npy -o x.npy
+refused 2 "nowhere.npy" run "$network" -i "$input" --calibration nowhere.npy -o x.npy
+refused 2 "pe_array.rows" run "$network" -i "$input" -s pe_array.rows=0 -o x.npy
+refused 2 "--output: /nonexistent/x.npy cannot be written" run "$network" -i "$input" -o /nonexistent/x.npy
+refused 2 "--dump: out.npy is not a folder" run "$network" -i "$input" --dump out.npy
+absent x.npy x.json x.vcd
+finish

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "onnx_builder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void *builder_alloc(struct builder *builder, size_t size)
+{
+    builder->pieces = realloc(builder->pieces, (builder->piece_count + 1) * sizeof *builder->pieces);
+    void *piece = calloc(1, size + 1);
+    builder->pieces[builder->piece_count++] = piece;
+    return piece;
+}
+
+char *builder_text(struct builder *builder, const char *text)
+{
+    char *copy = builder_alloc(builder, strlen(text) + 1);
+    memcpy(copy, text, strlen(text));
+    return copy;
+}
+
+void builder_init(struct builder *builder, int64_t opset)
+{
+    memset(builder, 0, sizeof *builder);
+    onnx__model_proto__init(&builder->model);
+    onnx__graph_proto__init(&builder->graph);
+    onnx__operator_set_id_proto__init(&builder->opset);
+    builder->model.has_ir_version = 1;
+    builder->model.ir_version = 7;
+    builder->opset.has_version = 1;
+    builder->opset.version = opset;
+    builder->opsets[0] = &builder->opset;
+    builder->model.n_opset_import = 1;
+    builder->model.opset_import = builder->opsets;
+    builder->model.graph = &builder->graph;
+    builder->random = 1;
+}
+
+void builder_free(struct builder *builder)
+{
+    for (size_t i = 0; i < builder->piece_count; ++i)
+        free(builder->pieces[i]);
+    free(builder->pieces);
+}
+
+/* A longer copy of an array of pointers with one more at its end. */
+static void *append(struct builder *builder, void *array, size_t count, void *element)
+{
+    void **longer = builder_alloc(builder, (count + 1) * sizeof *longer);
+    if (count != 0)
+        memcpy(longer, array, count * sizeof *longer);
+    longer[count] = element;
+    return longer;
+}
+
+static Onnx__ValueInfoProto *value_info(struct builder *builder, const char *name, size_t rank, const int64_t *dims)
+{
+    Onnx__ValueInfoProto *info = builder_alloc(builder, sizeof *info);
+    Onnx__TypeProto *type = builder_alloc(builder, sizeof *type);
+    Onnx__TypeProto__Tensor *tensor = builder_alloc(builder, sizeof *tensor);
+    Onnx__TensorShapeProto *shape = builder_alloc(builder, sizeof *shape);
+    onnx__value_info_proto__init(info);
+    onnx__type_proto__init(type);
+    onnx__type_proto__tensor__init(tensor);
+    onnx__tensor_shape_proto__init(shape);
+    info->name = builder_text(builder, name);
+    info->type = type;
+    type->value_case = ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
+    type->tensor_type = tensor;
+    tensor->has_elem_type = 1;
+    tensor->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+    tensor->shape = shape;
+    for (size_t i = 0; i < rank; ++i) {
+        Onnx__TensorShapeProto__Dimension *dimension = builder_alloc(builder, sizeof *dimension);
+        onnx__tensor_shape_proto__dimension__init(dimension);
+        if (dims[i] < 0) {
+            dimension->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM;
+            dimension->dim_param = builder_text(builder, "N");
+        } else {
+            dimension->value_case = ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+            dimension->dim_value = dims[i];
+        }
+        shape->dim = append(builder, shape->dim, shape->n_dim++, dimension);
+    }
+    return info;
+}
+
+void builder_input(struct builder *builder, const char *name, size_t rank, const int64_t *dims)
+{
+    Onnx__GraphProto *graph = &builder->graph;
+    graph->input = append(builder, graph->input, graph->n_input++, value_info(builder, name, rank, dims));
+}
+
+void builder_output(struct builder *builder, const char *name)
+{
+    Onnx__GraphProto *graph = &builder->graph;
+    graph->output = append(builder, graph->output, graph->n_output++, value_info(builder, name, 0, NULL));
+}
+
+Onnx__NodeProto *builder_node(struct builder *builder, const char *op_type, const char *output, const char *a,
+                              const char *b, const char *c, const char *d)
+{
+    Onnx__NodeProto *node = builder_alloc(builder, sizeof *node);
+    const char *inputs[] = {a, b, c, d};
+    onnx__node_proto__init(node);
+    node->op_type = builder_text(builder, op_type);
+    node->name = builder_text(builder, output);
+    node->output = append(builder, NULL, 0, builder_text(builder, output));
+    node->n_output = 1;
+    for (size_t i = 0; i < 4 && inputs[i] != NULL; ++i)
+        node->input = append(builder, node->input, node->n_input++, builder_text(builder, inputs[i]));
+    builder->graph.node = append(builder, builder->graph.node, builder->graph.n_node++, node);
+    return node;
+}
+
+static Onnx__AttributeProto *attribute(struct builder *builder, Onnx__NodeProto *node, const char *name)
+{
+    Onnx__AttributeProto *made = builder_alloc(builder, sizeof *made);
+    onnx__attribute_proto__init(made);
+    made->name = builder_text(builder, name);
+    node->attribute = append(builder, node->attribute, node->n_attribute++, made);
+    return made;
+}
+
+void builder_int(struct builder *builder, Onnx__NodeProto *node, const char *name, int64_t value)
+{
+    Onnx__AttributeProto *made = attribute(builder, node, name);
+    made->has_i = 1;
+    made->i = value;
+}
+
+void builder_float(struct builder *builder, Onnx__NodeProto *node, const char *name, float value)
+{
+    Onnx__AttributeProto *made = attribute(builder, node, name);
+    made->has_f = 1;
+    made->f = value;
+}
+
+void builder_string(struct builder *builder, Onnx__NodeProto *node, const char *name, const char *value)
+{
+    Onnx__AttributeProto *made = attribute(builder, node, name);
+    made->has_s = 1;
+    made->s.len = strlen(value);
+    made->s.data = (uint8_t *)builder_text(builder, value);
+}
+
+void builder_ints(struct builder *builder, Onnx__NodeProto *node, const char *name, size_t count,
+                  const int64_t *values)
+{
+    Onnx__AttributeProto *made = attribute(builder, node, name);
+    made->n_ints = count;
+    made->ints = builder_alloc(builder, count * sizeof *values);
+    memcpy(made->ints, values, count * sizeof *values);
+}
+
+static Onnx__TensorProto *tensor(struct builder *builder, const char *name, size_t rank, const int64_t *dims)
+{
+    Onnx__TensorProto *made = builder_alloc(builder, sizeof *made);
+    onnx__tensor_proto__init(made);
+    made->name = builder_text(builder, name);
+    made->n_dims = rank;
+    made->dims = builder_alloc(builder, rank * sizeof *dims);
+    if (rank != 0)
+        memcpy(made->dims, dims, rank * sizeof *dims);
+    made->has_data_type = 1;
+    made->has_raw_data = 1;
+    builder->graph.initializer = append(builder, builder->graph.initializer, builder->graph.n_initializer++, made);
+    return made;
+}
+
+static size_t count_of(size_t rank, const int64_t *dims)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < rank; ++i)
+        count *= (size_t)dims[i];
+    return count;
+}
+
+Onnx__TensorProto *builder_floats(struct builder *builder, const char *name, size_t rank, const int64_t *dims,
+                                  const float *values)
+{
+    Onnx__TensorProto *made = tensor(builder, name, rank, dims);
+    made->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+    made->raw_data.len = count_of(rank, dims) * sizeof *values;
+    made->raw_data.data = builder_alloc(builder, made->raw_data.len);
+    memcpy(made->raw_data.data, values, made->raw_data.len);
+    return made;
+}
+
+Onnx__TensorProto *builder_int64s(struct builder *builder, const char *name, size_t count, const int64_t *values)
+{
+    const int64_t dims[1] = {(int64_t)count};
+    Onnx__TensorProto *made = tensor(builder, name, 1, dims);
+    made->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+    made->raw_data.len = count * sizeof *values;
+    made->raw_data.data = builder_alloc(builder, made->raw_data.len);
+    memcpy(made->raw_data.data, values, made->raw_data.len);
+    return made;
+}
+
+uint64_t builder_next(struct builder *builder)
+{
+    uint64_t x = builder->random += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+Onnx__TensorProto *builder_random(struct builder *builder, const char *name, size_t rank, const int64_t *dims,
+                                  float scale)
+{
+    const size_t count = count_of(rank, dims);
+    float *values = builder_alloc(builder, count * sizeof *values);
+    for (size_t i = 0; i < count; ++i)
+        values[i] = scale * ((float)(builder_next(builder) >> 40) / 8388608.0f - 1.0f);
+    return builder_floats(builder, name, rank, dims, values);
+}
+
+uint8_t *builder_pack(struct builder *builder, size_t *size)
+{
+    *size = onnx__model_proto__get_packed_size(&builder->model);
+    uint8_t *bytes = malloc(*size + 1);
+    *size = onnx__model_proto__pack(&builder->model, bytes);
+    return bytes;
+}
+
+void builder_write(const uint8_t *bytes, size_t size, char *name)
+{
+    memcpy(name, "/tmp/cnnvp_onnx_XXXXXX", sizeof "/tmp/cnnvp_onnx_XXXXXX");
+    const int descriptor = mkstemp(name);
+    if (descriptor < 0 || write(descriptor, bytes, size) != (ssize_t)size)
+        abort();
+    (void)close(descriptor);
+}

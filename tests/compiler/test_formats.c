@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Number formats, and the integer reference's own arithmetic against the definition in cnnvp_command.h. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cnnvp_command.h"
+#include "formats.h"
+#include "fx16_reference.h"
+#include "onnx_builder.h"
+#include "table.h"
+#include "tables.h"
+
+static void words_are_the_nearest(void **state)
+{
+    (void)state;
+    assert_int_equal(cnnvp_quantise(0.5f, 0), 0);
+    assert_int_equal(cnnvp_quantise(1.5f, 0), 2);
+    assert_int_equal(cnnvp_quantise(2.5f, 0), 2);
+    assert_int_equal(cnnvp_quantise(-0.5f, 0), 0);
+    assert_int_equal(cnnvp_quantise(-1.5f, 0), -2);
+    assert_int_equal(cnnvp_quantise(-2.5f, 0), -2);
+    assert_int_equal(cnnvp_quantise(-2.6f, 0), -3);
+    assert_int_equal(cnnvp_quantise(1.0f, 14), 16384);
+    assert_int_equal(cnnvp_quantise(40000.0f, 0), 32767);
+    assert_int_equal(cnnvp_quantise(-40000.0f, 0), -32768);
+    assert_int_equal(cnnvp_quantise(INFINITY, 4), 32767);
+    assert_int_equal(cnnvp_quantise(-INFINITY, 4), -32768);
+    assert_int_equal(cnnvp_quantise(NAN, 4), 0);
+    assert_int_equal(cnnvp_quantise(65536.0f * 3, -16), 3);
+    struct builder random;
+    builder_init(&random, 13);
+    for (unsigned i = 0; i < 100000; ++i) {
+        const float value = (float)((double)(int64_t)builder_next(&random) / 1e15);
+        const int32_t frac = (int32_t)(builder_next(&random) % 12) - 4;
+        const double scaled = ldexp((double)value, frac);
+        const double nearest = fmin(32767, fmax(-32768, nearbyint(scaled)));
+        assert_int_equal(cnnvp_quantise(value, frac), (int16_t)nearest);
+    }
+    for (int32_t word = -32768; word < 32768; ++word)
+        assert_int_equal(cnnvp_quantise(cnnvp_dequantise((int16_t)word, 9), 9), word);
+    builder_free(&random);
+}
+
+static void fractions_are_the_most_that_fit(void **state)
+{
+    (void)state;
+    assert_int_equal(cnnvp_frac_for(1.0f, 1.0), 14);
+    assert_int_equal(cnnvp_frac_for(0.999f, 1.0), 15);
+    assert_int_equal(cnnvp_frac_for(0.999f, 1.125), 14);
+    assert_int_equal(cnnvp_frac_for(32767.0f, 1.0), 0);
+    assert_int_equal(cnnvp_frac_for(32768.0f, 1.0), -1);
+    assert_int_equal(cnnvp_frac_for(1e-30f, 1.0), CNNVP_FRAC_MAX);
+    assert_int_equal(cnnvp_frac_for(3e38f, 1.0), CNNVP_FRAC_MIN);
+}
+
+/* The reference's rounding, bit by bit, against the definition that the models share. */
+static void reference_rounds_as_defined(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 13);
+    for (unsigned i = 0; i < 200000; ++i) {
+        const int shift = (int)(builder_next(&random) % 112) - 48;
+        const int64_t sum = (int64_t)builder_next(&random) >> (builder_next(&random) % 64);
+        const uint32_t rounding = (uint32_t)(builder_next(&random) % 2);
+        uint64_t saturated = 0;
+        if (shift < 0 && (sum > INT64_MAX >> 48 || sum < INT64_MIN >> 48))
+            continue;
+        assert_int_equal(test_fx16_round(sum, shift, rounding),
+                         cnnvp_round_fx16(sum, shift, rounding, 0, &saturated));
+        const uint32_t bits = 1 + (uint32_t)(builder_next(&random) % 64);
+        assert_int_equal(test_fx16_wrap(sum, bits), cnnvp_wrap(sum, bits));
+    }
+    assert_int_equal(test_fx16_divide(7, 2, 0, 1), 4);
+    assert_int_equal(test_fx16_divide(5, 2, 0, 1), 2);
+    assert_int_equal(test_fx16_divide(-5, 2, 0, 0), -2);
+    assert_int_equal(test_fx16_divide(-7, 2, 0, 1), -4);
+    assert_int_equal(test_fx16_divide(1, 3, -4, 1), 5);
+    assert_int_equal(test_fx16_divide(100, 3, 2, 1), 8);
+    assert_int_equal(test_fx16_divide(-100, 0, 2, 1), -32768);
+    builder_free(&random);
+}
+
+static void tables_follow_their_functions(void **state)
+{
+    (void)state;
+    static const struct cnnvp_graph_post posts[] = {
+        {CNNVP_GRAPH_SIGMOID, 0.0f}, {CNNVP_GRAPH_TANH, 0.0f}, {CNNVP_GRAPH_LEAKY_RELU, 0.1f},
+        {CNNVP_GRAPH_LEAKY_RELU, -0.5f}};
+    for (size_t p = 0; p < 4; ++p) {
+        for (int32_t in_frac = 4; in_frac <= 16; in_frac += 3) {
+            int16_t words[1024];
+            uint32_t format;
+            struct cnnvp_error error = {""};
+            const int32_t out_frac = p < 2 ? 14 : in_frac - 1;
+            assert_true(cnnvp_post_table_words() <= 1024);
+            if (cnnvp_post_table(&posts[p], in_frac, out_frac, 1, words, &format, &error) != CNNVP_DONE)
+                fail_msg("%s", error.text);
+            for (int32_t x = -32768; x < 32768; x += 7) {
+                const double value = ldexp(x, -in_frac);
+                double exact = value < 0 ? value * (double)posts[p].value : value;
+                if (p < 2)
+                    exact = p == 0 ? cnnvp_sigmoid(value) : cnnvp_tanh(value);
+                const double got = ldexp(test_fx16_table(words, (int16_t)x, format), -out_frac);
+                /* half a step of the result, and of alpha's 2^-14 */
+                const double limit = p < 2 ? 6e-4 : ldexp(0.51, -out_frac) + fabs(value) * ldexp(0.5, -14);
+                if (fabs(got - exact) > limit)
+                    fail_msg("post %zu, %d fraction bits, x = %g: %g in place of %g", p, (int)in_frac, value, got,
+                             exact);
+            }
+        }
+    }
+}
+
+static void softmax_sums_to_one(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 13);
+    for (unsigned round = 0; round < 200; ++round) {
+        int16_t x[16];
+        int16_t y[16];
+        double sum = 0.0;
+        double exact = 0.0;
+        for (size_t i = 0; i < 16; ++i) {
+            x[i] = (int16_t)((int64_t)builder_next(&random) >> 50);
+            exact += exp(ldexp(x[i], -11));
+        }
+        test_fx16_softmax(x, y, 16, 1, 11);
+        for (size_t i = 0; i < 16; ++i) {
+            sum += ldexp(y[i], -15);
+            assert_true(fabs(ldexp(y[i], -15) - exp(ldexp(x[i], -11)) / exact) < 1e-4);
+        }
+        assert_true(fabs(sum - 1.0) < 16 * ldexp(0.5, -15) + 1e-9);
+    }
+    builder_free(&random);
+}
+
+/* x -> conv -> pool, add(x2, conv): ties and the order of an addition's operands. */
+static void ties_hold(void **state)
+{
+    (void)state;
+    struct cnnvp_graph graph = {.file = "test"};
+    float weights[1] = {0.25f};
+    float bias[1] = {100.0f};
+    for (int i = 0; i < 5; ++i)
+        assert_int_equal(cnnvp_graph_tensor_add(&graph, "t", 4, 1, 4, 4), i);
+    struct cnnvp_graph_layer *conv = cnnvp_graph_layer_add(&graph, CNNVP_OP_CONV, "conv", "Conv");
+    conv->in = 0;
+    conv->out = 1;
+    conv->weights = weights;
+    conv->bias = bias;
+    conv->has_bias = 1;
+    conv->pre_max_abs = 3.0f;
+    struct cnnvp_graph_layer *pool = cnnvp_graph_layer_add(&graph, CNNVP_OP_POOL, "pool", "MaxPool");
+    pool->in = 1;
+    pool->out = 2;
+    pool->pre_max_abs = 0.1f;
+    struct cnnvp_graph_layer *add = cnnvp_graph_layer_add(&graph, CNNVP_OP_ADD, "add", "Add");
+    add->in = 0;
+    add->in2 = 2;
+    add->out = 3;
+    add->pre_max_abs = 60.0f;
+    graph.tensors[0].max_abs = 50.0f;
+    graph.tensors[1].max_abs = 3.0f;
+    graph.tensors[2].max_abs = 0.1f;
+    graph.tensors[3].max_abs = 60.0f;
+    cnnvp_formats_choose(&graph, 48);
+    assert_int_equal(graph.tensors[0].frac, 9);  /* 56.25 < 64 */
+    assert_int_equal(graph.tensors[2].frac, 9);  /* no more than the first operand */
+    assert_int_equal(graph.tensors[1].frac, 9);  /* the pool's input as its output */
+    assert_int_equal(graph.tensors[3].frac, 8);  /* 67.5 > 64 */
+    assert_int_equal(graph.layers[0].weight_frac, 16);
+    int32_t shift;
+    int32_t bias_shift;
+    cnnvp_formats_shifts(&graph, &graph.layers[0], &shift, &bias_shift);
+    assert_int_equal(shift, 9 + 16 - 9);
+    assert_int_equal(bias_shift, 17); /* 100 * 2^25 has 32 bits; 100 * 2^8 fits */
+    cnnvp_formats_shifts(&graph, &graph.layers[2], &shift, &bias_shift);
+    assert_int_equal(shift, 1);
+    assert_int_equal(bias_shift, 0);
+    /* A narrow accumulator: the largest sum, 3 * 1.125, fits 24 bits. */
+    cnnvp_formats_choose(&graph, 24);
+    assert_int_equal(graph.tensors[0].frac + graph.layers[0].weight_frac, 21);
+    cnnvp_graph_clear(&graph);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_are_the_nearest),       cmocka_unit_test(fractions_are_the_most_that_fit),
+        cmocka_unit_test(reference_rounds_as_defined), cmocka_unit_test(tables_follow_their_functions),
+        cmocka_unit_test(softmax_sums_to_one),         cmocka_unit_test(ties_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tiling of random layers for random buffers and arrays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "image.h"
+#include "onnx_builder.h"
+#include "plan.h"
+
+static uint32_t between(struct builder *random, uint32_t low, uint32_t high)
+{
+    return low + (uint32_t)(builder_next(random) % (high - low + 1u));
+}
+
+static void random_window(struct builder *random, struct cnnvp_image_layer *layer)
+{
+    layer->kx = between(random, 1, 5);
+    layer->ky = between(random, 1, 5);
+    layer->sx = between(random, 1, 3);
+    layer->sy = between(random, 1, 3);
+    layer->dx = between(random, 1, 2);
+    layer->dy = between(random, 1, 2);
+    layer->in.width = (layer->out.width - 1) * layer->sx + (layer->kx - 1) * layer->dx + 1;
+    layer->in.height = (layer->out.height - 1) * layer->sy + (layer->ky - 1) * layer->dy + 1;
+}
+
+static struct cnnvp_image_layer random_layer(struct builder *random)
+{
+    struct cnnvp_image_layer layer = {.kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    layer.op = between(random, CNNVP_OP_CONV, CNNVP_OP_SOFTMAX);
+    layer.out.channels = between(random, 1, between(random, 1, 600));
+    layer.out.height = between(random, 1, 70);
+    layer.out.width = between(random, 1, 70);
+    layer.in = layer.out;
+    layer.bias = between(random, 0, 1);
+    layer.pool = between(random, 0, 1);
+    if (layer.op == CNNVP_OP_CONV || layer.op == CNNVP_OP_POOL)
+        random_window(random, &layer);
+    if (layer.op == CNNVP_OP_CONV) {
+        layer.depthwise = between(random, 0, 3) == 0;
+        layer.in.channels = layer.depthwise ? layer.out.channels : between(random, 1, 600);
+    }
+    if (layer.op == CNNVP_OP_FC) {
+        layer.out.height = layer.out.width = layer.in.height = layer.in.width = 1;
+        layer.in.channels = between(random, 1, 5000);
+    }
+    if (between(random, 0, 3) == 0 && layer.op != CNNVP_OP_SOFTMAX) {
+        layer.post_count = 1;
+        layer.posts[0] = (struct cnnvp_image_post){.kind = CNNVP_POST_TABLE, .table_words = 516};
+    }
+    if (layer.op == CNNVP_OP_ADD)
+        layer.in2 = layer.in;
+    return layer;
+}
+
+static struct cnnvp_engine nfu(uint32_t rows, uint32_t cols, uint32_t single_neuron)
+{
+    return (struct cnnvp_engine){&cnnvp_engine_nfu, {rows, cols, single_neuron}};
+}
+
+static struct cnnvp_engine window(uint32_t input_para, uint32_t output_para, uint32_t fc_para)
+{
+    return (struct cnnvp_engine){&cnnvp_engine_window, {input_para, output_para, fc_para}};
+}
+
+static struct cnnvp_plan_limits random_limits(struct builder *random)
+{
+    struct cnnvp_plan_limits limits = {
+        .input_bytes = UINT64_C(16384) << between(random, 0, 5),
+        .weight_bytes = UINT64_C(16384) << between(random, 0, 5),
+        .output_bytes = UINT64_C(16384) << between(random, 0, 5),
+        .input_halves = between(random, 1, 2),
+        .weight_halves = between(random, 1, 2),
+    };
+    limits.engine = between(random, 0, 1) != 0
+                        ? nfu(between(random, 1, 16), between(random, 1, 16), between(random, 0, 1))
+                        : window(between(random, 1, 16), between(random, 1, 16), between(random, 1, 32));
+    return limits;
+}
+
+static int multiple_or_whole(uint32_t tile, uint32_t total, uint32_t multiple)
+{
+    return tile <= total && tile > 0 && (tile == total || tile % multiple == 0);
+}
+
+static void check_fits(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, &limits->engine);
+    assert_true(use.input_bytes <= limits->input_bytes);
+    assert_true(use.weight_bytes <= limits->weight_bytes);
+    assert_true(use.output_bytes <= limits->output_bytes);
+    /* What the guest brings at least, by network_image.h, not by the planner's own count. */
+    const int weighted = layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC;
+    const uint64_t plane = (uint64_t)layer->tile_h * layer->tile_w;
+    const uint32_t depth = layer->in.channels * (layer->op == CNNVP_OP_FC ? layer->in.height * layer->in.width : 1);
+    const int sliced = weighted && !layer->depthwise && layer->tile_in < depth;
+    const int average = layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE;
+    assert_true(limits->output_bytes >= layer->group_out * plane * (sliced || average ? 8 : 2));
+    const uint64_t rows = (layer->tile_h - 1) * layer->sy + (layer->ky - 1) * layer->dy + 1;
+    const uint64_t cols = (layer->tile_w - 1) * layer->sx + (layer->kx - 1) * layer->dx + 1;
+    const uint64_t operands = layer->op == CNNVP_OP_ADD ? 2 : 1;
+    assert_true(limits->input_bytes >= 2 * operands * layer->tile_in * rows * cols);
+}
+
+/* Channel pairs are side by side: slices of them are multiples of the engine's, so that they cost no cycles. */
+static void check_window_edges(const struct cnnvp_image_layer *layer, const uint32_t *number)
+{
+    const uint32_t diagonal = number[0] < number[1] ? number[0] : number[1];
+    uint32_t out = 1;
+    if (layer->op == CNNVP_OP_CONV && layer->depthwise == 0) {
+        assert_true(multiple_or_whole(layer->tile_in, layer->in.channels, number[0]));
+        out = number[1];
+    } else if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL) {
+        out = layer->op == CNNVP_OP_CONV ? diagonal : number[0];
+    } else if (layer->op == CNNVP_OP_FC) {
+        out = number[2];
+    }
+    assert_true(multiple_or_whole(layer->group_out, layer->out.channels, out));
+    assert_true(multiple_or_whole(layer->tile_out, layer->group_out, out));
+}
+
+static void check_edges(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    const uint32_t *number = limits->engine.number;
+    const int is_nfu = limits->engine.kind == &cnnvp_engine_nfu;
+    const uint32_t pes = number[0] * number[1];
+    const uint32_t inputs = cnnvp_engine_inputs(layer);
+    assert_true(multiple_or_whole(layer->tile_h, layer->out.height, is_nfu ? number[0] : 1));
+    assert_true(multiple_or_whole(layer->tile_w, layer->out.width, is_nfu ? number[1] : 1));
+    assert_true(multiple_or_whole(layer->group_out, layer->out.channels, 1));
+    assert_true(multiple_or_whole(layer->tile_in, inputs, 1));
+    assert_true(multiple_or_whole(layer->tile_out, layer->group_out, 1));
+    if (!is_nfu)
+        check_window_edges(layer, number);
+    if (layer->op != CNNVP_OP_FC) {
+        if (layer->op != CNNVP_OP_CONV || layer->depthwise)
+            assert_true(layer->tile_in == layer->group_out && layer->tile_out == layer->group_out);
+        return;
+    }
+    if (!is_nfu)
+        return;
+    /* The direction on the array is a multiple of its PEs, so that slices cost no cycles. */
+    if (number[2] != 0) {
+        assert_true(multiple_or_whole(layer->tile_in, inputs, pes));
+    } else {
+        assert_true(multiple_or_whole(layer->group_out, layer->out.channels, pes));
+        assert_true(multiple_or_whole(layer->tile_out, layer->group_out, pes));
+    }
+}
+
+struct blobs {
+    uint32_t count;
+    uint64_t words;
+    uint64_t largest;
+};
+
+static cnnvp_result count_blob(void *context, uint64_t bytes)
+{
+    struct blobs *blobs = context;
+    ++blobs->count;
+    blobs->words += bytes / 2;
+    blobs->largest = bytes > blobs->largest ? bytes : blobs->largest;
+    return CNNVP_DONE;
+}
+
+/* All weights and biases exactly once; no blob larger than what was planned for. */
+static void check_blobs(const struct cnnvp_image_layer *layer, const struct cnnvp_engine *engine)
+{
+    struct blobs blobs = {0};
+    assert_int_equal(cnnvp_image_each_blob(layer, count_blob, &blobs), CNNVP_DONE);
+    assert_int_equal(blobs.count, cnnvp_plan_counts_of(layer).blobs);
+    assert_true(blobs.largest <= cnnvp_plan_use_of(layer, engine).weight_bytes);
+    if (layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_FC)
+        return;
+    const uint64_t depth = layer->depthwise ? 1 : cnnvp_engine_inputs(layer);
+    uint64_t expected = layer->out.channels * (depth * layer->kx * layer->ky + layer->bias);
+    if (layer->post_count == 0)
+        assert_int_equal(blobs.words, expected);
+    else
+        assert_true(blobs.words > expected && (blobs.words - expected) % 516 == 0);
+}
+
+static void random_layers_fit(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 13);
+    unsigned planned = 0;
+    for (unsigned i = 0; i < 3000; ++i) {
+        struct cnnvp_image_layer layer = random_layer(&random);
+        const struct cnnvp_plan_limits limits = random_limits(&random);
+        struct cnnvp_error error = {""};
+        if (cnnvp_plan_layer(&layer, "L", &limits, &error) != CNNVP_DONE) {
+            assert_non_null(strstr(error.text, "layer \"L\": its smallest tile needs "));
+            continue;
+        }
+        ++planned;
+        check_fits(&layer, &limits);
+        check_edges(&layer, &limits);
+        check_blobs(&layer, &limits.engine);
+    }
+    /* What is refused has one tile that is too large: norms of many channels, windows over wide maps. */
+    assert_true(planned > 2850);
+    builder_free(&random);
+}
+
+/* Only the smallest tile decides: with room for it, a layer is planned. */
+static void the_smallest_tile_suffices(void **state)
+{
+    (void)state;
+    struct cnnvp_image_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    layer.in = (struct cnnvp_image_tensor){.channels = 512, .height = 226, .width = 226};
+    layer.out = (struct cnnvp_image_tensor){.channels = 512, .height = 224, .width = 224};
+    struct cnnvp_plan_limits limits = {10 * 10 * 2, 9 * 2, 8 * 8 * 8, 2, 2, nfu(8, 8, 0)};
+    struct cnnvp_error error = {""};
+    assert_int_equal(cnnvp_plan_layer(&layer, "L", &limits, &error), CNNVP_DONE);
+    assert_int_equal(layer.tile_h * layer.tile_w, 64);
+    --limits.weight_bytes;
+    assert_int_equal(cnnvp_plan_layer(&layer, "L", &limits, &error), CNNVP_BAD_INPUT);
+    assert_string_equal(error.text, "layer \"L\": its smallest tile needs 18 bytes of weight_buffer, one half of which "
+                                    "holds 17; make it larger with -s weight_buffer.size=");
+    ++limits.weight_bytes;
+    --limits.output_bytes;
+    assert_int_equal(cnnvp_plan_layer(&layer, "L", &limits, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "512 bytes of output_buffer"));
+
+    struct cnnvp_image_layer dense = {.op = CNNVP_OP_FC, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    dense.in = (struct cnnvp_image_tensor){.channels = 4096, .height = 1, .width = 1};
+    dense.out = (struct cnnvp_image_tensor){.channels = 1000, .height = 1, .width = 1};
+    limits = (struct cnnvp_plan_limits){2, 128, 512, 2, 2, nfu(8, 8, 0)};
+    assert_int_equal(cnnvp_plan_layer(&dense, "L", &limits, &error), CNNVP_DONE);
+    assert_true(dense.tile_out % 64 == 0 && dense.tile_in == 1);
+    limits.engine = nfu(8, 8, 1);
+    limits.input_bytes = 128;
+    assert_int_equal(cnnvp_plan_layer(&dense, "L", &limits, &error), CNNVP_DONE);
+    assert_true(dense.tile_in % 64 == 0 && dense.tile_out == 1);
+}
+
+/* Words that cross the memory's port, counted from the guest's loops. */
+static uint64_t traffic(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, &limits->engine);
+    const uint64_t blobs_a_group = (uint64_t)counts.input_slices * counts.output_slices;
+    const uint64_t weights =
+        blobs_a_group <= limits->weight_halves ? counts.groups : (uint64_t)counts.groups * counts.tiles;
+    const uint64_t inputs = counts.tiles == 1 && counts.input_slices <= limits->input_halves ? 1 : counts.groups;
+    return weights * blobs_a_group * use.weight_bytes + inputs * counts.tiles * counts.input_slices * use.input_bytes;
+}
+
+/* Larger buffers are used: less traffic for a layer that needs much of it. */
+static void larger_buffers_save_traffic(void **state)
+{
+    (void)state;
+    struct cnnvp_image_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    layer.in = (struct cnnvp_image_tensor){.channels = 256, .height = 58, .width = 58};
+    layer.out = (struct cnnvp_image_tensor){.channels = 256, .height = 56, .width = 56};
+    uint64_t first = 0;
+    uint64_t last = 0;
+    for (uint64_t kib = 8; kib <= 1024; kib *= 2) {
+        const struct cnnvp_plan_limits limits = {kib * 1024, kib * 2048, kib * 1024, 2, 2, nfu(8, 8, 0)};
+        struct cnnvp_image_layer planned = layer;
+        struct cnnvp_error error = {""};
+        assert_int_equal(cnnvp_plan_layer(&planned, "L", &limits, &error), CNNVP_DONE);
+        last = traffic(&planned, &limits);
+        first = first == 0 ? last : first;
+    }
+    assert_true(last < first / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_layers_fit),
+        cmocka_unit_test(the_smallest_tile_suffices),
+        cmocka_unit_test(larger_buffers_save_traffic),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Made-up units for the tests of the configuration: the same port kinds and parameter types as the real ones. */
+#include "registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct cnnvp_param core_params[] = {
+    {"clock_mhz", CNNVP_PARAM_UINT, "MHz", "1000", 1, 10000, NULL, "clock"},
+    {"quantum", CNNVP_PARAM_UINT, "instructions", "10000", 1, 1000000, NULL, "quantum"},
+};
+static const struct cnnvp_port core_ports[] = {
+    {"bus", CNNVP_PORT_INITIATOR, 0, 0, 0, "bus"},
+    {"irq", CNNVP_PORT_IRQ_IN, 0, 0, 3, "software, timer, external"},
+};
+static const struct cnnvp_unit core = {.kind = "core", .version = "1", .summary = "core", .params = core_params,
+                                       .param_count = 2, .ports = core_ports, .port_count = 2};
+
+static const struct cnnvp_param native_params[] = {
+    {"clock_mhz", CNNVP_PARAM_UINT, "MHz", "1000", 1, 10000, NULL, "clock"},
+};
+static const struct cnnvp_unit native = {.kind = "native", .version = "1", .summary = "core", .params = native_params,
+                                         .param_count = 1, .ports = core_ports, .port_count = 2};
+
+static const struct cnnvp_register plic_registers[] = {{"priority", 0, CNNVP_REG_RW, 0, 7, 0, "priority"}};
+static const struct cnnvp_port plic_ports[] = {
+    {"regs", CNNVP_PORT_TARGET, 0, 0x4000000, 0, "registers"},
+    {"source", CNNVP_PORT_IRQ_IN, 0, 0, 32, "sources"},
+    {"external", CNNVP_PORT_IRQ_OUT, 0, 0, 0, "to the core"},
+};
+static const struct cnnvp_unit plic = {.kind = "plic", .version = "1", .summary = "plic", .ports = plic_ports,
+                                       .port_count = 3, .registers = plic_registers, .register_count = 1};
+
+static const struct cnnvp_param memory_params[] = {
+    {"size", CNNVP_PARAM_SIZE, "bytes", "16MiB", 4096, UINT64_C(2) << 30, NULL, "bytes"},
+};
+static const struct cnnvp_port memory_ports[] = {{"mem", CNNVP_PORT_MEM_TARGET, 0, 0, 0, "memory"}};
+static const struct cnnvp_unit memory = {.kind = "memory", .version = "1", .summary = "memory", .params = memory_params,
+                                         .param_count = 1, .ports = memory_ports, .port_count = 1};
+
+static const struct cnnvp_param engine_params[] = {
+    {"rows", CNNVP_PARAM_UINT, "", "8", 1, 64, NULL, "rows"},
+    {"cols", CNNVP_PARAM_UINT, "", "8", 1, 64, NULL, "cols"},
+    {"depth", CNNVP_PARAM_SIZE, "bytes", "64KiB", 1024, 1 << 24, NULL, "depth"},
+    {"detail", CNNVP_PARAM_ENUM, "", "fast", 0, 0, "fast|cycle", "detail"},
+    {"overlap", CNNVP_PARAM_ENUM, "", "on", 0, 0, "off|on", "switch"},
+    {"label", CNNVP_PARAM_TEXT, "", "", 0, 0, NULL, "text"},
+    {"table", CNNVP_PARAM_ADDR, "", "0x80000000", 0, UINT32_MAX, NULL, "address"},
+};
+static const struct cnnvp_port engine_ports[] = {
+    {"regs", CNNVP_PORT_TARGET, 0, 0x1000, 0, "registers"},
+    {"mem", CNNVP_PORT_MEM_INITIATOR, 0, 0, 0, "memory"},
+    {"next", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL, 0, 0, "next engine"},
+    {"irq", CNNVP_PORT_IRQ_OUT, CNNVP_PORT_OPTIONAL, 0, 0, "done"},
+    {"done", CNNVP_PORT_TARGET, 0, 0x10, 0, "completions"},
+};
+static const struct cnnvp_unit engine = {.kind = "engine", .version = "1", .summary = "engine",
+                                         .params = engine_params, .param_count = 7, .ports = engine_ports,
+                                         .port_count = 5, .registers = plic_registers, .register_count = 1};
+
+static const struct cnnvp_port empty_ports[] = {{"port", CNNVP_PORT_TARGET, 0, 0, 0, "no window"}};
+static const struct cnnvp_unit empty = {.kind = "empty", .version = "1", .summary = "no window", .ports = empty_ports,
+                                        .port_count = 1};
+
+static const struct cnnvp_param wrong_params[] = {
+    {"rows", CNNVP_PARAM_UINT, "", "0", 1, 64, NULL, "a default outside its own range"},
+};
+static const struct cnnvp_unit wrong = {.kind = "wrong", .version = "1", .summary = "wrong", .params = wrong_params,
+                                        .param_count = 1};
+
+static const struct cnnvp_unit *const units[] = {&core, &empty, &engine, &memory, &native, &plic, &wrong, NULL};
+
+const struct cnnvp_unit *cnnvp_unit_at(size_t index)
+{
+    return index < sizeof units / sizeof *units ? units[index] : NULL;
+}
+
+cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to, const struct cnnvp_unit **unit,
+                                 char *message, size_t message_size)
+{
+    const char *colon = strrchr(model, ':');
+    if (colon) {
+        (void)snprintf(message, message_size, "%s/%.*s cannot be loaded", relative_to ? relative_to : ".",
+                       (int)(colon - model), model);
+        return CNNVP_BAD_INPUT;
+    }
+    for (size_t i = 0; (*unit = cnnvp_unit_at(i)) != NULL; i++)
+        if (strcmp((*unit)->kind, model) == 0)
+            return CNNVP_DONE;
+    (void)snprintf(message, message_size, "there is no unit of kind %s", model);
+    return CNNVP_BAD_INPUT;
+}

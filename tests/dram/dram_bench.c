@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bursts a second that the controller model gets through, for each pattern. */
+#include <stdio.h>
+#include <time.h>
+
+#include "dram_patterns.h"
+
+int main(void)
+{
+    static const char *const names[DRAM_PATTERNS] = {"seq_read",  "seq_write",   "copy",      "read2_write1",  "random_read",
+                                                     "random_70_30", "stride_8k", "stride_128k", "tile_4x1k", "block_copy_4k"};
+    for (uint32_t pattern = 0; pattern < DRAM_PATTERNS; ++pattern) {
+        struct dram_options options;
+        struct dram_replay_result result;
+        uint32_t tck_ps;
+        const uint64_t bursts = 1000000;
+        struct timespec begin, end;
+        cnnvp_dram_options_init(&options);
+        (void)clock_gettime(CLOCK_MONOTONIC, &begin);
+        dram_pattern_replay(&options, (enum dram_pattern)pattern, bursts, 32, 1, &result, &tck_ps);
+        (void)clock_gettime(CLOCK_MONOTONIC, &end);
+        const double seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
+        (void)printf("%-14s %6.2f million bursts/s\n", names[pattern], (double)bursts / seconds / 1e6);
+    }
+    return 0;
+}

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The controller against a plain one that goes clock by clock, looks at every burst at every clock and asks the table of timings
+ * (dram_rules.c) what is allowed: the same commands at the same clocks, and none that breaks a timing. Random traffic, all presets,
+ * ranks, channels, schedulers, page policies, mappings, queue lengths.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dram/dram_replay.h"
+#include "dram_rules.h"
+
+#define BURSTS 800u
+#define MOST_COMMANDS 20000u
+
+struct burst {
+    uint32_t write;
+    uint64_t address;
+};
+
+struct plain_entry {
+    struct dram_place place;
+    uint32_t write;
+    uint64_t entered;
+};
+
+struct plain_list {
+    uint32_t count;
+    struct plain_entry entries[DRAM_QUEUE + DRAM_BANKS];
+};
+
+struct plain_channel {
+    struct rules rules;
+    struct plain_list queue[2], active;
+    uint32_t refreshes; /* waiting, rank after rank */
+    uint32_t next_rank;
+    int write_mode;
+    uint64_t returned;
+    struct rules_command *commands;
+    uint32_t command_count;
+};
+
+struct plain {
+    struct dram_options options;
+    struct dram_timing timing;
+    struct dram_map map;
+    struct plain_channel channel[4];
+    uint64_t ends[BURSTS]; /* of reads whose end is known and not yet passed */
+    uint32_t end_count;
+    uint32_t on_their_way;
+    uint64_t clocks, read_clocks, forwarded;
+};
+
+static uint64_t random_state;
+
+static uint32_t below(uint32_t limit)
+{
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(random_state >> 33) % limit;
+}
+
+/* ---- the plain controller ---- */
+
+static uint32_t rank_of(const struct plain *plain, uint32_t bank)
+{
+    return bank / (plain->timing.groups * plain->timing.banks);
+}
+
+static enum dram_command next_command(const struct plain_channel *channel, const struct plain_entry *entry)
+{
+    if (!channel->rules.open[entry->place.bank])
+        return DRAM_ACT;
+    if (channel->rules.row[entry->place.bank] != entry->place.row)
+        return DRAM_PRE;
+    return entry->write ? DRAM_WR : DRAM_RD;
+}
+
+static int is_ready(const struct plain *plain, const struct plain_channel *channel, const struct plain_entry *entry,
+                    uint64_t clock)
+{
+    return rules_earliest(&channel->rules, next_command(channel, entry), rank_of(plain, entry->place.bank),
+                          entry->place.bank)
+           <= clock;
+}
+
+/* The oldest that is ready, or -1; with fcfs the oldest if it is ready. */
+static int best_of(const struct plain *plain, const struct plain_channel *channel, const struct plain_list *list,
+                   uint64_t clock, int fcfs)
+{
+    int best = -1;
+    for (uint32_t i = 0; i < list->count; ++i) {
+        if (is_ready(plain, channel, &list->entries[i], clock)
+            && (best < 0 || list->entries[i].entered < list->entries[best].entered))
+            best = (int)i;
+        if (fcfs)
+            break;
+    }
+    return best;
+}
+
+static void emit(struct plain *plain, struct plain_channel *channel, enum dram_command command, uint64_t clock,
+                 uint32_t rank, const struct plain_entry *entry)
+{
+    (void)plain;
+    const struct rules_command issued = {command, clock, rank, entry ? entry->place.bank : 0,
+                                         entry && command != DRAM_PRE ? entry->place.row : 0};
+    assert_null(rules_issue(&channel->rules, &issued));
+    assert_true(channel->command_count < MOST_COMMANDS);
+    channel->commands[channel->command_count++] = issued;
+}
+
+static int wanted_again(const struct plain_channel *channel, const struct plain_entry *entry)
+{
+    const struct plain_list *const lists[] = {&channel->queue[0], &channel->queue[1], &channel->active};
+    for (size_t k = 0; k < 3; ++k)
+        for (uint32_t i = 0; i < lists[k]->count; ++i)
+            if (lists[k]->entries[i].place.bank == entry->place.bank
+                && lists[k]->entries[i].place.row == entry->place.row)
+                return 1;
+    return 0;
+}
+
+static void serve(struct plain *plain, struct plain_channel *channel, struct plain_list *list, uint32_t index,
+                  uint64_t clock)
+{
+    const struct plain_entry entry = list->entries[index];
+    const enum dram_command command = next_command(channel, &entry);
+    const uint32_t rank = rank_of(plain, entry.place.bank);
+    if (command == DRAM_PRE) {
+        for (uint32_t i = 0; i < channel->active.count; ++i)
+            if (channel->active.entries[i].place.bank == entry.place.bank)
+                return; /* nothing at this clock */
+        emit(plain, channel, command, clock, rank, &entry);
+        return;
+    }
+    memmove(&list->entries[index], &list->entries[index + 1], (list->count - index - 1u) * sizeof entry);
+    --list->count;
+    if (command == DRAM_ACT) {
+        channel->active.entries[channel->active.count++] = entry;
+        emit(plain, channel, command, clock, rank, &entry);
+        return;
+    }
+    enum dram_command issued = command;
+    if (plain->options.closed_page && !wanted_again(channel, &entry))
+        issued = command == DRAM_RD ? DRAM_RDA : DRAM_WRA;
+    emit(plain, channel, issued, clock, rank, &entry);
+    if (entry.write)
+        return;
+    const uint64_t data = clock + plain->timing.t[DRAM_T_cl] + plain->timing.t[DRAM_T_bl];
+    channel->returned = data > channel->returned ? data : channel->returned + 1;
+    plain->read_clocks += channel->returned - entry.entered;
+    plain->ends[plain->end_count++] = channel->returned;
+    if (channel->returned > plain->clocks)
+        plain->clocks = channel->returned;
+}
+
+static void refresh(struct plain *plain, struct plain_channel *channel, uint64_t clock)
+{
+    const uint32_t banks = plain->timing.groups * plain->timing.banks, first = channel->next_rank * banks;
+    int open = 0;
+    for (uint32_t i = 0; i < banks; ++i)
+        open |= channel->rules.open[first + i];
+    const enum dram_command command = open ? DRAM_PREA : DRAM_REF;
+    if (rules_earliest(&channel->rules, command, channel->next_rank, 0) > clock)
+        return;
+    if (open)
+        for (uint32_t i = 0; i < channel->active.count; ++i)
+            if (rank_of(plain, channel->active.entries[i].place.bank) == channel->next_rank)
+                return;
+    emit(plain, channel, command, clock, channel->next_rank, NULL);
+    if (command == DRAM_REF) {
+        --channel->refreshes;
+        channel->next_rank = (channel->next_rank + 1u) % plain->options.ranks;
+    }
+}
+
+static void tick(struct plain *plain, struct plain_channel *channel, uint64_t clock)
+{
+    if (clock % plain->timing.t[DRAM_T_refi] == 0)
+        channel->refreshes += plain->options.ranks;
+    int best = best_of(plain, channel, &channel->active, clock, 0);
+    if (best >= 0) {
+        serve(plain, channel, &channel->active, (uint32_t)best, clock);
+        return;
+    }
+    if (channel->refreshes) {
+        refresh(plain, channel, clock);
+        return;
+    }
+    if (plain->options.fcfs && channel->active.count)
+        return;
+    const uint32_t reads = channel->queue[0].count, writes = channel->queue[1].count, size = plain->options.queue;
+    if (!channel->write_mode)
+        channel->write_mode = writes * 100u > size * plain->options.drain_high || reads == 0;
+    else
+        channel->write_mode = reads == 0 || (writes > 0 && writes * 100u >= size * plain->options.drain_low);
+    struct plain_list *queue = &channel->queue[channel->write_mode];
+    best = best_of(plain, channel, queue, clock, (int)plain->options.fcfs);
+    if (best >= 0)
+        serve(plain, channel, queue, (uint32_t)best, clock);
+}
+
+static int is_waiting_write(const struct plain_channel *channel, const struct dram_place *place)
+{
+    const struct plain_list *const lists[] = {&channel->queue[1], &channel->active};
+    for (size_t k = 0; k < 2; ++k)
+        for (uint32_t i = 0; i < lists[k]->count; ++i) {
+            const struct plain_entry *entry = &lists[k]->entries[i];
+            if (entry->write && entry->place.bank == place->bank && entry->place.row == place->row
+                && entry->place.column == place->column)
+                return 1;
+        }
+    return 0;
+}
+
+/* 1 if the burst could enter. */
+static int enter(struct plain *plain, const struct burst *burst, uint32_t outstanding, uint64_t clock)
+{
+    const struct dram_place place = cnnvp_dram_map(&plain->map, burst->address);
+    struct plain_channel *channel = &plain->channel[place.channel];
+    if ((!burst->write && plain->on_their_way == outstanding)
+        || channel->queue[burst->write].count == plain->options.queue)
+        return 0;
+    if (clock > plain->clocks)
+        plain->clocks = clock;
+    plain->on_their_way += !burst->write;
+    if (!burst->write && is_waiting_write(channel, &place)) {
+        channel->returned = clock > channel->returned ? clock : channel->returned + 1;
+        plain->ends[plain->end_count++] = channel->returned;
+        plain->read_clocks += channel->returned - clock;
+        if (channel->returned > plain->clocks)
+            plain->clocks = channel->returned;
+        ++plain->forwarded;
+        return 1;
+    }
+    struct plain_list *queue = &channel->queue[burst->write];
+    queue->entries[queue->count++] = (struct plain_entry){place, burst->write, clock};
+    return 1;
+}
+
+static int any_waits(const struct plain *plain)
+{
+    for (uint32_t i = 0; i < plain->options.channels; ++i)
+        if (plain->channel[i].queue[0].count + plain->channel[i].queue[1].count + plain->channel[i].active.count)
+            return 1;
+    return 0;
+}
+
+static void run_plain(struct plain *plain, const struct burst *bursts, uint32_t outstanding)
+{
+    uint32_t next = 0;
+    for (uint64_t clock = 1; next < BURSTS || any_waits(plain); ++clock) {
+        for (uint32_t i = 0; i < plain->end_count;)
+            if (plain->ends[i] < clock) {
+                plain->ends[i] = plain->ends[--plain->end_count];
+                --plain->on_their_way;
+            } else {
+                ++i;
+            }
+        while (next < BURSTS && enter(plain, &bursts[next], outstanding, clock))
+            ++next;
+        for (uint32_t i = 0; i < plain->options.channels; ++i)
+            tick(plain, &plain->channel[i], clock);
+    }
+}
+
+/* ---- comparing ---- */
+
+struct comparison {
+    struct plain *plain;
+    uint32_t at[4];
+};
+
+static void compare(void *context, uint32_t number, const struct dram_issued *issued)
+{
+    struct comparison *comparison = context;
+    struct plain_channel *channel = &comparison->plain->channel[number];
+    /* after its last burst the plain one stops */
+    assert_true(comparison->at[number] < channel->command_count);
+    const struct rules_command *plain = &channel->commands[comparison->at[number]++];
+    assert_int_equal(issued->clock, plain->clock);
+    assert_int_equal(issued->command, plain->command);
+    assert_int_equal(issued->rank, plain->rank);
+    if (issued->command == DRAM_PREA || issued->command == DRAM_REF)
+        return;
+    assert_int_equal(issued->bank, plain->bank);
+    if (issued->command != DRAM_PRE)
+        assert_int_equal(issued->row, plain->row);
+}
+
+/* Runs of neighbours, strides and scattered addresses on few rows, so that everything happens. */
+static void make_bursts(struct burst *bursts)
+{
+    const uint32_t writes = below(3) ? below(80) : 0, far = 1u << (10 + below(14));
+    uint64_t address = 0;
+    for (uint32_t i = 0; i < BURSTS; ++i) {
+        const uint32_t kind = below(10);
+        if (kind < 5)
+            address += 64;
+        else if (kind < 7)
+            address = (uint64_t)below(far) * 64;
+        else if (kind < 8)
+            address += 131072;
+        else if (kind < 9)
+            address ^= 8192;
+        bursts[i] = (struct burst){below(100) < writes, address % (UINT64_C(1) << 30)};
+    }
+}
+
+static void random_options(struct dram_options *options, uint32_t preset)
+{
+    cnnvp_dram_options_init(options);
+    options->preset = preset;
+    options->ranks = 1u << (below(2) ? below(3) : 0);
+    options->channels = below(3) ? 1 : 1 + below(4);
+    options->fcfs = below(4) == 0;
+    options->closed_page = below(3) == 0;
+    options->mapping = below(4);
+    if (below(2)) {
+        options->queue = 4 + below(60);
+        options->drain_high = 30 + below(60);
+        options->drain_low = below(30);
+    }
+    if (below(3) == 0)
+        options->timings[DRAM_T_refi] = 800 + below(1000);
+}
+
+static void run_both(uint32_t preset, uint64_t seed)
+{
+    static struct burst bursts[BURSTS];
+    static struct plain plain;
+    char message[200];
+    uint32_t wrong;
+    random_state = seed;
+    memset(&plain, 0, sizeof plain);
+    random_options(&plain.options, preset);
+    make_bursts(bursts);
+    const uint32_t outstanding = 1 + below(below(2) ? 8 : 100);
+    assert_int_equal(cnnvp_dram_timing_init(&plain.options, &plain.timing, message, sizeof message, &wrong), CNNVP_OK);
+    cnnvp_dram_map_init(&plain.options, &plain.timing, &plain.map);
+    for (uint32_t i = 0; i < plain.options.channels; ++i) {
+        rules_init(&plain.channel[i].rules, &plain.timing);
+        plain.channel[i].commands = calloc(MOST_COMMANDS, sizeof *plain.channel[i].commands);
+        assert_non_null(plain.channel[i].commands);
+    }
+    run_plain(&plain, bursts, outstanding);
+    struct comparison comparison = {.plain = &plain};
+    struct dram_replay_result result;
+    struct dram_replay *replay = cnnvp_dram_replay_new(&plain.options, &plain.timing, outstanding, compare, &comparison);
+    assert_non_null(replay);
+    for (uint32_t i = 0; i < BURSTS; ++i)
+        cnnvp_dram_replay_burst(replay, bursts[i].write, bursts[i].address);
+    cnnvp_dram_replay_end(replay, &result);
+    cnnvp_dram_replay_free(replay);
+    assert_int_equal(result.clocks, plain.clocks);
+    assert_int_equal(result.read_clocks, plain.read_clocks);
+    assert_int_equal(result.counts.forwarded, plain.forwarded);
+    assert_int_equal(result.counts.hits + result.counts.misses + result.counts.conflicts + result.counts.forwarded, BURSTS);
+    for (uint32_t i = 0; i < plain.options.channels; ++i)
+        free(plain.channel[i].commands);
+}
+
+static void test_against_plain(void **state)
+{
+    (void)state;
+    for (uint32_t preset = 0; preset < 5; ++preset)
+        for (uint64_t seed = 1; seed <= 24; ++seed)
+            run_both(preset, seed * 8 + preset);
+}
+
+/* The rules find what they should: commands a clock too early are refused. */
+static void test_rules(void **state)
+{
+    (void)state;
+    struct dram_options options;
+    struct dram_timing timing;
+    static struct rules rules;
+    char message[200];
+    uint32_t wrong;
+    cnnvp_dram_options_init(&options);
+    assert_int_equal(cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong), CNNVP_OK);
+    static const struct {
+        struct rules_command first, second;
+    } early[] = {
+        {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_RD, 115, 0, 0, 7}},   {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_PRE, 138, 0, 0, 0}},
+        {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_ACT, 105, 0, 1, 7}},  {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_ACT, 103, 0, 4, 7}},
+        {{DRAM_REF, 100, 0, 0, 0}, {DRAM_ACT, 532, 0, 4, 7}},  {{DRAM_PRE, 100, 0, 0, 0}, {DRAM_ACT, 115, 0, 0, 7}},
+        {{DRAM_PREA, 100, 0, 0, 0}, {DRAM_REF, 115, 0, 0, 0}}, {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_ACT, 200, 0, 0, 8}},
+        {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_RD, 200, 0, 0, 8}},
+    };
+    for (size_t i = 0; i < sizeof early / sizeof early[0]; ++i) {
+        rules_init(&rules, &timing);
+        assert_null(rules_issue(&rules, &early[i].first));
+        assert_non_null(rules_issue(&rules, &early[i].second));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_against_plain),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a published cycle-accurate simulator (Ramulator 2: DDR4_2400R, 8 Gb x8, generic controller, FRFCFS, open rows, all-bank
+ * refresh, addresses row, bank, bank group, rank, column, channel) gives for the same bursts. Patterns without random addresses must
+ * come out to the clock; the random ones, whose addresses are not the same, within 1 %.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "dram_patterns.h"
+
+static const struct {
+    enum dram_pattern pattern;
+    uint32_t outstanding;
+    uint64_t bursts;
+    uint64_t clocks;
+    double gb_per_s;
+    double latency_ns;
+} rows[] = {
+    {SEQ_READ, 32, 100000, 547514, 14.033, 145.1},     {SEQ_WRITE, 32, 100000, 536664, 14.316, 0.0},
+    {COPY, 32, 100000, 767784, 10.007, 408.4},         {READ2_WRITE1, 32, 100000, 604987, 12.700, 241.0},
+    {RANDOM_READ, 32, 100000, 684644, 11.222, 181.6},  {RANDOM_70_30, 32, 100000, 702198, 10.941, 266.9},
+    {STRIDE_8K, 32, 100000, 684725, 11.221, 181.7},    {STRIDE_128K, 32, 100000, 5766277, 1.332, 1536.0},
+    {TILE_4X1K, 32, 100000, 420834, 18.257, 111.3},    {BLOCK_COPY_4K, 32, 100000, 635383, 12.092, 326.5},
+    {SEQ_READ, 1, 30000, 666085, 3.460, 17.7},         {SEQ_READ, 4, 30000, 192419, 11.979, 20.5},
+    {RANDOM_READ, 1, 30000, 1627561, 1.416, 44.4},     {RANDOM_READ, 4, 30000, 467366, 4.932, 51.1},
+    {STRIDE_128K, 1, 30000, 1729654, 1.333, 47.2},     {STRIDE_128K, 4, 30000, 1729654, 1.333, 191.3},
+};
+
+static void assert_close(double value, double wanted, double relative, double rounding)
+{
+    const double least = wanted * (1 - relative) - rounding, most = wanted * (1 + relative) + rounding;
+    if (value < least || value > most)
+        fail_msg("%f is not within %f .. %f", value, least, most);
+}
+
+static void test_reference(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+        const int random = rows[i].pattern == RANDOM_READ || rows[i].pattern == RANDOM_70_30;
+        const double tolerance = random ? 0.01 : 0.0;
+        struct dram_options options;
+        struct dram_replay_result result;
+        uint32_t tck_ps;
+        cnnvp_dram_options_init(&options);
+        dram_pattern_replay(&options, rows[i].pattern, rows[i].bursts, rows[i].outstanding, 1, &result, &tck_ps);
+        if (!random)
+            assert_int_equal(result.clocks, rows[i].clocks);
+        assert_close((double)rows[i].bursts * 64e3 / ((double)result.clocks * tck_ps), rows[i].gb_per_s, tolerance, 0.00051);
+        if (result.reads)
+            assert_close((double)result.read_clocks * tck_ps / 1e3 / (double)result.reads, rows[i].latency_ns, tolerance,
+                         0.051);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

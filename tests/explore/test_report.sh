@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# cnnvp report: pages of a sweep and of a run, in a real browser where there is one.
+. "$SOURCE/tests/cli/lib.sh"
+network=$SOURCE/scripts/networks/lenet5.onnx
+
+cat >spec.yaml <<END
+network: $network
+options: {timing_only: true, max_time: [30us, 1s]}
+parameters: {pe_array.rows: [2, 4, 8], dram.preset: [ddr3-1600, ddr4-2400]}
+objectives: [total.time_ps, energy.total_pj, layers.C3.cycles]
+END
+expect 0 sweep spec.yaml -o r.sqlite -j 2 -q
+expect 0 report r.sqlite -o sweep.html
+expect 0 run "$network" --timing-only -q --report run --stats s.json
+expect 0 report run -o run.html
+[ -s run/stats.json ] && cmp -s run/stats.json s.json || fail "statistics of --report"
+expect 0 run "$network" --timing-only -q --report again
+cmp -s run/run.series again/run.series || fail "two recordings of one run differ"
+absent run/run.series.tmp
+
+# Each page is whole: nothing is fetched, by itself or by others, and the policy forbids it.
+for page in sweep run; do
+    grep -q "Content-Security-Policy.*default-src 'none'" $page.html || fail "$page.html has no policy"
+    [ "$(grep -c '<script src\|<link\|<iframe\|@import' $page.html)" = 0 ] || fail "$page.html refers to other files"
+done
+
+# The spans recorded are balanced with the statistics: tracks end within the run, begin in order.
+/usr/bin/python3 - <<'END' || fail "run.series"
+import json
+series, stats = json.load(open("run/run.series")), json.load(open("run/stats.json"))
+assert series["schema"] == "cnnvp-series/1" and series["end_ps"] == stats["total"]["time_ps"]
+tracks = [s for s in series["streams"] if s["kind"] == "track"]
+assert tracks
+for track in tracks:
+    assert track["begin"] == sorted(track["begin"])
+    assert all(b + l <= series["end_ps"] for b, l in zip(track["begin"], track["length"]))
+    assert all(busy <= length or count > 1 for busy, length, count in zip(track["busy"], track["length"], track["count"]))
+    assert all(text < len(series["names"]) for text in track["text"])
+array = next(s for s in tracks if s["unit"] == "pe_array")
+assert sum(array["busy"]) > 0
+for stream in series["streams"]:
+    if "window" in stream:
+        assert all(a <= b for a, b in zip(stream["min"], stream["max"])) and stream["window"] == sorted(stream["window"])
+END
+
+# Many spans are joined until they are few; nothing of their time is lost.
+expect 0 run "$network" --timing-only -q --report many --images 400
+/usr/bin/python3 - <<'END' || fail "thinning"
+import json, os
+series = json.load(open("many/run.series"))
+tracks = [s for s in series["streams"] if s["kind"] == "track"]
+assert sum(len(t["begin"]) for t in tracks) <= 40000
+assert any(count > 1 for t in tracks for count in t["count"])
+assert os.path.getsize("many/run.series") < 4 << 20
+stats = json.load(open("many/stats.json"))
+array = next(t for t in tracks if t["unit"] == "pe_array")
+cycles = stats["units"]["pe_array"]["busy_cycles"] * 1000
+assert abs(sum(array["busy"]) - cycles) <= cycles * 0.001, (sum(array["busy"]), cycles)
+END
+
+refused 2 "cannot be read" report nosuch.sqlite -o x.html
+refused 2 "cannot be read" report "$SOURCE" -o x.html
+refused 2 "REPORT.html is missing" report r.sqlite
+refused 2 "is missing" report -o x.html
+refused 2 "--output" report r.sqlite -o nosuch/x.html
+refused 2 "no intact SQLite database" report s.json -o x.html
+refused 2 "not together with --trace" run "$network" --report run --trace t.vcd
+refused 2 "cannot be made" run "$network" --report s.json
+absent x.html
+
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || {
+    finish
+    exit 77
+}
+for page in sweep run; do
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 --user-data-dir="$work/browser" \
+        --enable-logging=stderr --dump-dom "file://$work/$page.html" >$page.dom 2>$page.log
+    [ -s $page.dom ] || fail "the browser made nothing of $page.html: $(tail -3 $page.log)"
+    if grep -q 'CONSOLE' $page.log; then
+        fail "$page.html: $(grep CONSOLE $page.log | head -3)"
+    fi
+done
+/usr/bin/python3 "$HERE/check_report.py" sweep sweep.dom r.sqlite || fail "numbers of sweep.html"
+/usr/bin/python3 "$HERE/check_report.py" run run.dom run || fail "numbers of run.html"
+timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 --user-data-dir="$work/browser" \
+    --window-size=1200,2600 --screenshot=run.png "file://$work/run.html" 2>/dev/null
+[ "$(wc -c <run.png)" -gt 50000 ] || fail "the screenshot is empty"
+finish

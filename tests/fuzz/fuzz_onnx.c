@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A network file up to its image, on the nfu and the window engine with little memory: with its numbers, and timing only. */
+#include "fuzz.h"
+
+#include "fake_platform.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *file = fuzz_file(data, size);
+    for (int i = 0; i < 4; ++i) {
+        struct cnnvp_config config = i & 1 ? fake_window() : fake_nfu();
+        const struct cnnvp_network_options options = {
+            .struct_size = sizeof options, .timing_only = i >> 1, .seed = 1, .images = 1};
+        struct cnnvp_error error = {""};
+        cnnvp_network *network = NULL;
+        config.memory_bytes = 4u << 20;
+        const cnnvp_result result = cnnvp_network_new(file, &config, &options, &network, &error);
+        fuzz_require((result == CNNVP_DONE) == (network != NULL), "a network or an error");
+        fuzz_require((result == CNNVP_DONE) == (error.text[0] == '\0'), "a message with each error only");
+        cnnvp_network_free(network);
+    }
+    return 0;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cases of the NFU's tests: see nfu_case.h. */
+#include "nfu_case.h"
+
+#include <stdlib.h>
+
+uint64_t nfu_random(struct nfu_random *random)
+{
+    random->state ^= random->state >> 12;
+    random->state ^= random->state << 25;
+    random->state ^= random->state >> 27;
+    return random->state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+uint32_t nfu_range(struct nfu_random *random, uint32_t low, uint32_t high)
+{
+    return low + (uint32_t)((nfu_random(random) >> 33) % (high - low + 1u));
+}
+
+static int per_channel(const struct nfu_case *c)
+{
+    return c->opcode == OP_POOL || c->opcode == OP_STEP || (c->opcode == OP_CONV && (c->status & 0x20u) != 0);
+}
+
+uint32_t nfu_case_channels(const struct nfu_case *c)
+{
+    return per_channel(c) ? c->in_channels : c->out_channels;
+}
+
+static int16_t *words(uint64_t count)
+{
+    int16_t *data = malloc((count != 0 ? count : 1u) * sizeof *data);
+    if (data == NULL)
+        abort();
+    return data;
+}
+
+/* kind 0: small values, 1: the whole range, 2: only extremes */
+static void fill(int16_t *data, uint64_t count, struct nfu_random *random, uint32_t kind)
+{
+    for (uint64_t i = 0; i < count; ++i) {
+        const int32_t value = (int32_t)(nfu_random(random) >> 48) - 32768;
+        data[i] = (int16_t)(kind == 0 ? value / 256 : kind == 1 ? value : value < 20000 ? INT16_MIN : INT16_MAX);
+    }
+}
+
+void nfu_case_data(struct nfu_case *c, struct nfu_random *random)
+{
+    const uint32_t channels = nfu_case_channels(c);
+    if (c->opcode == OP_MATMUL) {
+        c->input_words = c->in_channels;
+        c->weight_words = (uint64_t)c->in_channels * c->out_channels;
+        c->bias_words = c->out_channels;
+        c->results = c->out_channels;
+    } else {
+        const uint32_t cols = (c->out_w - 1u) * c->sx + (c->kx - 1u) * c->dx + 1u;
+        const uint32_t rows = (c->out_h - 1u) * c->sy + (c->ky - 1u) * c->dy + 1u;
+        if (c->in_row_stride == 0)
+            c->in_row_stride = cols;
+        if (c->in_channel_stride == 0)
+            c->in_channel_stride = rows * c->in_row_stride;
+        c->input_words = (uint64_t)(c->in_channels - 1u) * c->in_channel_stride +
+                         (uint64_t)(rows - 1u) * c->in_row_stride + cols;
+        c->weight_words = (uint64_t)channels * (per_channel(c) ? 1u : c->in_channels) * c->kx * c->ky;
+        c->bias_words = channels;
+        c->results = (uint64_t)channels * c->out_h * c->out_w;
+    }
+    c->input = words(c->input_words);
+    c->weights = words(c->weight_words);
+    c->bias = words(c->bias_words);
+    c->sums = calloc(c->results, sizeof *c->sums);
+    if (c->sums == NULL)
+        abort();
+    const uint32_t kind = nfu_range(random, 0, 5);
+    fill(c->input, c->input_words, random, kind < 2 ? kind : 1);
+    fill(c->weights, c->weight_words, random, kind == 5 ? 2 : kind == 0 ? 0 : 1);
+    fill(c->bias, c->bias_words, random, 1);
+    if (kind == 5)
+        fill(c->input, c->input_words, random, 2);
+}
+
+void nfu_case_free(struct nfu_case *c)
+{
+    free(c->input);
+    free(c->weights);
+    free(c->bias);
+    free(c->sums);
+    *c = (struct nfu_case){0};
+}
+
+/* ---- definition ---- */
+
+/* value modulo 2^bits, as a signed number, by the definition. */
+static int64_t modulo(int64_t value, uint32_t bits)
+{
+    uint64_t low = (uint64_t)value;
+    if (bits < 64u) {
+        low %= UINT64_C(1) << bits;
+        if (low >= UINT64_C(1) << (bits - 1u))
+            low -= UINT64_C(1) << bits;
+    }
+    return (int64_t)low;
+}
+
+/* bias * 2^shift, toward minus infinity where bits are lost. */
+static int64_t aligned_bias(const struct nfu_case *c, uint64_t index)
+{
+    int32_t shift = (int32_t)(c->format >> 8 & 0xffu);
+    int64_t bias = c->bias[index];
+    if (shift >= 128)
+        shift -= 256;
+    uint64_t moved = (uint64_t)bias;
+    for (; shift > 0; --shift)
+        moved *= 2u;
+    bias = (int64_t)moved;
+    for (; shift < 0; ++shift)
+        bias = (bias - (bias & 1)) / 2;
+    return bias;
+}
+
+static int16_t input_at(const struct nfu_case *c, uint32_t channel, uint32_t y, uint32_t x)
+{
+    if (c->opcode == OP_CONV && (c->status & 0x10u) != 0)
+        return 1;
+    return c->input[(uint64_t)channel * c->in_channel_stride + (uint64_t)y * c->in_row_stride + x];
+}
+
+static int valid(const struct nfu_case *c, uint32_t y, uint32_t x)
+{
+    return y >= (c->valid_rows & 0xffffu) && y < c->valid_rows >> 16 && x >= (c->valid_cols & 0xffffu) &&
+           x < c->valid_cols >> 16;
+}
+
+static int64_t expect_conv(const struct nfu_case *c, uint32_t channel, uint32_t y, uint32_t x)
+{
+    uint64_t sum = 0;
+    const int depthwise = per_channel(c);
+    const uint32_t first = depthwise ? channel : 0;
+    const uint32_t end = depthwise ? channel + 1u : c->in_channels;
+    for (uint32_t in = first; in < end; ++in)
+        for (uint32_t ky = 0; ky < c->ky; ++ky)
+            for (uint32_t kx = 0; kx < c->kx; ++kx) {
+                const uint64_t connection = depthwise ? channel : (uint64_t)channel * c->in_channels + in;
+                const int64_t k = c->weights[(connection * c->ky + ky) * c->kx + kx];
+                sum += (uint64_t)(k * input_at(c, in, y * c->sy + ky * c->dy, x * c->sx + kx * c->dx));
+            }
+    if ((c->status & 8u) != 0)
+        sum += (uint64_t)aligned_bias(c, channel);
+    return (int64_t)sum;
+}
+
+static int64_t expect_pool(const struct nfu_case *c, uint32_t channel, uint32_t y, uint32_t x)
+{
+    int64_t sum = 0;
+    int64_t largest = -32768;
+    for (uint32_t ky = 0; ky < c->ky; ++ky)
+        for (uint32_t kx = 0; kx < c->kx; ++kx) {
+            const uint32_t row = y * c->sy + ky * c->dy;
+            const uint32_t col = x * c->sx + kx * c->dx;
+            if (!valid(c, row, col))
+                continue;
+            const int16_t a = input_at(c, channel, row, col);
+            sum += a;
+            if (a > largest)
+                largest = a;
+        }
+    return (c->status & 4u) != 0 ? sum : largest;
+}
+
+static int64_t expect_step(const struct nfu_case *c, uint32_t channel, uint32_t y, uint32_t x)
+{
+    const uint32_t multiply = c->status & 3u;
+    const int from_k = (c->status & 4u) != 0;
+    const int compare = (c->status & 8u) != 0;
+    int64_t p = compare ? -32768 : 0;
+    for (uint32_t ky = 0; ky < c->ky; ++ky)
+        for (uint32_t kx = 0; kx < c->kx; ++kx) {
+            const int64_t a = input_at(c, channel, y * c->sy + ky * c->dy, x * c->sx + kx * c->dx);
+            const int64_t k = c->weights[((uint64_t)channel * c->ky + ky) * c->kx + kx];
+            const int64_t product = multiply == 0 ? a : multiply == 1 ? k * a : a * a;
+            if (compare)
+                p = a > p ? a : p;
+            else
+                p = (from_k ? k : p) + product;
+        }
+    return p;
+}
+
+static int64_t expect_matmul(const struct nfu_case *c, uint32_t out)
+{
+    uint64_t sum = 0;
+    for (uint32_t in = 0; in < c->in_channels; ++in) {
+        const int64_t k = c->weights[(uint64_t)in * c->out_channels + out];
+        sum += (uint64_t)(k * c->input[in]);
+    }
+    if ((c->status & 8u) != 0)
+        sum += (uint64_t)aligned_bias(c, out);
+    return (int64_t)sum;
+}
+
+void nfu_case_expect(struct nfu_case *c, uint32_t acc_bits)
+{
+    uint64_t i = 0;
+    if (c->opcode == OP_MATMUL) {
+        for (uint32_t out = 0; out < c->out_channels; ++out)
+            c->sums[i++] = modulo(expect_matmul(c, out), acc_bits);
+        return;
+    }
+    for (uint32_t channel = 0; channel < nfu_case_channels(c); ++channel)
+        for (uint32_t y = 0; y < c->out_h; ++y)
+            for (uint32_t x = 0; x < c->out_w; ++x)
+                c->sums[i++] = modulo(c->opcode == OP_CONV   ? expect_conv(c, channel, y, x)
+                                      : c->opcode == OP_POOL ? expect_pool(c, channel, y, x)
+                                                             : expect_step(c, channel, y, x),
+                                      acc_bits);
+}
+
+/* ---- commands and random cases ---- */
+
+struct cnnvp_command nfu_case_command(const struct nfu_case *c)
+{
+    struct cnnvp_command command = {.opcode = c->opcode, .status = c->status, .tag = 1, .sequence = 1};
+    if (c->opcode == OP_MATMUL) {
+        const uint32_t matmul[] = {0, c->in_channels, c->out_channels, 0, 0, 0, 0, c->format, 0};
+        command.count = sizeof matmul / sizeof matmul[0];
+        for (uint32_t i = 0; i < command.count; ++i)
+            command.descriptor[i] = matmul[i];
+        return command;
+    }
+    const uint32_t window[] = {0,
+                               c->in_row_stride,
+                               c->in_channel_stride,
+                               c->in_channels,
+                               c->out_channels,
+                               c->out_h,
+                               c->out_w,
+                               c->kx | c->ky << 16,
+                               c->sx | c->sy << 16,
+                               c->dx | c->dy << 16,
+                               0,
+                               0,
+                               0,
+                               0,
+                               c->out_h * c->out_w,
+                               c->format,
+                               c->valid_rows,
+                               c->valid_cols,
+                               0};
+    command.count = sizeof window / sizeof window[0];
+    for (uint32_t i = 0; i < command.count; ++i)
+        command.descriptor[i] = window[i];
+    return command;
+}
+
+static uint32_t random_status(uint32_t opcode, struct nfu_random *random)
+{
+    const uint32_t update = nfu_range(random, 0, 2);
+    switch (opcode) {
+    case OP_CONV: {
+        uint32_t status = update | nfu_range(random, 0, 15) << 2;
+        if (nfu_range(random, 0, 3) != 0)
+            status &= ~0x10u; /* ones: now and then */
+        if (nfu_range(random, 0, 1) != 0)
+            status &= ~0x20u;
+        return status;
+    }
+    case OP_POOL:
+        return update | nfu_range(random, 0, 1) << 2;
+    case OP_MATMUL:
+        return update | nfu_range(random, 0, 3) << 2;
+    default:
+        return nfu_range(random, 0, 2) | nfu_range(random, 0, 7) << 2 | update << 5;
+    }
+}
+
+void nfu_case_random(struct nfu_case *c, struct nfu_random *random)
+{
+    *c = (struct nfu_case){0};
+    c->opcode = OP_CONV + nfu_range(random, 0, 3);
+    c->status = random_status(c->opcode, random);
+    c->format = nfu_range(random, 0, 40) | (uint32_t)(uint8_t)(int8_t)((int32_t)nfu_range(random, 0, 60) - 20) << 8;
+    if (c->opcode == OP_MATMUL) {
+        c->in_channels = nfu_range(random, 1, 70);
+        c->out_channels = nfu_range(random, 1, 70);
+    } else {
+        const uint32_t largest = nfu_range(random, 0, 7) == 0 ? 11u : 4u;
+        c->in_channels = nfu_range(random, 1, 4);
+        c->out_channels = nfu_range(random, 1, 6);
+        c->out_h = nfu_range(random, 1, 9);
+        c->out_w = nfu_range(random, 1, nfu_range(random, 0, 15) == 0 ? 40 : 9);
+        c->kx = nfu_range(random, 1, largest);
+        c->ky = nfu_range(random, 1, largest);
+        c->sx = nfu_range(random, 1, 4);
+        c->sy = nfu_range(random, 1, 4);
+        c->dx = nfu_range(random, 0, 3) == 0 ? nfu_range(random, 1, 3) : 1;
+        c->dy = nfu_range(random, 0, 3) == 0 ? nfu_range(random, 1, 3) : 1;
+        const uint32_t cols = (c->out_w - 1u) * c->sx + (c->kx - 1u) * c->dx + 1u;
+        const uint32_t rows = (c->out_h - 1u) * c->sy + (c->ky - 1u) * c->dy + 1u;
+        c->in_row_stride = cols + nfu_range(random, 0, 3);
+        c->in_channel_stride = rows * c->in_row_stride + nfu_range(random, 0, 5);
+        c->valid_rows = nfu_range(random, 0, 3) | (3u + nfu_range(random, 0, rows)) << 16;
+        c->valid_cols = nfu_range(random, 0, 3) | (3u + nfu_range(random, 0, cols)) << 16;
+    }
+    nfu_case_data(c, random);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One case of the NFU's tests: a command in the words of the instruction set, data for it, and what must come out, worked
+ * out here from the definitions in plain loops (nothing of models/nfu is used).
+ */
+#ifndef CNNVP_NFU_CASE_H
+#define CNNVP_NFU_CASE_H
+
+#include "cnnvp_command.h"
+
+enum { OP_CONV = 0x80, OP_POOL = 0x81, OP_MATMUL = 0x82, OP_STEP = 0x83 };
+
+struct nfu_case {
+    uint32_t opcode;
+    uint32_t status;
+    uint32_t in_channels, out_channels; /* matmul: inputs, outputs */
+    uint32_t out_h, out_w;
+    uint32_t kx, ky, sx, sy, dx, dy;
+    uint32_t in_row_stride, in_channel_stride;
+    uint32_t valid_rows, valid_cols;
+    uint32_t format;
+    int16_t *input;   /* with nothing behind the last word that may be used */
+    int16_t *weights;
+    int16_t *bias;
+    uint64_t input_words, weight_words, bias_words;
+    uint64_t results;
+    int64_t *sums; /* expected, before the update of the output buffer, modulo 2^acc_bits */
+};
+
+/* A small deterministic generator (xorshift64*). */
+struct nfu_random {
+    uint64_t state;
+};
+uint64_t nfu_random(struct nfu_random *random);
+/* Uniform in low .. high. */
+uint32_t nfu_range(struct nfu_random *random, uint32_t low, uint32_t high);
+
+/* Fills in strides that fit, allocates and fills data (extreme values now and then). Sizes are the caller's. */
+void nfu_case_data(struct nfu_case *c, struct nfu_random *random);
+void nfu_case_expect(struct nfu_case *c, uint32_t acc_bits);
+void nfu_case_free(struct nfu_case *c);
+/* A random small case. */
+void nfu_case_random(struct nfu_case *c, struct nfu_random *random);
+
+/* The command with all addresses 0. */
+struct cnnvp_command nfu_case_command(const struct nfu_case *c);
+
+/* Output channels, whatever the opcode calls them. */
+uint32_t nfu_case_channels(const struct nfu_case *c);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the host offers a unit: parameters, time, events, accesses, interrupts, settling. */
+#include "bench.h"
+
+namespace {
+
+constexpr cnnvp_time ns = 1000;
+
+void test_parameters_and_time(void **)
+{
+    bench::network net;
+    const uint32_t a = net.add("a", &cnnvp_unit_agent, 0x8000);
+    bench::platform made(net);
+    agent *one = made["a"];
+    assert_int_equal(one->size, 0x8000);
+    assert_int_equal(one->number, a);
+    assert_string_equal(one->ops->param_text(one->host, 1), "500");
+    assert_int_equal(one->ops->param(one->host, 99), 0);
+    assert_int_equal(one->ops->timing_only(one->host), 0);
+    assert_int_equal(one->ops->now(one->host), 0);
+    assert_int_equal(one->ops->clock_mhz(one->host), 1000); /* no clock named */
+    assert_int_equal(one->ops->abi_major, CNNVP_ABI_MAJOR);
+    assert_int_equal(one->ops->struct_size, sizeof(cnnvp_host_ops));
+    assert_int_equal(one->resets, 1);
+    assert_int_equal(one->processes, 0); /* not before the first run */
+}
+
+void test_config_error_has_a_place(void **)
+{
+    bench::network net;
+    net.add("a", &cnnvp_unit_agent, 13);
+    std::unique_ptr<cnnvp::platform> made;
+    cnnvp_error error;
+    assert_int_equal(cnnvp::platform::build(net.resolved(), {}, &made, &error), CNNVP_BAD_INPUT);
+    assert_null(made.get());
+    assert_non_null(std::strstr(error.text, "13 brings bad luck"));
+    assert_non_null(std::strstr(error.text, "test.yaml:1:1"));
+}
+
+/* Notifications: a later call replaces an earlier one in both directions; the past means now. */
+void test_events(void **)
+{
+    bench::network net;
+    net.add("a");
+    bench::platform made(net);
+    agent *one = made["a"];
+    one->on_event = [](agent *self, uint32_t event) { agent_note(self, static_cast<int>(event)); };
+    one->on_process = [](agent *self) {
+        const auto notify = [self](uint32_t event, cnnvp_time at) {
+            assert_int_equal(self->ops->notify(self->host, event, at), CNNVP_OK);
+        };
+        notify(0, 100 * ns);
+        notify(0, 50 * ns);
+        notify(1, 20 * ns);
+        notify(1, 70 * ns);
+        notify(2, 10 * ns);
+        assert_int_equal(self->ops->cancel(self->host, 2), CNNVP_OK);
+        assert_int_equal(self->ops->notify(self->host, AGENT_EVENTS, 0), CNNVP_E_INVAL);
+        assert_int_equal(self->ops->next_activity(self->host), 50 * ns);
+        assert_int_equal(self->ops->wait(self->host, 60 * ns), CNNVP_OK);
+        notify(3, 1 * ns);
+        assert_int_equal(self->ops->next_activity(self->host), 60 * ns);
+        agent_note(self, 99);
+        assert_int_equal(self->ops->wait(self->host, 100 * ns), CNNVP_OK);
+        assert_true(self->ops->next_activity(self->host) == CNNVP_TIME_NEVER);
+        notify(0, CNNVP_TIME_NEVER);
+        self->ops->finish(self->host, 0, "");
+    };
+    const cnnvp_run_result result = made.run();
+    assert_int_equal(result.end, CNNVP_END_EXIT);
+    assert_int_equal(result.time_ps, 160 * ns);
+    const int values[] = {0, 99, 3, 1};
+    const cnnvp_time times[] = {50 * ns, 60 * ns, 60 * ns, 70 * ns};
+    assert_int_equal(one->noted, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(one->values[i], values[i]);
+        assert_int_equal(one->times[i], times[i]);
+    }
+}
+
+/* wake is kept until the next wait_wake. */
+void test_wake_is_latched(void **)
+{
+    bench::network net;
+    net.add("a");
+    bench::platform made(net);
+    agent *one = made["a"];
+    one->on_event = [](agent *self, uint32_t) { self->ops->wake(self->host); };
+    one->on_process = [](agent *self) {
+        self->ops->wake(self->host);
+        self->ops->wake(self->host);
+        assert_int_equal(self->ops->wait_wake(self->host), CNNVP_OK);
+        agent_note(self, 1);
+        assert_int_equal(self->ops->notify(self->host, 0, 10 * ns), CNNVP_OK);
+        assert_int_equal(self->ops->wait(self->host, 30 * ns), CNNVP_OK);
+        assert_int_equal(self->ops->wait_wake(self->host), CNNVP_OK); /* of 10 ns */
+        agent_note(self, 2);
+        assert_int_equal(self->ops->notify(self->host, 0, 40 * ns), CNNVP_OK);
+        assert_int_equal(self->ops->wait_wake(self->host), CNNVP_OK);
+        agent_note(self, 3);
+        self->ops->finish(self->host, 0, "");
+    };
+    made.run();
+    assert_int_equal(one->noted, 3);
+    assert_int_equal(one->times[0], 0);
+    assert_int_equal(one->times[1], 30 * ns);
+    assert_int_equal(one->times[2], 40 * ns);
+}
+
+/* Two processes settle in an instant in which a chain of events goes on: both return after its end. */
+void test_settle(void **)
+{
+    bench::network net;
+    net.add("a");
+    net.add("b");
+    net.add("chain");
+    bench::platform made(net);
+    made["chain"]->on_event = [](agent *self, uint32_t) {
+        agent_note(self, 0);
+        if (self->noted < 5)
+            assert_int_equal(self->ops->notify(self->host, 0, 0), CNNVP_OK);
+    };
+    made["chain"]->on_process = [](agent *self) {
+        assert_int_equal(self->ops->notify(self->host, 0, 10 * ns), CNNVP_OK);
+    };
+    const auto settle = [](agent *self) {
+        agent *chain = self->peer;
+        assert_int_equal(self->ops->settle(self->host), CNNVP_OK);
+        assert_int_equal(self->ops->wait(self->host, 10 * ns), CNNVP_OK);
+        assert_int_equal(self->ops->settle(self->host), CNNVP_OK);
+        assert_int_equal(self->ops->now(self->host), 10 * ns);
+        assert_int_equal(chain->noted, 5);
+        agent_note(self, 1);
+        assert_int_equal(self->ops->settle(self->host), CNNVP_OK);
+    };
+    for (const char *name : {"a", "b"}) {
+        made[name]->peer = made["chain"];
+        made[name]->on_process = settle;
+    }
+    const cnnvp_run_result result = made.run();
+    assert_int_equal(result.end, CNNVP_END_NO_PROGRESS);
+    assert_int_equal(made["a"]->noted, 1);
+    assert_int_equal(made["b"]->noted, 1);
+}
+
+void test_accesses(void **)
+{
+    bench::network net;
+    const uint32_t a = net.add("a");
+    const uint32_t b = net.add("b");
+    net.bind(a, AGENT_OUT, b, AGENT_STORE);
+    bench::platform made(net);
+    made["b"]->on_access = [](agent *self, uint32_t port, cnnvp_access *access) {
+        if (access->op == CNNVP_COMMAND) {
+            assert_int_equal(access->mode, 5);
+            access->delay += 7;
+            return 1; /* statuses above 0 pass */
+        }
+        agent_note(self, static_cast<int>(access->initiator));
+        return agent_memory_access(self, port, access);
+    };
+    made["a"]->on_process = [](agent *self) {
+        uint32_t word = 0xdecade;
+        cnnvp_access access{};
+        const auto go = [&](uint32_t op, uint64_t address) {
+            access.op = op;
+            access.address = address;
+            access.data = &word;
+            access.size = 4;
+            const int status = self->ops->access(self->host, AGENT_OUT, &access);
+            assert_int_equal(access.address, address);
+            return status;
+        };
+        access.delay = 500;
+        assert_int_equal(go(CNNVP_WRITE, 0x40), CNNVP_OK);
+        assert_int_equal(access.delay, 1500);
+        word = 0;
+        assert_int_equal(go(CNNVP_READ, 0x40), CNNVP_OK);
+        assert_int_equal(word, 0xdecade);
+        assert_int_equal(go(CNNVP_READ, AGENT_STORE_SIZE), CNNVP_E_ADDR);
+        assert_int_equal(go(CNNVP_BORROW_READ, 0x40), CNNVP_OK);
+        assert_int_equal(*static_cast<uint8_t *>(access.data), 0xde);
+        assert_int_equal(go(99, 0), CNNVP_E_INVAL);
+        access.mode = 5;
+        access.delay = 0;
+        assert_int_equal(go(CNNVP_COMMAND, 0), 1);
+        assert_int_equal(access.delay, 7);
+        access.flags = CNNVP_DEBUG;
+        word = 0;
+        assert_int_equal(go(CNNVP_READ, 0x40), CNNVP_OK);
+        assert_int_equal(word, 0xdecade);
+        access.flags = 0;
+        assert_int_equal(self->ops->access(self->host, AGENT_MEM, &access), CNNVP_E_STATE); /* not connected */
+        assert_int_equal(self->ops->access(self->host, AGENT_REGS, &access), CNNVP_E_INVAL);
+        assert_int_equal(self->ops->access(self->host, 99, &access), CNNVP_E_INVAL);
+        cnnvp_dmi piece{};
+        assert_int_equal(self->ops->dmi(self->host, AGENT_OUT, 0x40, &piece), CNNVP_OK);
+        assert_int_equal(piece.end - piece.start, AGENT_STORE_SIZE - 1);
+        assert_int_equal(piece.data[0x40], 0xde);
+        agent_note(self, 1);
+    };
+    made.run();
+    assert_int_equal(made["a"]->noted, 1);
+    assert_int_equal(made["b"]->values[0], a);
+}
+
+/* a -> b -> a: an access that comes back to a unit whose process is inside its own access. */
+void test_access_that_comes_back(void **)
+{
+    bench::network net;
+    const uint32_t a = net.add("a");
+    const uint32_t b = net.add("b");
+    net.bind(a, AGENT_OUT, b, AGENT_STORE);
+    net.bind(b, AGENT_OUT, a, AGENT_STORE);
+    bench::platform made(net);
+    made["b"]->on_access = [](agent *self, uint32_t, cnnvp_access *access) {
+        return self->ops->access(self->host, AGENT_OUT, access); /* hands it on */
+    };
+    made["a"]->on_access = [](agent *self, uint32_t, cnnvp_access *access) {
+        assert_int_equal(self->ops->wait(self->host, 1), CNNVP_E_STATE); /* not from an access */
+        agent_note(self, static_cast<int>(access->initiator));
+        return int(CNNVP_OK);
+    };
+    made["a"]->on_process = [](agent *self) {
+        cnnvp_access access{};
+        access.op = CNNVP_COMMAND;
+        assert_int_equal(self->ops->access(self->host, AGENT_OUT, &access), CNNVP_OK);
+        assert_int_equal(self->ops->wait(self->host, 1), CNNVP_OK);
+        agent_note(self, 1000);
+    };
+    made.run();
+    assert_int_equal(made["a"]->noted, 2);
+    assert_int_equal(made["a"]->values[0], a); /* who began it, not who handed it on */
+    assert_int_equal(made["a"]->values[1], 1000);
+}
+
+void test_forbidden_moments(void **)
+{
+    bench::network net;
+    const uint32_t a = net.add("a");
+    net.bind(a, AGENT_OUT, a, AGENT_STORE);
+    bench::platform made(net);
+    agent *one = made["a"];
+    one->on_reset = [](agent *self) {
+        cnnvp_access access{};
+        agent_note(self, self->ops->access(self->host, AGENT_OUT, &access));
+        agent_note(self, self->ops->wait(self->host, 1));
+    };
+    made.get().reset();
+    assert_int_equal(one->noted, 2);
+    assert_int_equal(one->values[0], CNNVP_E_STATE);
+    assert_int_equal(one->values[1], CNNVP_E_STATE);
+    /* From outside of any callback, as from a thread of the model's own. */
+    cnnvp_access access{};
+    assert_int_equal(one->ops->access(one->host, AGENT_OUT, &access), CNNVP_E_STATE);
+}
+
+/* Levels: repeated ones cost nothing, a line with two drivers is high while one is, a reset announces high lines. */
+void test_interrupts(void **)
+{
+    bench::network net;
+    const uint32_t a = net.add("a");
+    const uint32_t b = net.add("b");
+    const uint32_t c = net.add("c");
+    net.bind(a, AGENT_IRQ, c, AGENT_LINES, 2);
+    net.bind(b, AGENT_IRQ, c, AGENT_LINES, 2);
+    bench::platform made(net);
+    made["c"]->on_signal = [](agent *self, uint32_t port, uint32_t line, int level) {
+        assert_int_equal(port, AGENT_LINES);
+        agent_note(self, static_cast<int>(line) * 10 + level);
+    };
+    const auto pulse = [](agent *self) {
+        assert_int_equal(self->ops->irq(self->host, AGENT_IRQ, 1), CNNVP_OK);
+        assert_int_equal(self->ops->irq(self->host, AGENT_IRQ, 5), CNNVP_OK);
+        assert_int_equal(self->ops->irq(self->host, AGENT_OUT, 1), CNNVP_E_INVAL);
+        assert_int_equal(self->ops->wait(self->host, (self->number + 1) * 10 * ns), CNNVP_OK);
+        assert_int_equal(self->ops->irq(self->host, AGENT_IRQ, 0), CNNVP_OK);
+    };
+    made["a"]->on_process = pulse;
+    made["b"]->on_process = pulse;
+    made.run();
+    assert_int_equal(made["c"]->noted, 2);
+    assert_int_equal(made["c"]->values[0], 21);
+    assert_int_equal(made["c"]->values[1], 20);
+    assert_int_equal(made["c"]->times[1], 20 * ns);
+
+    made["a"]->on_process = made["b"]->on_process = nullptr;
+    made["a"]->on_reset = [](agent *self) { (void)self->ops->irq(self->host, AGENT_IRQ, 1); };
+    made["c"]->noted = 0;
+    made.get().reset();
+    assert_int_equal(made["c"]->levels[2], 1);
+    made["a"]->on_reset = nullptr;
+    made.get().reset(); /* a's output drops, whether it says so or not */
+    assert_int_equal(made["c"]->levels[2], 0);
+}
+
+} // namespace
+
+int main()
+{
+    const CMUnitTest tests[] = {
+        cmocka_unit_test(test_parameters_and_time), cmocka_unit_test(test_config_error_has_a_place),
+        cmocka_unit_test(test_events),              cmocka_unit_test(test_wake_is_latched),
+        cmocka_unit_test(test_settle),              cmocka_unit_test(test_accesses),
+        cmocka_unit_test(test_access_that_comes_back), cmocka_unit_test(test_forbidden_moments),
+        cmocka_unit_test(test_interrupts),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a process ends: killed or reset while it is blocked, and exceptions that meet C frames on their way. */
+#include <stdexcept>
+
+#include <tlm_utils/simple_target_socket.h>
+
+#include "bench.h"
+
+namespace {
+
+constexpr cnnvp_time ns = 1000;
+
+/* The platform is freed while processes are blocked: their C frames run to their end (leaks fail under sanitizers). */
+void test_killed_while_blocked(void **)
+{
+    static uint32_t cleanups;
+    cleanups = 0;
+    bench::network net;
+    net.add("waits");
+    net.add("sleeps");
+    {
+        bench::platform made(net);
+        made["waits"]->on_process = [](agent *self) {
+            agent_wait_process(self);
+            cleanups += self->cleanups;
+            assert_int_equal(self->values[self->noted - 1], CNNVP_E_STOPPED);
+        };
+        made["sleeps"]->on_process = [](agent *self) {
+            agent_sleep_process(self);
+            cleanups += self->cleanups;
+        };
+        assert_int_equal(made.run(55 * ns).end, CNNVP_END_MAX_TIME);
+        assert_int_equal(cleanups, 0);
+    }
+    assert_int_equal(cleanups, 2);
+}
+
+/* One settles while the other keeps the instant from ending, and then ends the run. */
+void test_killed_while_settling(void **)
+{
+    static bool stopped;
+    stopped = false;
+    bench::network net;
+    net.add("settles");
+    net.add("turns");
+    {
+        bench::platform made(net);
+        made["settles"]->on_process = [](agent *self) {
+            stopped = self->ops->settle(self->host) == CNNVP_E_STOPPED;
+        };
+        made["turns"]->on_process = [](agent *self) {
+            for (int i = 0; self->ops->wait(self->host, 0) == CNNVP_OK; i++)
+                if (i == 100)
+                    self->ops->finish(self->host, 0, "");
+        };
+        assert_int_equal(made.run().end, CNNVP_END_EXIT);
+        assert_false(stopped);
+    }
+    assert_true(stopped);
+}
+
+void test_reset_while_blocked(void **)
+{
+    bench::network net;
+    net.add("waits");
+    net.add("sleeps");
+    bench::platform made(net);
+    made["waits"]->on_process = agent_wait_process;
+    made["sleeps"]->on_process = agent_sleep_process;
+    made.run(25 * ns);
+    assert_int_equal(made["waits"]->noted, 2);
+    for (uint32_t round = 1; round <= 3; round++) {
+        made.get().reset();
+        for (const char *name : {"waits", "sleeps"}) {
+            assert_int_equal(made[name]->cleanups, round);
+            assert_int_equal(made[name]->resets, round + 1);
+        }
+        made["waits"]->noted = 0;
+        const cnnvp_run_result result = made.run(made["waits"]->ops->now(made["waits"]->host) + 25 * ns);
+        assert_int_equal(result.end, CNNVP_END_MAX_TIME);
+        assert_int_equal(made["waits"]->noted, 2); /* it runs again, from the reset on */
+        assert_int_equal(made["waits"]->processes, round + 1);
+    }
+}
+
+/* A process that has ended starts again after a reset. */
+void test_reset_of_an_ended_process(void **)
+{
+    bench::network net;
+    net.add("a");
+    bench::platform made(net);
+    made["a"]->on_process = [](agent *self) { agent_note(self, 1); };
+    assert_int_equal(made.run().end, CNNVP_END_NO_PROGRESS);
+    made.get().reset();
+    made.run();
+    assert_int_equal(made["a"]->noted, 2);
+    assert_int_equal(made["a"]->processes, 2);
+}
+
+/* A target that is not ours: blocks in b_transport, or throws. */
+struct foreign : sc_core::sc_module {
+    tlm_utils::simple_target_socket<foreign> socket;
+    bool throws = false;
+    unsigned calls = 0;
+
+    explicit foreign(const sc_core::sc_module_name &name) : sc_core::sc_module(name), socket("socket")
+    {
+        socket.register_b_transport(this, &foreign::b_transport);
+    }
+    void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &)
+    {
+        calls++;
+        if (throws)
+            throw std::runtime_error("a model of somebody else failed");
+        sc_core::wait(100, sc_core::SC_NS);
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    }
+};
+
+/* Two hosts by hand, a -> b -> foreign, so that two C frames lie between the throw and the process. */
+struct chain {
+    cnnvp::simulation_context context;
+    bench::network net;
+    std::unique_ptr<cnnvp::run_control> control;
+    std::unique_ptr<cnnvp::unit_host> a, b;
+    std::unique_ptr<foreign> target;
+    uint64_t address = 0;
+
+    chain()
+    {
+        const uint32_t first = net.add("a"), second = net.add("b");
+        net.bind(first, AGENT_OUT, second, AGENT_STORE);
+        net.bind(second, AGENT_OUT, 0, 0);
+        const cnnvp_resolved &resolved = net.resolved();
+        cnnvp::run_control::options options;
+        options.verbosity = -1;
+        control = std::make_unique<cnnvp::run_control>("_control", options);
+        a = std::make_unique<cnnvp::unit_host>("a", *control, resolved.instances[0], std::vector<uint32_t>());
+        b = std::make_unique<cnnvp::unit_host>("b", *control, resolved.instances[1],
+                                               std::vector<uint32_t>{AGENT_STORE});
+        target = std::make_unique<foreign>("foreign");
+        a->initiator(AGENT_OUT).bind(b->target(0));
+        b->initiator(AGENT_OUT).bind(target->socket);
+        std::string message;
+        uint32_t param;
+        assert_int_equal(a->init(&message, &param), CNNVP_OK);
+        assert_int_equal(b->init(&message, &param), CNNVP_OK);
+        sc_core::sc_start(sc_core::SC_ZERO_TIME);
+        a->reset();
+        b->reset();
+        one(a)->on_process = agent_read_process;
+        one(a)->context = &address;
+        one(b)->on_access = [](agent *self, uint32_t, cnnvp_access *access) {
+            const int status = self->ops->access(self->host, AGENT_OUT, access);
+            agent_note(self, status);
+            return status;
+        };
+    }
+    ~chain()
+    {
+        control->run_in_simulation([this] {
+            a->kill();
+            b->kill();
+        });
+        a.reset();
+        b.reset();
+        target.reset();
+        control.reset();
+    }
+    static agent *one(const std::unique_ptr<cnnvp::unit_host> &host) { return static_cast<agent *>(host->self()); }
+};
+
+void test_blocking_target_and_reset(void **)
+{
+    chain made;
+    made.a->start();
+    sc_core::sc_start(50, sc_core::SC_NS);
+    assert_int_equal(made.target->calls, 1);
+    assert_int_equal(chain::one(made.a)->noted, 0); /* inside the access */
+    made.control->run_in_simulation([&made] { made.a->reset(); });
+    assert_int_equal(chain::one(made.b)->noted, 1); /* b's C frame saw the end and returned */
+    assert_int_equal(chain::one(made.b)->values[0], CNNVP_E_STOPPED);
+    assert_int_equal(chain::one(made.a)->values[0], CNNVP_E_STOPPED);
+    assert_int_equal(chain::one(made.a)->cleanups, 1);
+    sc_core::sc_start(105, sc_core::SC_NS); /* and it works again */
+    assert_int_equal(chain::one(made.a)->values[1], CNNVP_OK);
+    assert_int_equal(made.target->calls, 2);
+}
+
+void test_target_that_throws(void **)
+{
+    chain made;
+    made.target->throws = true;
+    made.a->start();
+    sc_core::sc_start(50, sc_core::SC_NS);
+    assert_true(made.control->ended());
+    assert_int_equal(made.control->end(), CNNVP_END_FATAL);
+    assert_non_null(std::strstr(made.control->reason().c_str(), "somebody else"));
+    assert_int_equal(chain::one(made.a)->values[0], CNNVP_E_STOPPED);
+    assert_int_equal(chain::one(made.a)->cleanups, 1);
+}
+
+} // namespace
+
+int main()
+{
+    const CMUnitTest tests[] = {
+        cmocka_unit_test(test_killed_while_blocked),      cmocka_unit_test(test_killed_while_settling),
+        cmocka_unit_test(test_reset_while_blocked),       cmocka_unit_test(test_reset_of_an_ended_process),
+        cmocka_unit_test(test_blocking_target_and_reset), cmocka_unit_test(test_target_that_throws),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}

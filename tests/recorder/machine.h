@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A made-up platform for tests of the recorder: tables only, nothing that runs. */
+#ifndef CNNVP_TESTS_MACHINE_H
+#define CNNVP_TESTS_MACHINE_H
+
+#include "config.h"
+
+enum { CPU, BUS, ELEMENT, ARRAY, BUFFER_A, BUFFER_B, DRAM, INSTANCES };
+
+enum { CPU_INSTRUCTIONS };
+enum { ELEMENT_INSTRUCTIONS, ELEMENT_IDLE };
+enum {
+    ARRAY_COMPUTE,
+    ARRAY_BIAS,
+    ARRAY_FILL,
+    ARRAY_WRITEOUT,
+    ARRAY_VECTOR,
+    ARRAY_INPUT,
+    ARRAY_WEIGHT,
+    ARRAY_OUTPUT,
+    ARRAY_INSTRUCTION,
+    ARRAY_HOST,
+    ARRAY_INPUT_WORDS,
+    ARRAY_WEIGHT_WORDS,
+    ARRAY_OUTPUT_WORDS,
+    ARRAY_MACS,
+    ARRAY_SATURATIONS,
+    ARRAY_STATS
+};
+enum { BUFFER_WORDS, BUFFER_CONFLICTS };
+enum {
+    DRAM_READ_BYTES,
+    DRAM_WRITE_BYTES,
+    DRAM_BURSTS,
+    DRAM_ROW_HITS,
+    DRAM_READS,
+    DRAM_READ_LATENCY,
+    DRAM_LAYER_READ,
+    DRAM_STATS
+};
+enum { TRACK_CONV, TRACK_VECTOR };
+enum { ARRAY_MEM, ARRAY_IRQ };
+enum { BUFFER_FEATURES, BUFFER_BYTES };
+enum { DRAM_QUEUE, DRAM_BANDWIDTH };
+
+const struct cnnvp_resolved *machine(void);
+
+/* The same with one more unit whose only statistic names this layer member and this energy entry (NULL: none). */
+const struct cnnvp_resolved *machine_with(const char *layer, const char *energy);
+
+#endif

@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statistics of the recorder: what is fed is compared with what the text of stats.json says. */
+#include "machine.h"
+#include "recorder.h"
+
+#include <jansson.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const causes[] = {"bias",  "fill",   "writeout",    "vector", "input",
+                                     "weight", "output", "instruction", "host"};
+#define CAUSES (sizeof causes / sizeof causes[0])
+
+static const struct cnnvp_layer_info layers[] = {{"C1", "conv", "forward", 1000},
+                                                 {"S2", "pool", "forward", 0},
+                                                 {"C1", "conv", "backward", 500}};
+#define LAYERS 3u
+
+static const struct cnnvp_work_info work = {.struct_size = sizeof work,
+                                            .command = "run",
+                                            .network = "net.onnx",
+                                            .network_hash = 0xABCDEF,
+                                            .seed = 7,
+                                            .images = 4,
+                                            .pes = 64,
+                                            .layers = layers,
+                                            .layer_count = LAYERS};
+
+static uint64_t random_state;
+
+/* xorshift64 */
+static uint64_t random_below(uint64_t limit)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state % limit;
+}
+
+static cnnvp_recorder *make(int timing_only)
+{
+    struct cnnvp_error error;
+    cnnvp_recorder *recorder = NULL;
+
+    assert_int_equal(cnnvp_recorder_new(machine(), NULL, timing_only, &recorder, &error), CNNVP_DONE);
+    return recorder;
+}
+
+static char *text_of(const cnnvp_recorder *recorder, uint64_t end_ps)
+{
+    char *text = NULL;
+
+    assert_int_equal(cnnvp_recorder_json(recorder, end_ps, 0.25, "2.3.4", &text), CNNVP_DONE);
+    return text;
+}
+
+static json_t *json_of(const cnnvp_recorder *recorder, uint64_t end_ps)
+{
+    char *text = text_of(recorder, end_ps);
+    json_error_t error;
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+
+    assert_non_null(root);
+    free(text);
+    return root;
+}
+
+/* A member by path, "units.dram.bursts"; NULL where there is none. */
+static json_t *member(json_t *root, const char *path)
+{
+    char copy[128];
+    char *rest = copy;
+
+    strcpy(copy, path);
+    while (root && rest) {
+        char *dot = strchr(rest, '.');
+
+        if (dot)
+            *dot++ = '\0';
+        root = json_object_get(root, rest);
+        rest = dot;
+    }
+    return root;
+}
+
+static uint64_t count(json_t *root, const char *path)
+{
+    json_t *value = member(root, path);
+
+    assert_true(json_is_integer(value));
+    return (uint64_t)json_integer_value(value);
+}
+
+static double real(json_t *root, const char *path)
+{
+    json_t *value = member(root, path);
+
+    assert_true(json_is_real(value));
+    return json_real_value(value);
+}
+
+static const char *text(json_t *root, const char *path)
+{
+    json_t *value = member(root, path);
+
+    assert_true(json_is_string(value));
+    return json_string_value(value);
+}
+
+static void assert_close(double value, double expected, double tolerance)
+{
+    double difference = value > expected ? value - expected : expected - value;
+
+    assert_true(difference <= tolerance);
+}
+
+/* The members of an object in their order, joined by spaces. */
+static void assert_members(json_t *object, const char *expected)
+{
+    char names[1024] = "";
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(object, name, value)
+    {
+        strcat(names, names[0] ? " " : "");
+        strcat(names, name);
+    }
+    assert_string_equal(names, expected);
+}
+
+static void members_and_their_order(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    json_t *root;
+
+    (void)state;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
+    (void)cnnvp_recorder_link(recorder, ARRAY, DRAM);
+    root = json_of(recorder, 1000);
+    assert_members(root, "schema cnnvp systemc command seed wall_seconds platform network total layers units links "
+                         "memory storage energy values");
+    assert_string_equal(text(root, "schema"), "cnnvp-stats/1");
+    assert_string_equal(text(root, "command"), "run");
+    assert_string_equal(text(root, "network.name"), "net.onnx");
+    assert_string_equal(text(root, "network.xxh3"), "0000000000abcdef");
+    assert_int_equal(count(root, "network.macs"), 1000); /* forward, one image */
+    assert_int_equal(count(root, "seed"), 7);
+    assert_close(real(root, "wall_seconds"), 0.25, 0);
+    assert_members(member(root, "total"), "time_ps accel_cycles idle_cycles guest_instructions accel_instructions macs "
+                                          "images images_per_s");
+    assert_members(json_array_get(member(root, "layers"), 1),
+                   "index name op phase macs start_ps end_ps cycles compute_cycles stall_cycles utilization "
+                   "input_words weight_words output_words dram_read_bytes dram_write_bytes");
+    assert_members(member(json_array_get(member(root, "layers"), 1), "stall_cycles"),
+                   "bias fill writeout vector input weight output instruction host");
+    assert_members(json_array_get(member(root, "links"), 0), "from to read_bytes write_bytes transactions");
+    assert_members(member(root, "memory"), "read_bytes write_bytes bursts row_hits row_misses row_conflicts refreshes "
+                                           "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s");
+    assert_members(member(root, "storage"), "peak_feature_words peak_feature_bytes");
+    assert_members(member(root, "energy"), "total_pj by_unit");
+    assert_members(member(root, "units"), "cpu bus instruction pe_array input_buffer output_buffer dram");
+    assert_members(member(root, "units.input_buffer"), "words conflicts");
+    assert_null(member(root, "units.pe_array.saturations"));
+    assert_string_equal(text(root, "platform.platform"), "test platform");
+    assert_string_equal(text(root, "platform.units.bus.model"), "bus");
+    assert_string_equal(text(root, "platform.units.pe_array.detail"), "fast");
+    assert_int_equal(count(root, "platform.units.pe_array.rows"), 8);
+    assert_string_equal(text(root, "platform.units.pe_array.limit"), "18446744073709551615");
+    assert_int_equal(count(root, "platform.units.instruction.at"), 0x10000000);
+    assert_null(member(root, "partial"));
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+static void nothing_counted_gives_zeros(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    json_t *root;
+    json_t *layer;
+
+    (void)state;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
+    root = json_of(recorder, 0);
+    layer = json_array_get(member(root, "layers"), 0);
+    assert_int_equal(json_array_size(member(root, "layers")), LAYERS);
+    assert_close(real(layer, "utilization"), 0, 0);
+    assert_int_equal(count(layer, "start_ps"), 0);
+    assert_int_equal(count(layer, "end_ps"), 0);
+    assert_int_equal(count(layer, "cycles"), 0);
+    assert_close(real(root, "total.images_per_s"), 0, 0);
+    assert_close(real(root, "memory.mean_read_latency_ps"), 0, 0);
+    assert_close(real(root, "memory.mean_bytes_per_s"), 0, 0);
+    assert_close(real(root, "energy.total_pj"), 0, 0);
+    assert_int_equal(count(root, "values.saturations.C1"), 0);
+    assert_int_equal(count(root, "values.saturations.S2"), 0);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+/* Random feeding against sums kept here. */
+static void sums_are_those_of_what_was_fed(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    uint64_t totals[ARRAY_STATS] = {0};
+    uint64_t by_tag[LAYERS + 1][ARRAY_STATS];
+    uint64_t cycles = 0;
+    uint64_t idle;
+    json_t *root;
+
+    (void)state;
+    memset(by_tag, 0, sizeof by_tag);
+    random_state = 88172645463325252u;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
+    for (int i = 0; i < 20000; i++) {
+        uint32_t stat = (uint32_t)random_below(ARRAY_STATS);
+        uint32_t tag = (uint32_t)random_below(LAYERS + 1);
+        uint64_t n = random_below(1000);
+
+        cnnvp_recorder_count(recorder, ARRAY, stat, tag, n);
+        totals[stat] += n;
+        by_tag[tag][stat] += n;
+    }
+    cnnvp_recorder_count(recorder, ELEMENT, ELEMENT_IDLE, 0, 12345);
+    cnnvp_recorder_count(recorder, ELEMENT, ELEMENT_INSTRUCTIONS, 2, 77);
+    cnnvp_recorder_count(recorder, CPU, CPU_INSTRUCTIONS, 0, 4242);
+    root = json_of(recorder, 2000000);
+    for (size_t i = 0; i < LAYERS; i++) {
+        json_t *layer = json_array_get(member(root, "layers"), i);
+        const uint64_t *mine = by_tag[i + 1];
+        uint64_t sum = mine[ARRAY_COMPUTE];
+
+        for (size_t c = 0; c < CAUSES; c++) {
+            assert_int_equal(count(member(layer, "stall_cycles"), causes[c]), mine[ARRAY_BIAS + c]);
+            sum += mine[ARRAY_BIAS + c];
+        }
+        cycles += sum;
+        assert_int_equal(count(layer, "index"), i);
+        assert_string_equal(text(layer, "name"), layers[i].name);
+        assert_string_equal(text(layer, "phase"), layers[i].phase);
+        assert_int_equal(count(layer, "macs"), layers[i].macs * 4);
+        assert_int_equal(count(layer, "cycles"), sum);
+        assert_int_equal(count(layer, "compute_cycles"), mine[ARRAY_COMPUTE]);
+        assert_int_equal(count(layer, "input_words"), mine[ARRAY_INPUT_WORDS]);
+        assert_int_equal(count(layer, "weight_words"), mine[ARRAY_WEIGHT_WORDS]);
+        assert_int_equal(count(layer, "output_words"), mine[ARRAY_OUTPUT_WORDS]);
+        assert_close(real(layer, "utilization"),
+                     (double)(layers[i].macs * 4) / ((double)mine[ARRAY_COMPUTE] * 64), 1e-12);
+    }
+    idle = 12345 + by_tag[0][ARRAY_COMPUTE];
+    for (size_t c = 0; c < CAUSES; c++)
+        idle += by_tag[0][ARRAY_BIAS + c];
+    assert_int_equal(count(root, "total.accel_cycles"), cycles + idle);
+    assert_int_equal(count(root, "total.idle_cycles"), idle);
+    assert_int_equal(count(root, "total.guest_instructions"), 4242);
+    assert_int_equal(count(root, "total.accel_instructions"), 77);
+    assert_int_equal(count(root, "total.macs"), 1500 * 4);
+    assert_int_equal(count(root, "total.time_ps"), 2000000);
+    assert_close(real(root, "total.images_per_s"), 4 / 2e-6, 1e-3);
+    assert_int_equal(count(root, "units.pe_array.macs"), totals[ARRAY_MACS]);
+    assert_int_equal(count(root, "units.pe_array.host_cycles"), totals[ARRAY_HOST]);
+    assert_int_equal(cnnvp_recorder_total(recorder, ARRAY, ARRAY_HOST), totals[ARRAY_HOST]);
+    /* Two layers of one name share a member. */
+    assert_int_equal(count(root, "values.saturations.C1"), by_tag[1][ARRAY_SATURATIONS] + by_tag[3][ARRAY_SATURATIONS]);
+    assert_int_equal(count(root, "values.saturations.S2"), by_tag[2][ARRAY_SATURATIONS]);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+static void layers_sum_over_units(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    json_t *root;
+
+    (void)state;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
+    cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, 1, 100);
+    cnnvp_recorder_count(recorder, DRAM, DRAM_LAYER_READ, 1, 11);
+    cnnvp_recorder_count(recorder, DRAM, DRAM_WRITE_BYTES, 1, 7);
+    cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, 0, 1000);
+    root = json_of(recorder, 1);
+    assert_int_equal(count(json_array_get(member(root, "layers"), 0), "dram_read_bytes"), 111);
+    assert_int_equal(count(json_array_get(member(root, "layers"), 0), "dram_write_bytes"), 7);
+    assert_int_equal(count(root, "units.dram.read_bytes"), 1100);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+static void layer_times_are_first_and_last_of_its_spans(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    json_t *root;
+
+    (void)state;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", 2, 0, 500, 700);
+    cnnvp_recorder_span(recorder, ELEMENT, 0, "issue", 2, 0, 300, 350);
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_VECTOR, "add", 2, 0, 600, 900);
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", 0, 0, 0, 5000);
+    root = json_of(recorder, 1);
+    assert_int_equal(count(json_array_get(member(root, "layers"), 1), "start_ps"), 300);
+    assert_int_equal(count(json_array_get(member(root, "layers"), 1), "end_ps"), 900);
+    assert_int_equal(count(json_array_get(member(root, "layers"), 0), "end_ps"), 0);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+static void memory_and_storage(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    json_t *root;
+
+    (void)state;
+    cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, 0, 3000);
+    cnnvp_recorder_count(recorder, DRAM, DRAM_WRITE_BYTES, 0, 1000);
+    cnnvp_recorder_count(recorder, DRAM, DRAM_BURSTS, 0, 62);
+    cnnvp_recorder_count(recorder, DRAM, DRAM_ROW_HITS, 0, 60);
+    cnnvp_recorder_count(recorder, DRAM, DRAM_READS, 0, 8);
+    cnnvp_recorder_count(recorder, DRAM, DRAM_READ_LATENCY, 0, 100);
+    cnnvp_recorder_counter(recorder, DRAM, DRAM_BANDWIDTH, 10, 500);
+    cnnvp_recorder_counter(recorder, DRAM, DRAM_BANDWIDTH, 20, 900);
+    cnnvp_recorder_counter(recorder, DRAM, DRAM_BANDWIDTH, 30, 100);
+    cnnvp_recorder_counter(recorder, DRAM, DRAM_QUEUE, 30, 10000);
+    /* Together 10+0, 10+5, 4+5, 4+10: the worst moment is 15. */
+    cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, 1, 10);
+    cnnvp_recorder_counter(recorder, BUFFER_B, BUFFER_FEATURES, 2, 5);
+    cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, 3, 4);
+    cnnvp_recorder_counter(recorder, BUFFER_B, BUFFER_FEATURES, 4, 10);
+    cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_BYTES, 4, 31);
+    cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_BYTES, 5, 0);
+    root = json_of(recorder, 1000000);
+    assert_int_equal(count(root, "memory.read_bytes"), 3000);
+    assert_int_equal(count(root, "memory.write_bytes"), 1000);
+    assert_int_equal(count(root, "memory.bursts"), 62);
+    assert_int_equal(count(root, "memory.row_hits"), 60);
+    assert_int_equal(count(root, "memory.row_conflicts"), 0);
+    assert_int_equal(count(root, "memory.peak_bytes_per_s"), 900);
+    assert_close(real(root, "memory.mean_read_latency_ps"), 12.5, 0);
+    assert_close(real(root, "memory.mean_bytes_per_s"), 4e9, 1e-3);
+    assert_int_equal(count(root, "storage.peak_feature_words"), 15);
+    assert_int_equal(count(root, "storage.peak_feature_bytes"), 31);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+static void links_by_pair(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    uint32_t a = cnnvp_recorder_link(recorder, ARRAY, DRAM);
+    uint32_t b = cnnvp_recorder_link(recorder, ARRAY, BUFFER_A);
+    json_t *root;
+
+    (void)state;
+    assert_int_equal(cnnvp_recorder_link(recorder, ARRAY, DRAM), a);
+    assert_int_not_equal(a, b);
+    cnnvp_recorder_transfer(recorder, a, 5, 100, 0);
+    cnnvp_recorder_transfer(recorder, a, 6, 0, 20);
+    cnnvp_recorder_transfer(recorder, b, 7, 1, 2);
+    cnnvp_recorder_transfer(recorder, 99, 7, 1, 2); /* no such link */
+    root = json_of(recorder, 1);
+    assert_int_equal(json_array_size(member(root, "links")), 2);
+    assert_string_equal(text(json_array_get(member(root, "links"), 0), "from"), "pe_array");
+    assert_string_equal(text(json_array_get(member(root, "links"), 0), "to"), "dram");
+    assert_int_equal(count(json_array_get(member(root, "links"), 0), "read_bytes"), 100);
+    assert_int_equal(count(json_array_get(member(root, "links"), 0), "write_bytes"), 20);
+    assert_int_equal(count(json_array_get(member(root, "links"), 0), "transactions"), 2);
+    assert_int_equal(count(json_array_get(member(root, "links"), 1), "transactions"), 1);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+static void energy_from_the_table(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    struct cnnvp_energy_table table;
+    struct cnnvp_error error;
+    json_t *root;
+
+    (void)state;
+    cnnvp_recorder_count(recorder, BUFFER_A, BUFFER_WORDS, 0, 100);
+    cnnvp_recorder_count(recorder, BUFFER_B, BUFFER_WORDS, 0, 100);
+    cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, 0, 8);
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_MACS, 0, 10);
+    root = json_of(recorder, 1);
+    /* 10 pJ per 64 bits at 8 KiB, twice that at 32 KiB; 1950 pJ per 64 bits off chip; 1.0 + 0.1 pJ a MAC. */
+    assert_close(real(root, "energy.by_unit.input_buffer"), 250, 1e-9);
+    assert_close(real(root, "energy.by_unit.output_buffer"), 500, 1e-9);
+    assert_close(real(root, "energy.by_unit.dram"), 1950, 1e-9);
+    assert_close(real(root, "energy.by_unit.pe_array"), 11, 1e-9);
+    assert_close(real(root, "energy.total_pj"), 2711, 1e-9);
+    assert_null(member(root, "energy.by_unit.bus"));
+    json_decref(root);
+
+    cnnvp_energy_default(&table);
+    assert_int_equal(cnnvp_energy_set(&table, "dram_byte", 1, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_energy_set(&table, "dram_byte", -1, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_energy_set(&table, "dram_bit", 1, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "dram_byte"));
+    cnnvp_recorder_set_energy(recorder, &table);
+    root = json_of(recorder, 1);
+    assert_close(real(root, "energy.by_unit.dram"), 8, 1e-9);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+static void timing_only_has_no_values(void **state)
+{
+    json_t *root;
+    cnnvp_recorder *recorder = make(1);
+
+    (void)state;
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_SATURATIONS, 1, 3);
+    root = json_of(recorder, 1);
+    assert_null(member(root, "values"));
+    /* A tag that only data counted for gives no line: timing-only runs count none of them. */
+    assert_int_equal(json_array_size(member(root, "layers")), 0);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+static void tags_that_nobody_described(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    json_t *root;
+    json_t *list;
+
+    (void)state;
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 65535, 5);
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 300, 6);
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 65536, 7);      /* no such tag: nobody's */
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, UINT32_MAX, 8);
+    cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, "conv", UINT32_MAX, 0, 1, 2);
+    root = json_of(recorder, 1);
+    list = member(root, "layers");
+    assert_int_equal(json_array_size(list), 2);
+    assert_string_equal(text(json_array_get(list, 0), "name"), "tag_300");
+    assert_int_equal(count(json_array_get(list, 0), "index"), 299);
+    assert_int_equal(count(json_array_get(list, 0), "cycles"), 6);
+    assert_int_equal(count(json_array_get(list, 1), "cycles"), 5);
+    assert_int_equal(count(root, "total.accel_cycles"), 26);
+    assert_int_equal(count(root, "total.idle_cycles"), 7 + 8);
+    assert_int_equal(count(root, "units.pe_array.compute_cycles"), 26);
+    assert_string_equal(text(root, "command"), "exec");
+    assert_null(member(root, "network"));
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+static void indexes_out_of_range_count_nothing(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+
+    (void)state;
+    cnnvp_recorder_count(recorder, INSTANCES, 0, 0, 1);
+    cnnvp_recorder_count(recorder, BUS, 0, 0, 1);
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_STATS, 0, 1);
+    cnnvp_recorder_counter(recorder, ARRAY, 0, 0, 1);
+    cnnvp_recorder_counter(recorder, INSTANCES, 0, 0, 1);
+    assert_int_equal(cnnvp_recorder_total(recorder, ARRAY, ARRAY_STATS), 0);
+    assert_int_equal(cnnvp_recorder_total(recorder, INSTANCES, 0), 0);
+    cnnvp_recorder_free(recorder);
+}
+
+static void unknown_names_in_a_table_are_refused(void **state)
+{
+    static const char *const wrong[] = {"cycles", "stall_cycles", "stall_cycles.lunch", "", "Compute_cycles"};
+    struct cnnvp_error error;
+    cnnvp_recorder *recorder;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(cnnvp_recorder_new(machine_with(wrong[i], NULL), NULL, 0, &recorder, &error),
+                         CNNVP_BAD_INPUT);
+        assert_null(recorder);
+        assert_non_null(strstr(error.text, "extra"));
+        assert_non_null(strstr(error.text, "stall_cycles.writeout"));
+        assert_non_null(strstr(error.text, "dram_write_bytes"));
+    }
+    assert_int_equal(cnnvp_recorder_new(machine_with(NULL, "coal"), NULL, 0, &recorder, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "'coal'"));
+    assert_non_null(strstr(error.text, "int16_mac"));
+    assert_int_equal(cnnvp_recorder_new(machine_with("values.clips", "int32_add"), NULL, 0, &recorder, &error),
+                     CNNVP_DONE);
+    cnnvp_recorder_free(recorder);
+}
+
+static void a_description_is_checked_and_copied(void **state)
+{
+    struct cnnvp_layer_info changed[1] = {{NULL, NULL, NULL, 3}};
+    char name[] = "bad \xFF name";
+    struct cnnvp_work_info mine = {.images = 1, .pes = 1, .layers = changed, .layer_count = 1};
+    cnnvp_recorder *recorder = make(0);
+    json_t *root;
+
+    (void)state;
+    mine.struct_size = 8;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_BAD_INPUT);
+    mine.struct_size = sizeof mine;
+    mine.layer_count = 65536;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_BAD_INPUT);
+    mine.layer_count = 1;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_DONE);
+    changed[0].name = name; /* not UTF-8, as an ONNX file may have it */
+    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_DONE);
+    name[0] = 'X';
+    root = json_of(recorder, 1);
+    assert_string_equal(text(json_array_get(member(root, "layers"), 0), "name"), "bad ? name");
+    assert_int_equal(count(root, "values.saturations.bad ? name"), 0);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+static void a_partial_run_says_so(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    json_t *root;
+
+    (void)state;
+    cnnvp_recorder_set_partial(recorder, 1);
+    root = json_of(recorder, 1);
+    assert_true(json_is_true(member(root, "partial")));
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
+/* The text itself, for what a JSON reader hides: same text again, form of real numbers. */
+static void the_text_is_reproducible(void **state)
+{
+    cnnvp_recorder *recorder = make(0);
+    char *first;
+    char *second;
+
+    (void)state;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
+    cnnvp_recorder_count(recorder, ARRAY, ARRAY_COMPUTE, 1, 625);
+    first = text_of(recorder, 3000);
+    second = text_of(recorder, 3000);
+    assert_string_equal(first, second);
+    assert_non_null(strstr(first, "\"utilization\": 0.1,"));
+    assert_non_null(strstr(first, "\"images_per_s\": 1333333333.33333\n"));
+    free(first);
+    free(second);
+    cnnvp_recorder_free(recorder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(members_and_their_order),
+        cmocka_unit_test(nothing_counted_gives_zeros),
+        cmocka_unit_test(sums_are_those_of_what_was_fed),
+        cmocka_unit_test(layers_sum_over_units),
+        cmocka_unit_test(layer_times_are_first_and_last_of_its_spans),
+        cmocka_unit_test(memory_and_storage),
+        cmocka_unit_test(links_by_pair),
+        cmocka_unit_test(energy_from_the_table),
+        cmocka_unit_test(timing_only_has_no_values),
+        cmocka_unit_test(tags_that_nobody_described),
+        cmocka_unit_test(indexes_out_of_range_count_nothing),
+        cmocka_unit_test(unknown_names_in_a_table_are_refused),
+        cmocka_unit_test(a_description_is_checked_and_copied),
+        cmocka_unit_test(a_partial_run_says_so),
+        cmocka_unit_test(the_text_is_reproducible),
+    };
+
+    return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
+}

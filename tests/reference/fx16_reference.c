@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fx16_reference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/network_image.h"
+
+struct run {
+    const struct test_fx16_memory *memory;
+    const struct cnnvp_image *image;
+    const struct cnnvp_image_layer *layer;
+    uint32_t number;   /* image that runs */
+    uint32_t acc_bits;
+    int32_t shift;     /* the layer's `format` */
+    int32_t bias_shift;
+    uint32_t rounding;
+    int16_t *weights;  /* [out][in][ky][kx], depthwise [channel][ky][kx], fc [out][in] */
+    int16_t *biases;
+    const int16_t *table;
+    const char *wrong;
+};
+
+/* ---- memory ---- */
+
+static void *at(struct run *run, uint64_t address, uint64_t bytes)
+{
+    const uint64_t offset = address - CNNVP_MEMORY_BASE;
+    if (address < CNNVP_MEMORY_BASE || offset > run->memory->size || bytes > run->memory->size - offset) {
+        run->wrong = "the image points outside of memory";
+        return NULL;
+    }
+    return run->memory->bytes + offset;
+}
+
+/* A word of a tensor; positions may lie in its frame. */
+static int16_t *word(struct run *run, const struct cnnvp_image_tensor *tensor, int64_t c, int64_t y, int64_t x)
+{
+    static int16_t nowhere;
+    const int64_t words = c * tensor->channel_stride + y * (int64_t)tensor->row_stride + x;
+    const int64_t address =
+        (int64_t)tensor->address + (int64_t)run->number * tensor->image_stride + words * 2;
+    int16_t *found = at(run, (uint64_t)address, 2);
+    return found != NULL ? found : &nowhere;
+}
+
+static const int16_t *blob(struct run *run, uint32_t number, uint64_t words)
+{
+    const struct cnnvp_image_blob *blobs =
+        at(run, run->image->blobs, (uint64_t)run->image->blob_count * sizeof *blobs);
+    if (blobs == NULL || number >= run->image->blob_count || blobs[number].bytes != words * 2) {
+        run->wrong = "a blob is missing or has another size than its slice";
+        return NULL;
+    }
+    return at(run, blobs[number].address, words * 2);
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t table_words(const struct cnnvp_image_layer *layer)
+{
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        if (layer->posts[i].kind == CNNVP_POST_TABLE)
+            return layer->posts[i].table_words;
+    return 0;
+}
+
+/* ---- weights from blobs ---- */
+
+struct shape {
+    uint32_t outputs;
+    uint32_t inputs; /* that an output sees in all */
+    uint32_t taps;
+};
+
+static struct shape shape_of(const struct cnnvp_image_layer *layer)
+{
+    if (layer->op == CNNVP_OP_FC)
+        return (struct shape){layer->out.channels, layer->in.channels * layer->in.height * layer->in.width, 1};
+    return (struct shape){layer->out.channels, layer->depthwise ? 1 : layer->in.channels, layer->kx * layer->ky};
+}
+
+/* One blob: [out][in][tap], for fc [in][out]; biases and table behind the last input slice. */
+static void read_slice(struct run *run, uint32_t *number, uint32_t out, uint32_t outputs, uint32_t in, uint32_t inputs)
+{
+    const struct cnnvp_image_layer *layer = run->layer;
+    const struct shape s = shape_of(layer);
+    const int last = in + inputs == s.inputs;
+    uint64_t words = (uint64_t)outputs * inputs * s.taps;
+    if (last)
+        words += (layer->bias ? outputs : 0) + table_words(layer);
+    const int16_t *from = blob(run, (*number)++, words);
+    if (from == NULL)
+        return;
+    for (uint32_t o = 0; o < outputs; ++o)
+        for (uint32_t i = 0; i < inputs; ++i)
+            for (uint32_t tap = 0; tap < s.taps; ++tap) {
+                const uint64_t source = layer->op == CNNVP_OP_FC ? (uint64_t)i * outputs + o
+                                                                  : ((uint64_t)o * inputs + i) * s.taps + tap;
+                run->weights[((uint64_t)(out + o) * s.inputs + in + i) * s.taps + tap] = from[source];
+            }
+    from += (uint64_t)outputs * inputs * s.taps;
+    for (uint32_t o = 0; o < outputs && last && layer->bias; ++o)
+        run->biases[out + o] = *from++;
+    if (last)
+        run->table = from;
+}
+
+static void read_weights(struct run *run)
+{
+    const struct cnnvp_image_layer *layer = run->layer;
+    const struct shape s = shape_of(layer);
+    uint32_t number = layer->first_blob;
+    run->weights = calloc((size_t)s.outputs * s.inputs * s.taps, sizeof *run->weights);
+    run->biases = calloc(s.outputs, sizeof *run->biases);
+    if (run->weights == NULL || run->biases == NULL) {
+        run->wrong = "out of memory";
+        return;
+    }
+    for (uint32_t group = 0; group < s.outputs; group += layer->group_out) {
+        const uint32_t outputs = smaller(layer->group_out, s.outputs - group);
+        const uint32_t step = layer->depthwise ? 1 : layer->tile_in;
+        for (uint32_t in = 0; in < s.inputs; in += step)
+            for (uint32_t out = 0; out < outputs; out += layer->tile_out)
+                read_slice(run, &number, group + out, smaller(layer->tile_out, outputs - out), in,
+                           smaller(step, s.inputs - in));
+    }
+    if (number != layer->first_blob + layer->blob_count)
+        run->wrong = "a layer has another number of blobs than slices";
+}
+
+/* ---- layers ---- */
+
+static int16_t finish(struct run *run, int16_t value)
+{
+    for (uint32_t i = 0; i < run->layer->post_count; ++i) {
+        const struct cnnvp_image_post *post = &run->layer->posts[i];
+        if (post->kind == CNNVP_POST_MAX)
+            value = value < post->value ? (int16_t)post->value : value;
+        else if (post->kind == CNNVP_POST_MIN)
+            value = value > post->value ? (int16_t)post->value : value;
+        else if (post->kind == CNNVP_POST_TABLE)
+            value = test_fx16_table(run->table, value, post->format);
+    }
+    return value;
+}
+
+static void put(struct run *run, uint32_t c, uint32_t y, uint32_t x, int16_t value)
+{
+    *word(run, &run->layer->out, c, y, x) = finish(run, value);
+}
+
+static int64_t window_sum(struct run *run, uint32_t o, uint32_t y, uint32_t x)
+{
+    const struct cnnvp_image_layer *layer = run->layer;
+    const uint32_t inputs = layer->depthwise ? 1 : layer->in.channels;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < inputs; ++i)
+        for (uint32_t ky = 0; ky < layer->ky; ++ky)
+            for (uint32_t kx = 0; kx < layer->kx; ++kx) {
+                const int64_t row = (int64_t)y * layer->sy + (int64_t)ky * layer->dy - layer->pad_top;
+                const int64_t column = (int64_t)x * layer->sx + (int64_t)kx * layer->dx - layer->pad_left;
+                const int64_t value = *word(run, &layer->in, layer->depthwise ? o : i, row, column);
+                const int64_t weight = run->weights[((uint64_t)(o * inputs + i) * layer->ky + ky) * layer->kx + kx];
+                sum += (uint64_t)(value * weight);
+            }
+    return (int64_t)sum;
+}
+
+/* Bias, wrap to the accumulator's width, write-out. */
+static int16_t write_out(struct run *run, int64_t sum, uint32_t o)
+{
+    if (run->layer->bias)
+        sum = (int64_t)((uint64_t)sum + (uint64_t)test_fx16_shift(run->biases[o], run->bias_shift));
+    return test_fx16_round(test_fx16_wrap(sum, run->acc_bits), run->shift, run->rounding);
+}
+
+static void run_conv(struct run *run)
+{
+    const struct cnnvp_image_tensor *out = &run->layer->out;
+    for (uint32_t o = 0; o < out->channels && run->wrong == NULL; ++o)
+        for (uint32_t y = 0; y < out->height; ++y)
+            for (uint32_t x = 0; x < out->width; ++x)
+                put(run, o, y, x, write_out(run, window_sum(run, o, y, x), o));
+}
+
+static void run_fc(struct run *run)
+{
+    const struct cnnvp_image_layer *layer = run->layer;
+    const uint32_t inputs = layer->in.channels * layer->in.height * layer->in.width;
+    for (uint32_t o = 0; o < layer->out.channels && run->wrong == NULL; ++o) {
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < inputs; ++i)
+            sum += (uint64_t)((int64_t)*word(run, &layer->in, 0, 0, i) * run->weights[(uint64_t)o * inputs + i]);
+        put(run, o, 0, 0, write_out(run, (int64_t)sum, o));
+    }
+}
+
+/* Taps that count for the divisor, one by one. */
+static int64_t window_area(const struct cnnvp_image_layer *layer, uint32_t y, uint32_t x)
+{
+    int64_t area = 0;
+    for (uint32_t ky = 0; ky < layer->ky; ++ky)
+        for (uint32_t kx = 0; kx < layer->kx; ++kx) {
+            const int64_t row = (int64_t)y * layer->sy + ky - layer->pad_top;
+            const int64_t column = (int64_t)x * layer->sx + kx - layer->pad_left;
+            area += row >= layer->count_top && row < layer->count_bottom && column >= layer->count_left &&
+                    column < layer->count_right;
+        }
+    return area;
+}
+
+static int16_t pool_window(struct run *run, uint32_t c, uint32_t y, uint32_t x)
+{
+    const struct cnnvp_image_layer *layer = run->layer;
+    int64_t sum = 0;
+    int16_t largest = -32768;
+    for (uint32_t ky = 0; ky < layer->ky; ++ky)
+        for (uint32_t kx = 0; kx < layer->kx; ++kx) {
+            const int64_t row = (int64_t)y * layer->sy + (int64_t)ky * layer->dy - layer->pad_top;
+            const int64_t column = (int64_t)x * layer->sx + (int64_t)kx * layer->dx - layer->pad_left;
+            if (row < 0 || column < 0 || row >= layer->in.height || column >= layer->in.width)
+                continue;
+            const int16_t value = *word(run, &layer->in, c, row, column);
+            sum += value;
+            largest = value > largest ? value : largest;
+        }
+    if (layer->pool == CNNVP_POOL_MAX)
+        return largest;
+    const int64_t area = layer->by_position ? window_area(layer, y, x) : layer->pool_area;
+    return test_fx16_divide(test_fx16_wrap(sum, run->acc_bits), area, run->shift, run->rounding);
+}
+
+/* A word of an operand whose dimensions of 1 count for all positions. */
+static int64_t operand(struct run *run, const struct cnnvp_image_tensor *tensor, uint32_t c, uint32_t y, uint32_t x)
+{
+    return *word(run, tensor, tensor->channels == 1 ? 0 : c, tensor->height == 1 ? 0 : y,
+                 tensor->width == 1 ? 0 : x);
+}
+
+static int16_t combine(struct run *run, int64_t a, int64_t b)
+{
+    const int64_t shifted = test_fx16_shift(b, run->bias_shift);
+    switch (run->layer->arithmetic) {
+    case CNNVP_ARITHMETIC_ADD:
+        return test_fx16_round(a + shifted, run->shift, run->rounding);
+    case CNNVP_ARITHMETIC_SUB:
+        return test_fx16_round(a - shifted, run->shift, run->rounding);
+    case CNNVP_ARITHMETIC_MUL:
+        return test_fx16_round(a * b, run->shift, run->rounding);
+    case CNNVP_ARITHMETIC_DIV:
+        return test_fx16_divide(a, b, run->shift, run->rounding);
+    case CNNVP_ARITHMETIC_MAX:
+        return test_fx16_round(a > shifted ? a : shifted, run->shift, run->rounding);
+    case CNNVP_ARITHMETIC_MIN:
+        return test_fx16_round(a < shifted ? a : shifted, run->shift, run->rounding);
+    default:
+        run->wrong = "an operation on two tensors is not known";
+        return 0;
+    }
+}
+
+static int16_t elementwise(struct run *run, const int16_t *parameters, uint32_t c, uint32_t y, uint32_t x)
+{
+    const struct cnnvp_image_layer *layer = run->layer;
+    if (layer->permuted) {
+        uint32_t at[3] = {0, 0, 0};
+        at[layer->from[0] % 3] = c;
+        at[layer->from[1] % 3] = y;
+        at[layer->from[2] % 3] = x;
+        return *word(run, &layer->in, at[0], at[1], at[2]);
+    }
+    const int64_t a = layer->op == CNNVP_OP_ADD ? operand(run, &layer->in, c, y, x) : *word(run, &layer->in, c, y, x);
+    int64_t b = 0;
+    switch (layer->op) {
+    case CNNVP_OP_ADD:
+        return combine(run, a, operand(run, &layer->in2, c, y, x));
+    case CNNVP_OP_NORM:
+        b = test_fx16_shift(parameters[layer->in.channels + c], run->bias_shift);
+        return test_fx16_round((int64_t)((uint64_t)(a * parameters[c]) + (uint64_t)b), run->shift, run->rounding);
+    case CNNVP_OP_POOL:
+        return pool_window(run, c, y, x);
+    default:
+        return (int16_t)a;
+    }
+}
+
+static void run_elementwise(struct run *run)
+{
+    const struct cnnvp_image_layer *layer = run->layer;
+    const int16_t *parameters = NULL;
+    const uint32_t norm_words = layer->op == CNNVP_OP_NORM ? 2 * layer->in.channels : 0;
+    const uint32_t words = norm_words + table_words(layer);
+    if (words != 0) {
+        parameters = blob(run, layer->first_blob, words);
+        if (parameters == NULL)
+            return;
+        run->table = parameters + norm_words;
+    }
+    for (uint32_t c = 0; c < layer->out.channels && run->wrong == NULL; ++c)
+        for (uint32_t y = 0; y < layer->out.height; ++y)
+            for (uint32_t x = 0; x < layer->out.width; ++x)
+                put(run, c, y, x, elementwise(run, parameters, c, y, x));
+}
+
+static uint32_t part_of(uint32_t all, int summed)
+{
+    return summed ? 1 : all;
+}
+
+static void run_softmax(struct run *run)
+{
+    const struct cnnvp_image_layer *layer = run->layer;
+    const struct cnnvp_image_tensor *in = &layer->in;
+    const int position = in->height == 1 && in->width == 1;
+    const int channels = layer->axis == CNNVP_AXIS_CHANNELS || (layer->axis == CNNVP_AXIS_LAST && position);
+    const int rows = layer->axis == CNNVP_AXIS_ROWS;
+    const int columns = !channels && !rows;
+    const uint32_t count = channels ? in->channels : rows ? in->height : in->width;
+    int16_t *x = calloc(2 * (size_t)count, sizeof *x);
+    if (x == NULL) {
+        run->wrong = "out of memory";
+        return;
+    }
+    for (uint32_t c = 0; c < part_of(in->channels, channels); ++c)
+        for (uint32_t row = 0; row < part_of(in->height, rows); ++row)
+            for (uint32_t column = 0; column < part_of(in->width, columns); ++column) {
+                for (uint32_t i = 0; i < count; ++i)
+                    x[i] = *word(run, in, channels ? i : c, rows ? i : row, columns ? i : column);
+                test_fx16_softmax(x, x + count, count, 1, run->bias_shift);
+                for (uint32_t i = 0; i < count; ++i)
+                    put(run, channels ? i : c, rows ? i : row, columns ? i : column, x[count + i]);
+            }
+    free(x);
+}
+
+/* Number formats packed as in descriptors. */
+static int16_t rounded(struct run *run, int64_t value, uint32_t format)
+{
+    return test_fx16_round(value, (int8_t)(format & 0xffu), run->rounding);
+}
+
+/* Mean and deviation of one channel, gamma, beta. */
+static void normalise_channel(struct run *run, uint32_t c, int64_t gamma, int64_t beta)
+{
+    const struct cnnvp_image_layer *layer = run->layer;
+    const struct cnnvp_image_norm_data *formats = &layer->norm_data;
+    const int64_t count = (int64_t)layer->in.height * layer->in.width;
+    int64_t sum = 0;
+    uint64_t squares = 0;
+    for (uint32_t y = 0; y < layer->in.height; ++y)
+        for (uint32_t x = 0; x < layer->in.width; ++x)
+            sum += *word(run, &layer->in, c, y, x);
+    const int64_t mean = test_fx16_divide(sum, count, (int8_t)(formats->mean & 0xffu), run->rounding);
+    for (uint32_t y = 0; y < layer->in.height; ++y)
+        for (uint32_t x = 0; x < layer->in.width; ++x) {
+            const int64_t distance = *word(run, &layer->in, c, y, x) - mean;
+            squares += (uint64_t)(distance * distance);
+        }
+    const int64_t inverse = test_fx16_inverse_root(squares, (uint64_t)count, formats->epsilon,
+                                                   -(int8_t)(formats->inverse & 0xffu), run->rounding);
+    const int64_t scale = rounded(run, gamma * inverse, formats->scale);
+    const int64_t product = rounded(run, mean * scale, formats->product);
+    const int64_t offset = rounded(run, beta - product, formats->offset);
+    for (uint32_t y = 0; y < layer->in.height; ++y)
+        for (uint32_t x = 0; x < layer->in.width; ++x) {
+            const int64_t value = *word(run, &layer->in, c, y, x) * scale + test_fx16_shift(offset, run->bias_shift);
+            put(run, c, y, x, test_fx16_round(value, run->shift, run->rounding));
+        }
+}
+
+static void run_norm_data(struct run *run)
+{
+    const uint32_t channels = run->layer->in.channels;
+    const int16_t *parameters = blob(run, run->layer->first_blob, 2 * channels + table_words(run->layer));
+    if (parameters == NULL)
+        return;
+    run->table = parameters + 2 * channels;
+    for (uint32_t c = 0; c < channels && run->wrong == NULL; ++c)
+        normalise_channel(run, c, parameters[c], parameters[channels + c]);
+}
+
+static void run_layer(struct run *run)
+{
+    const struct cnnvp_image_layer *layer = run->layer;
+    run->shift = (int8_t)(layer->format & 0xffu);
+    run->bias_shift = (int8_t)(layer->format >> 8 & 0xffu);
+    run->rounding = layer->format >> 16 & 3u;
+    run->weights = NULL;
+    run->biases = NULL;
+    run->table = NULL;
+    if (run->rounding > 1)
+        run->wrong = "stochastic rounding has no reference";
+    else if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC)
+        read_weights(run);
+    if (run->wrong == NULL) {
+        if (layer->op == CNNVP_OP_CONV)
+            run_conv(run);
+        else if (layer->op == CNNVP_OP_FC)
+            run_fc(run);
+        else if (layer->op == CNNVP_OP_SOFTMAX)
+            run_softmax(run);
+        else if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+            run_norm_data(run);
+        else
+            run_elementwise(run);
+    }
+    free(run->weights);
+    free(run->biases);
+}
+
+int test_fx16_run(const struct test_fx16_memory *memory, uint32_t acc_bits, const char **wrong)
+{
+    struct run run = {.memory = memory, .acc_bits = acc_bits};
+    run.image = at(&run, CNNVP_IMAGE_ADDRESS, sizeof *run.image);
+    const struct cnnvp_image_layer *layers = NULL;
+    if (run.image != NULL && (run.image->magic != CNNVP_IMAGE_MAGIC || run.image->version != CNNVP_IMAGE_VERSION))
+        run.wrong = "there is no image";
+    if (run.wrong == NULL)
+        layers = at(&run, run.image->layers, (uint64_t)run.image->layer_count * sizeof *layers);
+    for (run.number = 0; run.wrong == NULL && run.number < run.image->images; ++run.number)
+        for (uint32_t i = 0; run.wrong == NULL && i < run.image->layer_count; ++i) {
+            run.layer = &layers[i];
+            run_layer(&run);
+        }
+    *wrong = run.wrong;
+    return run.wrong == NULL ? 0 : -1;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An independent reference for FX16 inference: runs a network image by plain loops over whole layers, written from the
+ * definitions of the format (network_image.h as data, the comments of cnnvp_command.h, vector.h, opcodes.def), without
+ * any of the code of models/ and sw/. Tiles, slices and buffers do not exist here: that is the point.
+ *
+ * Rounding: truncate and nearest. Stochastic rounding depends on how a layer is cut into instructions and is refused.
+ */
+#ifndef TEST_FX16_REFERENCE_H
+#define TEST_FX16_REFERENCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The core's memory from address 0x80000000 on: what cnnvp_network_load left there. */
+struct test_fx16_memory {
+    uint8_t *bytes;
+    size_t size;
+};
+
+/*
+ * Runs all images in place: afterwards the memory holds every tensor as the platform must have it after its run
+ * (tensors between layers: of the last image). acc_bits: width of the PE array's sums. 0: done; otherwise *wrong says
+ * why not.
+ */
+int test_fx16_run(const struct test_fx16_memory *memory, uint32_t acc_bits, const char **wrong);
+
+/* ---- the pieces, for tests of their own ---- */
+
+/* word = saturate16(round(sum * 2^-shift)); rounding: 0 toward zero, 1 nearest with ties to even. */
+int16_t test_fx16_round(int64_t sum, int shift, uint32_t rounding);
+/* The low `bits` bits, sign-extended. */
+int64_t test_fx16_wrap(int64_t sum, uint32_t bits);
+/* value * 2^shift, floor for negative shifts. */
+int64_t test_fx16_shift(int64_t value, int shift);
+/* saturate16(round(sum * 2^-shift / divisor)), rounded once. */
+int16_t test_fx16_divide(int64_t sum, int64_t divisor, int shift, uint32_t rounding);
+/* 2^exponent / sqrt(sum / count + epsilon), rounded (0: down, 1: to nearest), at most 32767. */
+int16_t test_fx16_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int exponent, uint32_t rounding);
+/* The piecewise-linear function of vact. */
+int16_t test_fx16_table(const int16_t *table, int16_t x, uint32_t format);
+/* vsoftmax over count words, `step` words apart. */
+void test_fx16_softmax(const int16_t *x, int16_t *y, size_t count, size_t step, int fraction);
+
+#endif

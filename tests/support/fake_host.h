@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A host of the model ABI for unit tests: some instances, time, events, direct connections between ports, and one memory
+ * with a fixed latency and bandwidth. No SystemC. Failures of the test's own set-up end the program with a message.
+ */
+#ifndef CNNVP_FAKE_HOST_H
+#define CNNVP_FAKE_HOST_H
+
+#include "cnnvp_model.h"
+
+#define FAKE_HOSTS 8u
+#define FAKE_PORTS 16u
+#define FAKE_EVENTS 16u
+#define FAKE_STATS 128u
+#define FAKE_PARAMS 64u
+#define FAKE_SPANS 256u
+#define FAKE_COUNTERS 16u
+#define FAKE_REQUESTS 64u
+#define FAKE_TAGS 16u
+
+struct fake_sim;
+
+typedef int (*fake_access_fn)(void *context, struct cnnvp_access *access);
+
+struct fake_span {
+    uint32_t track;
+    const char *name;
+    uint32_t tag;
+    uint64_t flow;
+    cnnvp_time begin;
+    cnnvp_time end;
+};
+
+/* One instance of a unit. Tests read the members; functions change them. */
+struct cnnvp_host {
+    struct fake_sim *sim;
+    const struct cnnvp_unit *unit;
+    void *self;
+    uint32_t number;
+    uint64_t params[FAKE_PARAMS];
+    const char *texts[FAKE_PARAMS];
+    struct cnnvp_host *target[FAKE_PORTS]; /* connected instance */
+    uint32_t target_port[FAKE_PORTS];
+    fake_access_fn handler[FAKE_PORTS]; /* or a function of the test */
+    void *handler_context[FAKE_PORTS];
+    cnnvp_time event_at[FAKE_EVENTS]; /* CNNVP_TIME_NEVER: not pending */
+    uint64_t counts[FAKE_STATS];
+    uint64_t tag_counts[FAKE_STATS][FAKE_TAGS];
+    int irq_level[FAKE_PORTS]; /* of IRQ_OUT ports, and when it last changed */
+    cnnvp_time irq_changed[FAKE_PORTS];
+    void (*completed)(void *context, struct cnnvp_request *request); /* of a memory target: the test's own requests */
+    void *completed_context;
+    struct fake_span spans[FAKE_SPANS];
+    uint32_t span_count;
+    uint64_t counter_value[FAKE_COUNTERS];
+    uint64_t counter_peak[FAKE_COUNTERS];
+    uint32_t warnings;
+    uint32_t config_errors;
+    char message[256]; /* last log line or configuration error */
+};
+
+struct fake_pending {
+    struct cnnvp_host *host;
+    struct cnnvp_request *request;
+    uint32_t port;
+    cnnvp_time at;
+};
+
+/* One record for each memory request made. */
+struct fake_record {
+    uint32_t op;
+    uint64_t address, size, count;
+    int64_t stride;
+    uint32_t outstanding;
+    cnnvp_time issued;
+};
+
+struct fake_sim {
+    cnnvp_time now;
+    uint64_t clock_mhz;
+    cnnvp_time other_activity; /* something of the test's own is to happen then: next_activity tells the units */
+    int timing_only;
+    struct cnnvp_host *hosts[FAKE_HOSTS];
+    uint32_t host_count;
+    /* the memory behind every MEM_INITIATOR port */
+    uint8_t *memory;
+    uint64_t memory_base;
+    uint64_t memory_size;
+    cnnvp_time memory_latency;
+    cnnvp_time memory_ps_per_byte;
+    cnnvp_time memory_free; /* requests are served one after the other, latency overlaps */
+    uint64_t memory_error_address; /* a request that covers it completes with CNNVP_E_MEMORY; UINT64_MAX: none */
+    struct fake_pending pending[FAKE_REQUESTS];
+    uint32_t pending_count;
+    struct fake_record records[FAKE_SPANS];
+    uint32_t record_count;
+};
+
+void fake_sim_init(struct fake_sim *sim, uint64_t clock_mhz, uint64_t memory_base, uint64_t memory_size);
+void fake_sim_free(struct fake_sim *sim);
+
+/* A new instance with default parameters. Owned by the simulation. */
+struct cnnvp_host *fake_add(struct fake_sim *sim, const struct cnnvp_unit *unit);
+void fake_set(struct cnnvp_host *host, const char *param, uint64_t value);
+/* init, then reset. Returns init's status. */
+int fake_start(struct cnnvp_host *host);
+void fake_reset(struct cnnvp_host *host);
+void fake_connect(struct cnnvp_host *from, const char *port, struct cnnvp_host *to, const char *to_port);
+void fake_handle(struct cnnvp_host *from, const char *port, fake_access_fn handler, void *context);
+
+/* A register by its name, by the rules of its table. */
+int fake_write(struct cnnvp_host *host, const char *name, uint32_t value);
+uint32_t fake_read(struct cnnvp_host *host, const char *name);
+
+/* An access at a target port, as an initiator would make it. */
+int fake_access(struct cnnvp_host *host, const char *port, struct cnnvp_access *access);
+/* Lets events and completions happen up to and including `until`; now is then `until`. */
+void fake_run(struct fake_sim *sim, cnnvp_time until);
+/* Count of a statistic by its name. */
+uint64_t fake_count(const struct cnnvp_host *host, const char *stat);
+uint64_t fake_tag_count(const struct cnnvp_host *host, const char *stat, uint32_t tag);
+uint64_t fake_counter(const struct cnnvp_host *host, const char *counter);
+
+#endif

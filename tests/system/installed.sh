@@ -1,0 +1,38 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# An installed copy, used from another folder, loads a unit that was built outside the tree with nothing but a C compiler
+# against the installed headers; the unit has its parameters, statistics and trace like a built-in one.
+# usage: installed.sh BUILD-FOLDER EXAMPLE-FOLDER NETWORK INPUT
+set -eu
+build=$1 example=$2 network=$3 input=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "installed.sh: $*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$work/usr" >/dev/null
+mkdir "$work/mine" && cd "$work/mine"
+cp "$example"/adder.c "$example"/adder.yaml "$example"/try.c .
+pc=$(find "$work/usr" -name cnnvp-model.pc)
+[ -n "$pc" ] || fail "no cnnvp-model.pc installed"
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046
+cc -std=c99 -Wall -Wextra -pedantic -Werror -shared -fPIC $(pkg-config --cflags cnnvp-model) adder.c -o libadder.so
+riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -Os -nostdlib -nostartfiles -Wl,-n -Ttext=0x80000000 \
+    try.c -o try.elf
+cnnvp=$work/usr/bin/cnnvp
+
+"$cnnvp" --version >/dev/null || fail "--version"
+"$cnnvp" check adder.yaml | grep -q 'gain: 3' || fail "check does not show the unit's parameter"
+"$cnnvp" exec try.elf -p adder.yaml --stats stats.json --trace run.vcd || fail "exec: status $?"
+grep -q '"additions": 10' stats.json || fail "the unit's statistic is not in the file"
+grep -q 'adder' run.vcd || fail "the unit is not in the trace"
+status=0
+"$cnnvp" exec try.elf -p adder.yaml -s adder.gain=4 || status=$?
+[ $status -eq 2 ] || fail "the parameter has no effect: status $status"
+status=0
+"$cnnvp" check adder.yaml -s adder.gain=0 2>message || status=$?
+[ $status -eq 2 ] || fail "a value out of range: status $status"
+grep -q 'adder.gain' message || fail "the message does not name the parameter"
+"$cnnvp" run "$network" -i "$input" -p adder.yaml -q -o out.npy || fail "run on the platform with the unit"
+[ -s out.npy ] || fail "no output"

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The platform's results against the independent integer reference: all tensors of the last image and all outputs, bit by
+ * bit, for several networks, designs and settings. Memory is copied after the network has been loaded; the reference runs
+ * on the copy, the platform on the original.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cnnvp.h"
+#include "fx16_reference.h"
+#include "image/network_image.h"
+
+struct exact_case {
+    const char *network;
+    const char *input;
+    const char *platform;
+    const char *settings[4];
+    enum cnnvp_rounding rounding;
+    int on_chip;
+};
+
+#define LENET TEST_NETWORKS "/lenet5.onnx", TEST_DATA "/lenet5_input.npy"
+#define MIXED TEST_NETWORKS "/mixed.onnx", TEST_DATA "/mixed_input.npy"
+
+static const struct exact_case cases[] = {
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0},
+    {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0},
+    {MIXED, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 1},
+    {LENET, "nfu", {"pe_array.detail=cycle"}, CNNVP_ROUND_NEAREST, 0},
+    {MIXED, "nfu", {"pe_array.detail=cycle", "pe_array.kernel_piece=3"}, CNNVP_ROUND_NEAREST, 0},
+    {LENET, "nfu", {"pe_array.acc_bits=20"}, CNNVP_ROUND_NEAREST, 0},
+    {LENET, "nfu", {"input_buffer.size=1KiB", "weight_buffer.size=2KiB", "output_buffer.size=2KiB"},
+     CNNVP_ROUND_NEAREST, 0},
+    {MIXED, "nfu", {"input_buffer.size=2KiB", "weight_buffer.size=4KiB", "output_buffer.size=2KiB"},
+     CNNVP_ROUND_NEAREST, 0},
+    {LENET, "nfu", {"pe_array.rows=3", "pe_array.cols=7", "output_buffer.pingpong=off", "instruction.order=strict"},
+     CNNVP_ROUND_NEAREST, 0},
+    {MIXED, "nfu", {"input_buffer.pingpong=off", "weight_buffer.pingpong=off", "vector.lanes=3"},
+     CNNVP_ROUND_NEAREST, 0},
+    {LENET, "window", {NULL}, CNNVP_ROUND_NEAREST, 0},
+    {MIXED, "window", {"pe_array.input_para=3", "pe_array.output_para=5"}, CNNVP_ROUND_NEAREST, 0},
+};
+
+static struct cnnvp_error problem;
+
+static void done(cnnvp_result result)
+{
+    if (result != CNNVP_DONE)
+        fail_msg("%s", problem.text);
+}
+
+static cnnvp_config *configure(const struct exact_case *test)
+{
+    cnnvp_config *config = NULL;
+    done(cnnvp_config_new(test->platform, &config, &problem));
+    for (size_t i = 0; i < 4 && test->settings[i] != NULL; ++i)
+        done(cnnvp_config_set(config, test->settings[i], &problem));
+    done(cnnvp_config_resolve(config, &problem));
+    return config;
+}
+
+/* Words of one tensor that differ; the frame is part of it. */
+static size_t compare_tensor(const struct cnnvp_image_tensor *tensor, uint32_t image, const uint8_t *left,
+                             const uint8_t *right)
+{
+    size_t wrong = 0;
+    for (uint32_t c = 0; c < tensor->channels; ++c) {
+        for (uint32_t y = 0; y < tensor->height; ++y) {
+            const size_t at = tensor->address - CNNVP_MEMORY_BASE + (size_t)image * tensor->image_stride +
+                              2u * ((size_t)c * tensor->channel_stride + (size_t)y * tensor->row_stride);
+            wrong += memcmp(left + at, right + at, 2u * (size_t)tensor->width) != 0;
+        }
+    }
+    return wrong;
+}
+
+static void compare(const uint8_t *left, const uint8_t *right, int on_chip)
+{
+    const struct cnnvp_image *image =
+        (const struct cnnvp_image *)(const void *)(left + (CNNVP_IMAGE_ADDRESS - CNNVP_MEMORY_BASE));
+    const struct cnnvp_image_layer *layers =
+        (const struct cnnvp_image_layer *)(const void *)(left + (image->layers - CNNVP_MEMORY_BASE));
+    assert_int_equal(image->magic, CNNVP_IMAGE_MAGIC);
+    for (uint32_t i = 0; i < image->layer_count; ++i) {
+        const struct cnnvp_image_tensor *out = &layers[i].out;
+        if (on_chip && i + 1u < image->layer_count)
+            continue; /* stays on chip */
+        for (uint32_t n = 0; n < (out->image_stride != 0 ? image->images : 1u); ++n) {
+            const size_t wrong = compare_tensor(out, n, left, right);
+            if (wrong != 0)
+                fail_msg("layer %u, image %u: %zu rows differ", i, n, wrong);
+        }
+    }
+}
+
+static void run_case(const struct exact_case *test)
+{
+    struct cnnvp_array input;
+    cnnvp_config *config = configure(test);
+    done(cnnvp_npy_read(test->input, &input, &problem));
+    const struct cnnvp_network_options options = {
+        .struct_size = sizeof(options), .rounding = test->rounding, .on_chip = test->on_chip, .input = &input};
+    cnnvp_network *network = NULL;
+    done(cnnvp_network_new(test->network, config, &options, &network, &problem));
+    const struct cnnvp_platform_options platform_options = {.struct_size = sizeof(platform_options)};
+    cnnvp_platform *platform = NULL;
+    done(cnnvp_platform_new(config, &platform_options, &platform, &problem));
+    done(cnnvp_network_load(network, platform, &problem));
+
+    uint64_t acc_bits = 0;
+    assert_int_equal(cnnvp_config_get(config, "pe_array.acc_bits", &acc_bits, NULL), CNNVP_DONE);
+    const size_t size = (size_t)16 << 20;
+    void *memory = NULL;
+    assert_int_equal(cnnvp_platform_map(platform, CNNVP_MEMORY_BASE, size, &memory), CNNVP_DONE);
+    uint8_t *copy = malloc(size);
+    assert_non_null(copy);
+    memcpy(copy, memory, size);
+
+    struct cnnvp_run_result end;
+    if (cnnvp_platform_run(platform, &end) != CNNVP_DONE)
+        fail_msg("%s", end.reason);
+    const struct test_fx16_memory reference = {copy, size};
+    const char *wrong = "";
+    if (test_fx16_run(&reference, (uint32_t)acc_bits, &wrong) != 0)
+        fail_msg("%s", wrong);
+    compare(copy, memory, test->on_chip);
+
+    free(copy);
+    cnnvp_platform_free(platform);
+    cnnvp_network_free(network);
+    cnnvp_array_clear(&input);
+    cnnvp_config_free(config);
+}
+
+static void platform_equals_the_reference(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+        print_message("%s on %s %s\n", strrchr(cases[i].network, '/') + 1, cases[i].platform,
+                      cases[i].settings[0] != NULL ? cases[i].settings[0] : "");
+        run_case(&cases[i]);
+    }
+}
+
+/* The reference is no mirror: a wrong word in memory is seen. */
+static void a_wrong_word_is_seen(void **state)
+{
+    (void)state;
+    const struct cnnvp_image_tensor tensor = {.address = CNNVP_MEMORY_BASE + 4u,
+                                              .row_stride = 3,
+                                              .channel_stride = 9,
+                                              .channels = 2,
+                                              .height = 3,
+                                              .width = 3};
+    uint8_t left[64] = {0};
+    uint8_t right[64] = {0};
+    assert_int_equal(compare_tensor(&tensor, 0, left, right), 0);
+    right[4 + 2 * (9 + 3 + 2)] = 1;
+    assert_int_equal(compare_tensor(&tensor, 0, left, right), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(platform_equals_the_reference),
+        cmocka_unit_test(a_wrong_word_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

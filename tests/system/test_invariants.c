@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The invariants of contract.md on whole networks, and the identities of the statistics. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli.h"
+
+#define LENET "run $net/lenet5.onnx -i $data/lenet5_input.npy --stats @stats -o @output -q"
+#define MIXED "run $net/mixed.onnx -i $data/mixed_input.npy --stats @stats -o @output -q"
+
+#define WINDOW " -p window"
+
+/* Each network on each engine. */
+static const char *const networks[] = {LENET, MIXED, LENET WINDOW, MIXED WINDOW};
+enum { NETWORKS = sizeof(networks) / sizeof(networks[0]), FIRST_WINDOW = 2 };
+
+static const char *const causes[] = {"bias",  "fill",   "writeout", "vector",      "input",
+                                     "weight", "output", "instruction", "host"};
+
+static struct cli_run run_ok(const char *command, const char *more)
+{
+    struct cli_run run = cli_run("%s %s", command, more);
+    if (run.status != 0)
+        fail_msg("%s %s: status %d: %s", command, more, run.status, run.err);
+    assert_non_null(run.stats);
+    return run;
+}
+
+static long long sum_over(const json_t *rows, const char *member)
+{
+    long long sum = 0;
+    for (size_t i = 0; i < json_array_size(rows); ++i)
+        sum += cli_number(json_array_get(rows, i), member);
+    return sum;
+}
+
+/* Bytes of all links that lead to an instance. */
+static long long link_bytes_to(const json_t *stats, const char *to, const char *member)
+{
+    const json_t *links = json_object_get(stats, "links");
+    long long sum = 0;
+    for (size_t i = 0; i < json_array_size(links); ++i) {
+        const json_t *link = json_array_get(links, i);
+        if (strcmp(json_string_value(json_object_get(link, "to")), to) == 0)
+            sum += cli_number(link, member);
+    }
+    return sum;
+}
+
+/* Bytes of the link between two instances. */
+static long long link_bytes(const json_t *stats, const char *from, const char *to, const char *member)
+{
+    const json_t *links = json_object_get(stats, "links");
+    for (size_t i = 0; i < json_array_size(links); ++i) {
+        const json_t *link = json_array_get(links, i);
+        if (strcmp(json_string_value(json_object_get(link, "from")), from) == 0 &&
+            strcmp(json_string_value(json_object_get(link, "to")), to) == 0)
+            return cli_number(link, member);
+    }
+    fail_msg("no link from %s to %s", from, to);
+    return 0;
+}
+
+/* What crossed the array's links is what its layers read and wrote. */
+static void check_array_links(const json_t *stats)
+{
+    const json_t *layers = json_object_get(stats, "layers");
+    assert_int_equal(link_bytes(stats, "pe_array", "input_buffer", "read_bytes"),
+                     2 * sum_over(layers, "input_words"));
+    assert_int_equal(link_bytes(stats, "pe_array", "weight_buffer", "read_bytes"),
+                     2 * sum_over(layers, "weight_words"));
+    assert_int_equal(link_bytes(stats, "pe_array", "output_buffer", "write_bytes"),
+                     2 * sum_over(layers, "output_words"));
+}
+
+static void check_accounting(const json_t *stats)
+{
+    const json_t *layers = json_object_get(stats, "layers");
+    assert_true(json_array_size(layers) > 0);
+    for (size_t i = 0; i < json_array_size(layers); ++i) {
+        const json_t *layer = json_array_get(layers, i);
+        long long cycles = cli_number(layer, "compute_cycles");
+        const json_t *stalls = json_object_get(layer, "stall_cycles");
+        assert_int_equal(json_object_size(stalls), sizeof(causes) / sizeof(causes[0]));
+        for (size_t c = 0; c < sizeof(causes) / sizeof(causes[0]); ++c)
+            cycles += cli_number(stalls, causes[c]);
+        assert_int_equal(cli_number(layer, "cycles"), cycles);
+        assert_true(cli_number(layer, "start_ps") <= cli_number(layer, "end_ps"));
+    }
+    assert_int_equal(cli_number(stats, "total.accel_cycles"),
+                     sum_over(layers, "cycles") + cli_number(stats, "total.idle_cycles"));
+    assert_int_equal(sum_over(layers, "dram_read_bytes"), cli_number(stats, "memory.read_bytes"));
+    assert_int_equal(sum_over(layers, "dram_write_bytes"), cli_number(stats, "memory.write_bytes"));
+    assert_int_equal(link_bytes_to(stats, "dram", "read_bytes"), cli_number(stats, "memory.read_bytes"));
+    assert_int_equal(link_bytes_to(stats, "dram", "write_bytes"), cli_number(stats, "memory.write_bytes"));
+    check_array_links(stats);
+    assert_int_equal(sum_over(layers, "macs"), cli_number(stats, "total.macs"));
+    assert_int_equal(sum_over(layers, "compute_cycles"), cli_number(stats, "units.pe_array.compute_cycles"));
+}
+
+static void accounting_is_exact(void **state)
+{
+    (void)state;
+    static const char *const shapes[] = {"-s pe_array.rows=5 -s pe_array.cols=3",
+                                         "-s pe_array.input_para=5 -s pe_array.output_para=3 -s pe_array.fc_para=7"};
+    static const char *const settings[] = {
+        "", NULL, "-s instruction.order=strict", "-s output_buffer.pingpong=off",
+        "-s dram.preset=ddr3-1600 -s dma.outstanding=1", "-s cpu.clock_mhz=100", "-s pe_array.clock_mhz=333"};
+    for (int n = 0; n < NETWORKS; ++n) {
+        for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
+            struct cli_run run = run_ok(networks[n], settings[i] != NULL ? settings[i] : shapes[n >= FIRST_WINDOW]);
+            check_accounting(run.stats);
+            cli_free(&run);
+        }
+    }
+}
+
+static void same_command_same_bytes(void **state)
+{
+    (void)state;
+    for (int n = 0; n < NETWORKS; ++n) {
+        for (int vcd = 0; vcd < 2; ++vcd) {
+            const char *trace = vcd ? "--trace @trace.vcd" : "--trace @trace.pftrace";
+            struct cli_run a = run_ok(networks[n], trace);
+            struct cli_run b = run_ok(networks[n], trace);
+            cli_assert_same_stats(a.stats, b.stats, "");
+            cli_assert_same_file(&a.output, &b.output, "output");
+            cli_assert_same_file(&a.trace, &b.trace, "trace");
+            assert_true(a.trace.size > 1000);
+            cli_free(&a);
+            cli_free(&b);
+        }
+    }
+}
+
+/* Runs with `more` and without, asserts equal outputs and statistics but for the members named. */
+static void changes_nothing(const char *more, const char *without)
+{
+    for (int n = 0; n < NETWORKS; ++n) {
+        struct cli_run plain = run_ok(networks[n], "");
+        struct cli_run changed = run_ok(networks[n], more);
+        cli_assert_same_stats(plain.stats, changed.stats, without);
+        cli_assert_same_file(&plain.output, &changed.output, "output");
+        cli_free(&plain);
+        cli_free(&changed);
+    }
+}
+
+static void tracing_changes_nothing(void **state)
+{
+    (void)state;
+    changes_nothing("--trace @trace.pftrace", "");
+    changes_nothing("--trace @trace.vcd", "");
+}
+
+static void quantum_changes_nothing(void **state)
+{
+    (void)state;
+    changes_nothing("-s cpu.quantum=1", "platform");
+    changes_nothing("-s cpu.quantum=7", "platform");
+    changes_nothing("-s cpu.quantum=1000000", "platform");
+}
+
+static void cycle_detail_changes_nothing(void **state)
+{
+    (void)state;
+    changes_nothing("-s pe_array.detail=cycle", "platform");
+}
+
+static void cycle_detail_agrees_elsewhere(void **state)
+{
+    (void)state;
+    static const struct {
+        int first_network; /* of the two on one engine */
+        const char *more;
+    } settings[] = {{0, "-s pe_array.rows=3 -s pe_array.cols=5"},
+                    {0, "-s pe_array.propagation=off"},
+                    {0, "-s pe_array.kernel_piece=3"},
+                    {0, "-s pe_array.fc_mapping=single-neuron"},
+                    {0, "-s pe_array.fifo_v=extended"},
+                    {0, "-s pe_array.acc_bits=24"},
+                    {FIRST_WINDOW, "-s pe_array.input_para=3 -s pe_array.output_para=5 -s pe_array.fc_para=9"},
+                    {FIRST_WINDOW, "-s pe_array.acc_bits=24 -s pe_array.pipeline=1"}};
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
+        for (int n = settings[i].first_network; n < settings[i].first_network + 2; ++n) {
+            char cycle[256];
+            snprintf(cycle, sizeof(cycle), "%s -s pe_array.detail=cycle", settings[i].more);
+            struct cli_run fast = run_ok(networks[n], settings[i].more);
+            struct cli_run stepped = run_ok(networks[n], cycle);
+            cli_assert_same_stats(fast.stats, stepped.stats, "platform");
+            cli_assert_same_file(&fast.output, &stepped.output, "output");
+            cli_free(&fast);
+            cli_free(&stepped);
+        }
+    }
+}
+
+static void timing_only_gives_the_same_statistics(void **state)
+{
+    (void)state;
+    for (int n = 0; n < NETWORKS; ++n) {
+        struct cli_run full = run_ok(networks[n], "");
+        struct cli_run timing = run_ok(networks[n], "--timing-only");
+        assert_non_null(json_object_get(full.stats, "values"));
+        assert_null(json_object_get(timing.stats, "values"));
+        assert_null(timing.output.data);
+        cli_assert_same_stats(full.stats, timing.stats, "values");
+        cli_free(&full);
+        cli_free(&timing);
+    }
+}
+
+static void host_core_gives_the_same_results(void **state)
+{
+    (void)state;
+    static const char *const members[] = {"compute_cycles", "input_words", "weight_words", "output_words",
+                                          "dram_read_bytes", "dram_write_bytes"};
+    for (int n = 0; n < NETWORKS; ++n) {
+        struct cli_run iss = run_ok(networks[n], "--cpu iss");
+        struct cli_run host = run_ok(networks[n], "--cpu host");
+        cli_assert_same_file(&iss.output, &host.output, "output");
+        check_accounting(host.stats);
+        const json_t *a = json_object_get(iss.stats, "layers");
+        const json_t *b = json_object_get(host.stats, "layers");
+        assert_int_equal(json_array_size(a), json_array_size(b));
+        for (size_t i = 0; i < json_array_size(a); ++i)
+            for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); ++m)
+                assert_int_equal(cli_number(json_array_get(a, i), members[m]),
+                                 cli_number(json_array_get(b, i), members[m]));
+        cli_free(&iss);
+        cli_free(&host);
+    }
+}
+
+/* One network, one buffer through all sizes, the first `images` of the test input. */
+static void sweep_buffer(int network, const char *buffer, int images)
+{
+    static const int kib[] = {4, 5, 8, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 256, 1024};
+    long long compute = -1;
+    long long before = -1;
+    /* A kernel of 5x5 for 6 x 8 channel pairs does not fit into half of 4 KiB. */
+    for (size_t k = network >= FIRST_WINDOW ? 2 : 0; k < sizeof(kib) / sizeof(kib[0]); ++k) {
+        char more[128];
+        snprintf(more, sizeof(more), "--timing-only --images %d -s %s.size=%dKiB", images, buffer, kib[k]);
+        struct cli_run run = run_ok(networks[network], more);
+        const long long cycles = cli_number(run.stats, "total.accel_cycles");
+        const long long now = cli_number(run.stats, "units.pe_array.compute_cycles");
+        if (before >= 0 && (cycles > before || now != compute))
+            fail_msg("network %d, %d images, %s of %d KiB: %lld cycles (%lld compute), smaller buffer %lld (%lld)",
+                     network, images, buffer, kib[k], cycles, now, before, compute);
+        before = cycles;
+        compute = now;
+        cli_free(&run);
+    }
+}
+
+/* Compute cycles do not depend on buffer sizes, and a larger buffer is never slower. */
+static void larger_buffers_are_never_slower(void **state)
+{
+    (void)state;
+    static const char *const buffers[] = {"input_buffer", "weight_buffer", "output_buffer"};
+    for (int n = 0; n < NETWORKS; ++n) {
+        for (size_t b = 0; b < 3; ++b) {
+            sweep_buffer(n, buffers[b], 1);
+            sweep_buffer(n, buffers[b], 4);
+        }
+    }
+}
+
+static void assert_compute(const json_t *stats, const long long *expected, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        char path[64];
+        snprintf(path, sizeof(path), "layers.%zu.compute_cycles", i);
+        assert_int_equal(cli_number(stats, path), 4 * expected[i]);
+    }
+}
+
+/* The published closed forms, for the four images of the test input. */
+static void lenet_takes_the_published_cycles(void **state)
+{
+    (void)state;
+    static const long long broadcast[] = {2400, 96, 9600, 64, 800, 240, 84};
+    static const long long single[] = {2400, 96, 9600, 64, 840, 168, 20};
+    static const long long pieces[] = {3456, 216, 13824, 144, 800, 240, 84};
+    struct cli_run run = run_ok(LENET, "");
+    assert_int_equal(json_array_size(json_object_get(run.stats, "layers")), 7);
+    assert_compute(run.stats, broadcast, 7);
+    cli_free(&run);
+    run = run_ok(LENET, "-s pe_array.fc_mapping=single-neuron");
+    assert_compute(run.stats, single, 7);
+    cli_free(&run);
+    run = run_ok(LENET, "-s pe_array.kernel_piece=3");
+    assert_compute(run.stats, pieces, 7);
+    cli_free(&run);
+}
+
+/* S000's closed forms, and the same bits as from the NFU: sums are exact, so no order of adding matters. */
+static void window_takes_its_cycles_and_gives_the_same_bits(void **state)
+{
+    (void)state;
+    static const long long cycles[] = {4 * 784, 196, 2 * 4 * 100, 2 * 25, 400 * 8, 120 * 6, 84};
+    static const long long narrow[] = {3 * 4 * 784, 2 * 196, 2 * 8 * 4 * 100, 6 * 25, 400 * 15, 120 * 11, 84 * 2};
+    for (int n = 0; n < FIRST_WINDOW; ++n) {
+        struct cli_run nfu = run_ok(networks[n], "");
+        struct cli_run window = run_ok(networks[n + FIRST_WINDOW], "");
+        cli_assert_same_file(&nfu.output, &window.output, "output");
+        assert_int_equal(cli_number(nfu.stats, "total.macs"), cli_number(window.stats, "total.macs"));
+        if (n == 0)
+            assert_compute(window.stats, cycles, 7);
+        cli_free(&nfu);
+        cli_free(&window);
+    }
+    struct cli_run run =
+        run_ok(LENET WINDOW, "-s pe_array.input_para=3 -s pe_array.output_para=2 -s pe_array.fc_para=8");
+    assert_compute(run.stats, narrow, 7);
+    cli_free(&run);
+}
+
+/* ShiDianNao's way: between loading and the result nothing goes off chip. */
+static void on_chip_moves_only_weights_inputs_and_results(void **state)
+{
+    (void)state;
+    for (int n = 0; n < NETWORKS; n += FIRST_WINDOW) {
+        struct cli_run off = run_ok(networks[n], "");
+        struct cli_run on = run_ok(networks[n], "--on-chip");
+        cli_assert_same_file(&off.output, &on.output, "output");
+        check_accounting(on.stats);
+        const long long weights = (6 * 25 + 6 + 16 * 150 + 16 + 400 * 120 + 120 + 120 * 84 + 84 + 84 * 10 + 10) * 2;
+        assert_int_equal(cli_number(on.stats, "memory.read_bytes"), weights + 4 * 32 * 32 * 2);
+        assert_int_equal(cli_number(on.stats, "memory.write_bytes"), 4 * 10 * 2);
+        assert_true(cli_number(on.stats, "total.accel_cycles") < cli_number(off.stats, "total.accel_cycles"));
+        cli_free(&off);
+        cli_free(&on);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accounting_is_exact),
+        cmocka_unit_test(same_command_same_bytes),
+        cmocka_unit_test(tracing_changes_nothing),
+        cmocka_unit_test(quantum_changes_nothing),
+        cmocka_unit_test(cycle_detail_changes_nothing),
+        cmocka_unit_test(cycle_detail_agrees_elsewhere),
+        cmocka_unit_test(timing_only_gives_the_same_statistics),
+        cmocka_unit_test(host_core_gives_the_same_results),
+        cmocka_unit_test(larger_buffers_are_never_slower),
+        cmocka_unit_test(lenet_takes_the_published_cycles),
+        cmocka_unit_test(window_takes_its_cycles_and_gives_the_same_bits),
+        cmocka_unit_test(on_chip_moves_only_weights_inputs_and_results),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

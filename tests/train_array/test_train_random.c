@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random commands on random PE modules: the fast kernels, each of their variants, the stepped module and the layer's
+ * formulas give the same results, and stepping counts what the closed forms say.
+ */
+#include "train_array/train_job.h"
+#include "train_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct cnnvp_train_shape random_shape(struct train_random *random, uint32_t bits)
+{
+    return (struct cnnvp_train_shape){
+        .arrays = train_range(random, 1, 5),
+        .cols = train_range(random, 1, 9),
+        .rows = train_range(random, 0, 2) != 0 ? 3u : train_range(random, 1, 5),
+        .pipeline = train_range(random, 1, 4),
+        .mantissa_bits = bits,
+        .fc_all_rows = train_range(random, 0, 1) != 0,
+        .gradient_adder = train_range(random, 0, 1) != 0,
+    };
+}
+
+static void describe(const struct train_case *c, const struct cnnvp_train_shape *s, const char *what)
+{
+    print_error("%s: opcode %02x acc %d float %d bits %u images %u channels %u->%u map %ux%u->%ux%u kernel %ux%u "
+                "stride %ux%u pad %ux%u gap %u exps %u%u%u%u; module %ux%ux%u fc %d adder %d\n",
+                what, c->opcode, c->accumulate, c->to_float, c->bits, c->images, c->cin, c->cout, c->w, c->h, c->ow,
+                c->oh, c->kx, c->ky, c->sx, c->sy, c->px, c->py, c->gap, c->in_exp_image, c->in_exp_channel,
+                c->second_exp_out, c->second_exp_part, s->arrays, s->cols, s->rows, s->fc_all_rows, s->gradient_adder);
+}
+
+static void check_results(const struct train_case *c, const struct cnnvp_train_shape *shape, const void *results,
+                          uint64_t saturated, const char *what)
+{
+    if (memcmp(results, c->after, c->result_bytes) != 0) {
+        describe(c, shape, what);
+        for (uint64_t i = 0; i < c->result_bytes / 4u; ++i)
+            assert_int_equal(((const int32_t *)results)[i], ((const int32_t *)c->after)[i]);
+    }
+    if (saturated != c->saturated)
+        describe(c, shape, what);
+    assert_int_equal(saturated, c->saturated);
+}
+
+static void check_costs(const struct train_case *c, const struct cnnvp_train_shape *shape,
+                        const struct cnnvp_train_cost *closed, const struct cnnvp_train_cost *stepped)
+{
+    if (memcmp(closed, stepped, sizeof *closed) != 0)
+        describe(c, shape, "cost");
+#define SAME(member) assert_int_equal(closed->member, stepped->member)
+    SAME(compute_cycles);
+    SAME(fill_cycles);
+    SAME(writeout_cycles);
+    SAME(input_words);
+    SAME(weight_words);
+    SAME(output_words);
+    SAME(partial_words);
+    SAME(macs);
+#undef SAME
+}
+
+static void run_case(const struct train_case *c, const struct cnnvp_train_shape *shape,
+                     struct cnnvp_train_scratch *scratch)
+{
+    const struct train_kernels *kernels;
+    struct cnnvp_train_tile tile;
+    struct cnnvp_train_cost closed;
+    struct cnnvp_train_cost stepped;
+    const char *reason = NULL;
+    if (cnnvp_train_decode(shape, &c->command, &tile, &reason) != CNNVP_OK) {
+        describe(c, shape, reason);
+        fail();
+    }
+    assert_true(tile.in_span <= c->in_values && tile.in_span + 4u * c->gap >= c->in_values - c->gap);
+    assert_true(tile.second_span <= c->second_values && tile.out_span <= c->results);
+    assert_true(tile.in_exps <= c->in_exp_count && tile.second_exps <= c->second_exp_count);
+    void *results = malloc(c->result_bytes + 1u);
+    assert_non_null(results);
+    const struct cnnvp_train_data data = {c->in_raw, c->second_raw, results, c->in_exps, c->second_exps};
+    for (size_t v = 0; (kernels = cnnvp_train_kernels_variant(v)) != NULL; ++v) {
+        uint64_t saturated = 0;
+        memcpy(results, c->before, c->result_bytes);
+        assert_int_equal(cnnvp_train_compute_with(kernels, shape, &tile, &data, scratch, &saturated), CNNVP_OK);
+        check_results(c, shape, results, saturated, kernels->name);
+    }
+    uint64_t saturated = 0;
+    cnnvp_train_cost(shape, &tile, &closed);
+    memcpy(results, c->before, c->result_bytes);
+    assert_int_equal(cnnvp_train_cycle(shape, &tile, &data, &stepped, &saturated), CNNVP_OK);
+    check_results(c, shape, results, saturated, "stepped");
+    check_costs(c, shape, &closed, &stepped);
+    const struct cnnvp_train_data none = {0};
+    assert_int_equal(cnnvp_train_cycle(shape, &tile, &none, &stepped, &saturated), CNNVP_OK);
+    check_costs(c, shape, &closed, &stepped);
+    free(results);
+}
+
+static void test_random(void **state)
+{
+    struct train_random random = {20261120u};
+    struct cnnvp_train_scratch scratch = {0};
+    uint64_t saturated = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 6000u; ++i) {
+        struct train_case c;
+        const uint32_t bits = i % 4u != 0 ? 8u : train_range(&random, 0, 1) != 0 ? train_range(&random, 9, 24) : 2u;
+        const struct cnnvp_train_shape shape = random_shape(&random, bits);
+        train_case_random(&c, &random, bits);
+        run_case(&c, &shape, &scratch);
+        saturated += c.saturated;
+        train_case_free(&c);
+    }
+    assert_true(saturated > 100);
+    cnnvp_train_scratch_free(&scratch);
+}
+
+/* The fast kernels alone on layers of their real sizes, several panels and chunks, extreme values. */
+static void test_large(void **state)
+{
+    static const struct train_case layers[] = {
+        {.opcode = T_FORWARD, .images = 2, .cin = 16, .cout = 20, .h = 16, .w = 16, .oh = 16, .ow = 16, .kx = 3,
+         .ky = 3, .sx = 1, .sy = 1, .px = 1, .py = 1},
+        {.opcode = T_ERROR, .images = 2, .cin = 16, .cout = 20, .h = 16, .w = 16, .oh = 16, .ow = 16, .kx = 3, .ky = 3,
+         .sx = 1, .sy = 1, .px = 1, .py = 1},
+        {.opcode = T_GRADIENT, .images = 3, .cin = 9, .cout = 14, .h = 16, .w = 16, .oh = 16, .ow = 16, .kx = 3,
+         .ky = 3, .sx = 1, .sy = 1, .px = 1, .py = 1, .accumulate = true},
+        {.opcode = T_FORWARD, .images = 4, .cin = 40, .cout = 33, .h = 2, .w = 2, .oh = 2, .ow = 2, .kx = 3, .ky = 3,
+         .sx = 1, .sy = 1, .px = 1, .py = 1, .accumulate = true},
+        {.opcode = T_FORWARD, .images = 3, .cin = 1, .cout = 6, .h = 28, .w = 28, .oh = 28, .ow = 28, .kx = 5, .ky = 5,
+         .sx = 1, .sy = 1, .px = 2, .py = 2},
+        {.opcode = T_MATMUL, .images = 70, .cin = 300, .cout = 50, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
+         .sx = 1, .sy = 1},
+        /* 40 000 terms: three chunks; the sums of extreme values stay within 32 bits */
+        {.opcode = T_MATMUL, .images = 2, .cin = 40000, .cout = 3, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
+         .sx = 1, .sy = 1},
+        {.opcode = T_BACK, .images = 4, .cin = 70, .cout = 300, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
+         .sx = 1, .sy = 1},
+        {.opcode = T_OUTER, .images = 4, .cin = 70, .cout = 30, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
+         .sx = 1, .sy = 1},
+        /* 160 images of 32 x 32 pixels: beyond 32 bits where values are extreme (Part B 1-11) */
+        {.opcode = T_GRADIENT, .images = 160, .cin = 1, .cout = 2, .h = 32, .w = 32, .oh = 32, .ow = 32, .kx = 1,
+         .ky = 1, .sx = 1, .sy = 1},
+    };
+    struct train_random random = {5u};
+    struct cnnvp_train_scratch scratch = {0};
+    const struct cnnvp_train_shape shape = {.arrays = 4, .cols = 32, .rows = 3, .pipeline = 3, .mantissa_bits = 8};
+    uint64_t clipped = 0;
+    (void)state;
+    for (size_t i = 0; i < 2u * sizeof layers / sizeof layers[0]; ++i) {
+        const struct train_kernels *kernels;
+        struct train_case c = layers[i / 2u];
+        struct cnnvp_train_tile tile;
+        const char *reason = NULL;
+        c.bits = 8;
+        train_case_fill(&c, &random, i % 2u != 0, true);
+        assert_int_equal(cnnvp_train_decode(&shape, &c.command, &tile, &reason), CNNVP_OK);
+        int32_t *results = malloc(c.result_bytes);
+        assert_non_null(results);
+        const struct cnnvp_train_data data = {c.in_raw, c.second_raw, results, c.in_exps, c.second_exps};
+        for (size_t v = 0; (kernels = cnnvp_train_kernels_variant(v)) != NULL; ++v) {
+            uint64_t saturated = 0;
+            memcpy(results, c.before, c.result_bytes);
+            assert_int_equal(cnnvp_train_compute_with(kernels, &shape, &tile, &data, &scratch, &saturated), CNNVP_OK);
+            check_results(&c, &shape, results, saturated, kernels->name);
+        }
+        clipped = c.accumulate ? clipped : c.saturated;
+        free(results);
+        train_case_free(&c);
+    }
+    assert_int_equal(clipped, 2); /* the last layer's two sums of 163 840 extreme products */
+    cnnvp_train_scratch_free(&scratch);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_large),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

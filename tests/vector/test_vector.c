@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The vector unit's element-by-element instructions against a machine of this file that works on one element after the
+ * other, in 128 bits, straight from the definitions in vector.h; time, errors, reset.
+ */
+#include "vector_bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+__extension__ typedef __int128 wide;
+
+#define LANES_MOST 256
+
+/* ---- the reference ---- */
+
+struct machine {
+    int64_t lane[5][LANES_MOST]; /* mac add sub div cmp */
+    uint8_t *half[3];
+    uint64_t clipped;
+};
+
+static int64_t low64(wide value)
+{
+    const uint64_t bits = (uint64_t)value;
+    int64_t result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+static wide floor_divide(wide a, wide b)
+{
+    const wide quotient = a / b;
+    return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+static int16_t clip(struct machine *m, wide value)
+{
+    if (value > 32767 || value < -32768) {
+        m->clipped++;
+        return value > 0 ? 32767 : -32768;
+    }
+    return (int16_t)value;
+}
+
+static int16_t write_out(struct machine *m, int64_t sum, int32_t shift, uint32_t rounding, uint64_t random)
+{
+    if (shift <= 0)
+        return clip(m, (wide)sum * ((wide)1 << -shift));
+    const wide unit = (wide)1 << shift;
+    const wide floor = floor_divide(sum, unit);
+    const wide rest = sum - floor * unit;
+    int up;
+    if (rounding == 0)
+        up = sum < 0 && rest != 0;
+    else if (rounding == 1)
+        up = 2 * rest > unit || (2 * rest == unit && floor % 2 != 0);
+    else
+        up = rest > (wide)(random & (uint64_t)(unit - 1));
+    return clip(m, floor + up);
+}
+
+static int64_t shifted(int64_t value, int32_t s)
+{
+    return s >= 0 ? low64((wide)value * ((wide)1 << s)) : low64(floor_divide(value, (wide)1 << -s));
+}
+
+/* a * 2^-shift / b by 128-bit fractions; |a| < 2^60 and shifts of -48 .. 48 fit. */
+static int64_t divided(int64_t a, int64_t b, int32_t shift, uint32_t rounding, uint64_t random)
+{
+    if (b == 0)
+        return a < 0 ? -32768 : 32767;
+    wide numerator = a < 0 ? -(wide)a : a;
+    wide denominator = b < 0 ? -(wide)b : b;
+    if (shift < 0)
+        numerator *= (wide)1 << -shift;
+    else
+        denominator *= (wide)1 << shift;
+    wide quotient = numerator / denominator;
+    const wide rest = numerator % denominator;
+    int up = 0;
+    if (rounding == 1)
+        up = 2 * rest > denominator || (2 * rest == denominator && quotient % 2 != 0);
+    else if (rounding == 2) {
+        wide fraction = 0; /* first 32 bits of rest / denominator */
+        wide left = rest;
+        for (int bit = 0; bit < 32; ++bit) {
+            left *= 2;
+            fraction = 2 * fraction + (left >= denominator);
+            left -= left >= denominator ? denominator : 0;
+        }
+        up = fraction > (wide)(random & UINT32_MAX);
+    }
+    quotient += up;
+    if (quotient > INT64_MAX)
+        quotient = INT64_MAX;
+    return (int64_t)((a < 0) != (b < 0) ? -quotient : quotient);
+}
+
+static int64_t fetch(const uint8_t *half, int64_t at, int bytes)
+{
+    if (bytes == 8) {
+        int64_t slot;
+        memcpy(&slot, half + at, 8);
+        return slot;
+    }
+    int16_t word;
+    memcpy(&word, half + at, 2);
+    return word;
+}
+
+static int64_t result_of(uint32_t opcode, uint32_t status, const struct vector_tile *t, int64_t a, int64_t b, int64_t c,
+                         uint64_t random)
+{
+    const int32_t s = (int8_t)(t->format >> 8);
+    switch (opcode) {
+    case OP_vmac:
+        return low64((wide)a * b);
+    case OP_vadd:
+        return low64((wide)a + shifted(b, s));
+    case OP_vsub:
+        return low64((wide)a - shifted(b, s));
+    case OP_vdiv:
+        return divided(a, b, (int8_t)t->format, t->format >> 16 & 3u, random);
+    case OP_vnorm:
+        return low64((wide)a * b + shifted(c, s));
+    default:
+        b = shifted(b, s);
+        return (status & MINIMUM) ? (a < b ? a : b) : (a > b ? a : b);
+    }
+}
+
+static void reference(struct machine *m, int lanes, uint32_t opcode, uint32_t status, const struct vector_tile *t)
+{
+    static const int operators[] = {0, 1, 2, 3, 4};
+    const int source_a = status & 3u;
+    const int source_b = status >> 2 & 3u;
+    const int is_norm = opcode == OP_vnorm;
+    const int accumulates = !is_norm && (status & ACCUMULATE);
+    const int op = is_norm ? 0 : operators[opcode - OP_vmac];
+    const int bytes = source_a == WIDE ? 8 : 2;
+    const uint8_t *from_a = m->half[source_a == WIDE ? OUT : source_a];
+    for (int64_t o = 0; o < t->repeat; ++o)
+        for (int64_t i = 0; i < t->count; ++i) {
+            const uint64_t e = (uint64_t)(o * t->count + i);
+            const int64_t a = fetch(from_a, t->a_addr + bytes * (o * t->a_repeat + i * t->a_stride), bytes);
+            int64_t b = t->immediate;
+            int64_t c = 0;
+            if (is_norm) {
+                b = fetch(m->half[source_b], t->b_addr + 2 * o * t->b_repeat, 2);
+                c = fetch(m->half[source_b], t->c_addr + 2 * o * t->c_repeat, 2);
+            } else if (source_b != IMM) {
+                b = fetch(m->half[source_b], t->b_addr + 2 * (o * t->b_repeat + i * t->b_stride), 2);
+            }
+            const uint64_t random = cnnvp_round_random(t->seed, e);
+            int64_t r = result_of(opcode, status, t, a, b, c, random);
+            int64_t *lane = &m->lane[op][accumulates ? i % lanes : (int64_t)(e % (uint64_t)lanes)];
+            if (accumulates && opcode == OP_vcmp)
+                r = (status & MINIMUM) ? (r < *lane ? r : *lane) : (r > *lane ? r : *lane);
+            else if (accumulates)
+                r = low64((wide)*lane + r);
+            *lane = r;
+            if (!(status & STORE))
+                continue;
+            const int16_t word = opcode == OP_vdiv
+                                     ? clip(m, r)
+                                     : write_out(m, r, (int8_t)t->format, t->format >> 16 & 3u, random);
+            memcpy(m->half[OUT] + t->out_addr + 2 * (o * t->out_repeat + i), &word, 2);
+        }
+}
+
+/* ---- random programs ---- */
+
+static void fill_random(struct bench *bench, struct machine *m, uint32_t *seed)
+{
+    for (int b = 0; b < 3; ++b) {
+        int16_t *words = bench_data(bench, b, 0);
+        for (uint32_t i = 0; i < BENCH_HALF / 2u; ++i) {
+            const uint32_t r = bench_random(seed);
+            const int32_t value = ((int32_t)(r % 65536u) - 32768) / (1 << (r >> 20 & 7u));
+            words[i] = (int16_t)(r % 7u == 0 ? 0 : value);
+        }
+        memcpy(m->half[b], words, BENCH_HALF);
+    }
+}
+
+static struct vector_tile random_tile(uint32_t *seed)
+{
+    static const int8_t shifts[] = {-48, -9, -1, 0, 1, 4, 8, 15, 20, 33, 48};
+    struct vector_tile t;
+    uint32_t r[16];
+    for (int i = 0; i < 16; ++i)
+        r[i] = bench_random(seed);
+    t.count = 1u + r[0] % (r[1] % 4u == 0 ? 600u : 40u);
+    t.repeat = 1u + r[2] % 5u;
+    t.a_stride = (int32_t)(r[3] % 4u) - 1;
+    t.b_stride = (int32_t)(r[4] % 4u) - 1;
+    t.a_repeat = r[5] % 3u == 0 ? t.a_stride * (int32_t)t.count : (int32_t)(r[5] % 700u) - 100;
+    t.b_repeat = r[6] % 3u == 0 ? t.b_stride * (int32_t)t.count : (int32_t)(r[6] % 50u) - 10;
+    t.c_repeat = (int32_t)(r[7] % 5u) - 2;
+    t.out_repeat = r[8] % 3u == 0 ? (int32_t)t.count : (int32_t)(r[8] % 700u) - 100;
+    /* near each other, so that results often reach operands */
+    t.a_addr = 32768u + 8u * (r[9] % 40u);
+    t.b_addr = 32768u + 2u * (r[10] % 160u);
+    t.c_addr = 32768u + 2u * (r[11] % 160u);
+    t.out_addr = r[12] % 3u == 0 ? t.a_addr : 32768u + 2u * (r[12] % 160u);
+    t.immediate = (int32_t)(r[13] % 2000u) - 1000;
+    t.format = FORMAT(shifts[r[14] % 11u], (int32_t)(r[15] % 20u) - 6, r[15] >> 8 & 1u ? 1u : r[14] / 11u % 3u);
+    t.seed = r[13];
+    return t;
+}
+
+/* 64-bit slots get large values, but so that a quotient's 128-bit reference does not overflow. */
+static void fill_slots(struct bench *bench, struct machine *m, uint32_t *seed)
+{
+    for (uint32_t at = 20000; at < 60000; at += 8u) {
+        const int64_t slot =
+            ((int64_t)bench_random(seed) << 36 ^ (int64_t)bench_random(seed) << 12) - (INT64_C(1) << 59);
+        memcpy((uint8_t *)bench_data(bench, OUT, 0) + at, &slot, 8);
+        memcpy(m->half[OUT] + at, &slot, 8);
+    }
+}
+
+static void test_random_instructions(void **state)
+{
+    static uint8_t memory[3][BENCH_HALF];
+    static const uint32_t opcodes[] = {OP_vmac, OP_vadd, OP_vsub, OP_vdiv, OP_vcmp, OP_vnorm};
+    static const int lane_counts[] = {1, 3, 16, 256};
+    uint32_t seed = 5;
+    (void)state;
+    for (size_t l = 0; l < sizeof lane_counts / sizeof lane_counts[0]; ++l) {
+        struct bench bench;
+        struct machine m = {.half = {memory[0], memory[1], memory[2]}};
+        bench_open(&bench, (uint64_t)lane_counts[l], 0);
+        for (int n = 0; n < 1500; ++n) {
+            if (n % 50 == 0)
+                fill_random(&bench, &m, &seed);
+            const struct vector_tile t = random_tile(&seed);
+            const uint32_t opcode = opcodes[bench_random(&seed) % 6u];
+            uint32_t status = bench_random(&seed) & (opcode == OP_vcmp ? 0x7fu : 0x3fu);
+            if (opcode == OP_vnorm)
+                status = (status & 0x23u) | (status >> 2 & 3u) % 3u << 2;
+            if ((status & 3u) == WIDE && (n % 2 || opcode == OP_vdiv))
+                fill_slots(&bench, &m, &seed);
+            assert_true(bench_run(&bench, opcode, status, 0, &t) > 0);
+            reference(&m, lane_counts[l], opcode, status, &t);
+            if (memcmp(bench_data(&bench, OUT, 0), memory[OUT], BENCH_HALF) != 0)
+                print_error("instruction %d: opcode 0x%02x status 0x%02x count %u repeat %u a %u+%d,%d b %u+%d,%d "
+                            "out %u,%d format 0x%06x\n",
+                            n, opcode, status, t.count, t.repeat, t.a_addr, t.a_stride, t.a_repeat, t.b_addr,
+                            t.b_stride, t.b_repeat, t.out_addr, t.out_repeat, t.format);
+            assert_memory_equal(bench_data(&bench, OUT, 0), memory[OUT], BENCH_HALF);
+        }
+        assert_int_equal(fake_count(bench.vector, "saturations"), m.clipped);
+        for (uint32_t op = 0; op < 5; ++op) { /* the registers, low words */
+            const struct vector_tile t = {.count = (uint32_t)lane_counts[l], .out_addr = 64, .format = FORMAT(9, 0, 1)};
+            assert_true(bench_run(&bench, OP_vout, op, 0, &t) > 0);
+            for (int i = 0; i < lane_counts[l]; ++i)
+                assert_int_equal(((int16_t *)bench_data(&bench, OUT, 0))[32 + i],
+                                 write_out(&m, m.lane[op][i], 9, 1, 0));
+        }
+        bench_close(&bench);
+    }
+}
+
+static void test_division(void **state)
+{
+    static const struct {
+        int64_t a;
+        int32_t b, shift;
+        uint32_t rounding;
+        int16_t word;
+    } cases[] = {
+        {10, 4, 0, 1, 2},       {-10, 4, 0, 1, -2},    {14, 4, 0, 1, 4},      {-14, 4, 0, 0, -3},
+        {1, 3, -15, 1, 10923},  {-1, 3, -15, 0, -10922}, {7, 0, 0, 1, 32767}, {0, 0, 3, 1, 32767},
+        {-7, 0, 0, 1, -32768},  {1 << 20, 1, 0, 1, 32767}, {-(1 << 20), 1, 0, 1, -32768},
+        {18, 9, 2, 1, 0},       {54, 9, 2, 1, 2},      {55, 9, 2, 1, 2},      {INT64_MIN, 1, 63, 1, -1},
+        {INT64_MIN, INT32_MIN, 30, 1, 4}, {INT64_MAX, 1, -48, 1, 32767}, {INT64_MIN, 1, -48, 0, -32768},
+        {(INT64_C(1) << 62) + 1, 1, 63, 1, 1}, {INT64_C(1) << 62, 1, 63, 1, 0}, {3, 2, 0, 1, 2}, {5, 2, 0, 1, 2},
+    };
+    struct bench bench;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+        const struct vector_tile t = {.count = 1,
+                                      .repeat = 1,
+                                      .out_addr = 8,
+                                      .immediate = cases[c].b,
+                                      .format = FORMAT(cases[c].shift, 0, cases[c].rounding)};
+        memcpy(bench_data(&bench, OUT, 0), &cases[c].a, 8);
+        assert_true(bench_run(&bench, OP_vdiv, A(WIDE) | B(IMM) | STORE, 0, &t) > 0);
+        assert_int_equal(((int16_t *)bench_data(&bench, OUT, 0))[4], cases[c].word);
+    }
+    bench_close(&bench);
+}
+
+/* Average pooling's last step: 64-bit sums become words where they lie. */
+static void test_compaction(void **state)
+{
+    struct bench bench;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    for (int64_t i = 0; i < 1000; ++i) {
+        const int64_t sum = 9 * (i - 500) + 4;
+        memcpy((uint8_t *)bench_data(&bench, OUT, 1) + 8 * i, &sum, 8);
+    }
+    const struct vector_tile t = {
+        .count = 1000, .repeat = 1, .a_stride = 1, .immediate = 9, .format = FORMAT(0, 0, 1)};
+    assert_int_equal(bench_run(&bench, OP_vdiv, A(WIDE) | B(IMM) | STORE, 4, &t), 63 * 9 + 4);
+    for (int i = 0; i < 1000; ++i)
+        assert_int_equal(((int16_t *)bench_data(&bench, OUT, 1))[i], i - 500);
+    assert_int_equal(fake_counter(bench.buffers[OUT], "feature_words"), 1000);
+    bench_close(&bench);
+}
+
+/* ---- time ---- */
+
+static void test_time(void **state)
+{
+    /* 16 lanes, pipeline 4, division 8 */
+    static const struct {
+        uint32_t opcode, status, count, repeat, cycles;
+    } cases[] = {
+        {OP_vmac, STORE, 16, 1, 1 + 4},       {OP_vmac, STORE, 17, 1, 2 + 4},     {OP_vadd, STORE, 25, 3, 5 + 4},
+        {OP_vcmp, STORE, 1, 1, 1 + 4},        {OP_vmac, ACCUMULATE, 10, 9, 9 + 4}, {OP_vmac, ACCUMULATE, 17, 9, 18 + 4},
+        {OP_vdiv, STORE, 32, 1, 18 + 4},      {OP_vnorm, STORE, 10, 8, 5 + 4},    {OP_vmean, 0, 100, 3, 3 * 20 + 4},
+        {OP_vvar, 0, 100, 3, 3 * 29 + 4},     {OP_vsoftmax, 0, 10, 2, 2 * 19 + 4}, {OP_vout, 0, 16, 7, 1 + 4},
+    };
+    (void)state;
+    for (int timing_only = 0; timing_only < 2; ++timing_only)
+        for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+            struct bench bench;
+            const struct vector_tile t = {.count = cases[c].count,
+                                          .repeat = cases[c].repeat,
+                                          .a_stride = 1,
+                                          .a_repeat = (int32_t)cases[c].count,
+                                          .b_addr = 10000,
+                                          .out_addr = 20000,
+                                          .out_repeat = (int32_t)cases[c].count};
+            bench_open(&bench, 16, timing_only);
+            assert_int_equal(bench_run(&bench, cases[c].opcode, cases[c].status, 0, &t), cases[c].cycles);
+            assert_int_equal(fake_count(bench.vector, "busy_cycles"), cases[c].cycles);
+            assert_int_equal(bench.vector->spans[0].end, cases[c].cycles * BENCH_CYCLE);
+            bench_close(&bench);
+        }
+}
+
+/* S000's three sweeps of batch normalisation on input_para units of fc_para lanes: 3 * ceil(C / input_para) *
+ * ceil(H * W / fc_para) beats, the same results from any number of units, and nothing else any faster. */
+static void test_units(void **state)
+{
+    enum { CHANNELS = 20, WORDS = 100, LANES = 16, TURN_CYCLES = 7 + 4 + 9 };
+    static const uint32_t units[] = {1, 3, 8, 64};
+    int16_t expected[CHANNELS * WORDS];
+    (void)state;
+    for (size_t u = 0; u < sizeof units / sizeof units[0]; ++u) {
+        const uint32_t turns = (CHANNELS + units[u] - 1u) / units[u];
+        struct bench bench;
+        bench_open_units(&bench, LANES, units[u], 0);
+        int16_t *data = bench_data(&bench, IN, 0);
+        for (int i = 0; i < CHANNELS * WORDS; ++i)
+            data[i] = (int16_t)(i * 7919 % 4001 - 2000);
+        struct vector_tile t = {.count = WORDS, .repeat = CHANNELS, .a_stride = 1, .a_repeat = WORDS, .out_repeat = 1,
+                                .b_addr = 20000, .b_repeat = 1, .c_addr = 20000, .c_repeat = 1, .out_addr = 20000,
+                                .immediate = 1};
+        assert_int_equal(bench_run(&bench, OP_vmean, A(IN), 0, &t), turns * TURN_CYCLES + 4);
+        t.out_addr = 22000;
+        t.format = FORMAT(-14, 0, 1);
+        assert_int_equal(bench_run(&bench, OP_vvar, A(IN) | B(OUT), 0, &t), turns * (TURN_CYCLES + 9) + 4);
+        t.b_addr = 22000;
+        t.out_addr = 0;
+        t.out_repeat = WORDS;
+        t.format = FORMAT(4, 2, 1);
+        const int64_t sweep = units[u] == 1 ? CHANNELS * WORDS / LANES : turns * 7;
+        assert_int_equal(bench_run(&bench, OP_vnorm, A(IN) | B(OUT) | STORE, 0, &t), sweep + 4);
+        assert_int_equal(fake_count(bench.vector, "beats"), 2 * 7 * turns + sweep);
+        const int16_t *out = bench_data(&bench, OUT, 0);
+        if (u == 0)
+            memcpy(expected, out, sizeof expected);
+        assert_memory_equal(out, expected, sizeof expected);
+        assert_int_equal(bench_run(&bench, OP_vcmp, A(IN) | B(IMM) | STORE, 0, &t), CHANNELS * WORDS / LANES + 4);
+        bench_close(&bench);
+    }
+}
+
+/* A narrow port: 2 words a cycle for a, 1 for results. */
+static void test_port_limit(void **state)
+{
+    struct bench bench;
+    const struct vector_tile t = {.count = 64, .repeat = 1, .a_stride = 1};
+    (void)state;
+    bench_open(&bench, 16, 0);
+    bench.buffers[IN] = fake_add(&bench.sim, &cnnvp_unit_buffer);
+    fake_set(bench.buffers[IN], "width_words", 2);
+    assert_int_equal(fake_start(bench.buffers[IN]), CNNVP_OK);
+    fake_connect(bench.vector, "input", bench.buffers[IN], "port");
+    assert_int_equal(bench_run(&bench, OP_vcmp, A(IN) | B(IMM) | STORE, 0, &t), 32 + 4);
+    assert_int_equal(fake_count(bench.vector, "port_cycles"), 28);
+    assert_int_equal(fake_count(bench.buffers[IN], "read_sequential_words"), 64);
+    assert_int_equal(fake_count(bench.buffers[OUT], "write_words"), 64);
+    bench_close(&bench);
+}
+
+static void test_counts(void **state)
+{
+    struct bench bench[2];
+    (void)state;
+    for (int timing_only = 0; timing_only < 2; ++timing_only) {
+        struct bench *b = &bench[timing_only];
+        struct vector_tile t = {.count = 20, .repeat = 3, .a_stride = 1, .a_repeat = 20, .out_repeat = 20};
+        bench_open(b, 16, timing_only);
+        bench_run(b, OP_vmac, A(IN) | B(WT) | STORE, 0, &t);
+        bench_run(b, OP_vsub, A(IN) | B(IMM) | ACCUMULATE, 0, &t);
+        bench_run(b, OP_vdiv, A(OUT) | B(IMM) | STORE, 0, &t);
+        bench_run(b, OP_vsoftmax, A(OUT), 0, &t);
+        if (!timing_only)
+            ((int16_t *)bench_data(b, WT, 0))[2] = 1; /* a table of one segment */
+        bench_run(b, OP_vact, A(OUT) | B(WT), 0, &t);
+        assert_int_equal(fake_count(b->vector, "commands"), 5);
+        assert_int_equal(fake_count(b->vector, "elements"), 300);
+        assert_int_equal(fake_count(b->vector, "div_operations"), 120);
+        assert_int_equal(fake_count(b->buffers[WT], "read_sequential_words"), 1 + 4 + 2 * 60);
+    }
+    assert_int_equal(fake_count(bench[0].buffers[OUT], "read_sequential_words"), 60 + 180 + 60);
+    bench[0].vector->counts[11] = 0; /* saturations are data */
+    assert_memory_equal(bench[0].vector->counts, bench[1].vector->counts, sizeof bench[0].vector->counts);
+    for (int b = 0; b < 3; ++b)
+        assert_memory_equal(bench[0].buffers[b]->counts, bench[1].buffers[b]->counts,
+                            sizeof bench[0].buffers[b]->counts);
+    bench_close(&bench[0]);
+    bench_close(&bench[1]);
+}
+
+/* ---- errors and reset ---- */
+
+static void test_bad_commands(void **state)
+{
+    struct bench bench;
+    const struct vector_tile good = {.count = 4, .repeat = 2, .a_stride = 1, .a_repeat = 4, .out_repeat = 4};
+    struct vector_tile t;
+    (void)state;
+    bench_open(&bench, 16, 0);
+#define REFUSED(status, opcode, bits, change)                                                                          \
+    do {                                                                                                               \
+        t = good;                                                                                                      \
+        change;                                                                                                        \
+        assert_int_equal(bench_run(&bench, opcode, bits, 0, &t), status);                                              \
+    } while (0)
+    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.count = 0);
+    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.repeat = 0);
+    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.count = t.repeat = 0xffffffffu);
+    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.format = FORMAT(64, 0, 0));
+    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.format = FORMAT(-49, 0, 0));
+    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.format = FORMAT(0, 64, 0));
+    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.format = FORMAT(0, 0, 3));
+    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.a_stride = -1);
+    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, t.a_stride = INT32_MAX);
+    REFUSED(CNNVP_E_INVAL, OP_vmac, STORE, (t.count = 1u << 28, t.repeat = 1, t.a_stride = INT32_MIN));
+    REFUSED(CNNVP_E_INVAL, OP_vmac, A(WIDE) | STORE, t.a_addr = 4);
+    REFUSED(CNNVP_E_ADDR, OP_vmac, STORE, t.a_addr = BENCH_HALF - 14u);
+    REFUSED(CNNVP_E_ADDR, OP_vmac, STORE, t.out_addr = BENCH_HALF - 14u);
+    REFUSED(CNNVP_E_ACCESS, OP_vmac, STORE, t.a_addr = 1);
+    REFUSED(CNNVP_E_INVAL, OP_vout, 5, t.count = 4);
+    REFUSED(CNNVP_E_INVAL, OP_vout, 0, t.count = 17);
+    REFUSED(CNNVP_E_INVAL, OP_vact, B(OUT), t.count = 4);
+    REFUSED(CNNVP_E_INVAL, OP_vact, B(IMM), t.count = 4);
+    REFUSED(CNNVP_E_INVAL, OP_vnorm, B(IMM), t.count = 4);
+    REFUSED(CNNVP_E_INVAL, OP_vvar, B(IMM), t.count = 4);
+    REFUSED(CNNVP_E_INVAL, OP_vvar, B(OUT), t.immediate = -1);
+    REFUSED(CNNVP_E_INVAL, OP_vvar, B(OUT), t.format = FORMAT(0, 16, 0));
+    REFUSED(CNNVP_E_INVAL, OP_vsoftmax, 0, t.format = FORMAT(0, -1, 0));
+    REFUSED(CNNVP_E_INVAL, OP_conv, 0, t.count = 4);
+    REFUSED(CNNVP_E_INVAL, OP_vact, B(WT), t.b_addr = 0); /* no segments: the buffer holds zeros */
+    ((int16_t *)bench_data(&bench, WT, 0))[2] = 32767;
+    REFUSED(CNNVP_E_ADDR, OP_vact, B(WT), t.b_addr = 0); /* more segments than the half can hold */
+    ((int16_t *)bench_data(&bench, WT, 0))[2] = 1;
+    ((int16_t *)bench_data(&bench, WT, 0))[1] = 63;
+    REFUSED(CNNVP_E_INVAL, OP_vact, B(WT), t.b_addr = 0);
+#undef REFUSED
+    assert_int_equal(fake_count(bench.vector, "rejected"), 27);
+    assert_int_equal(fake_count(bench.vector, "commands"), 0);
+    struct cnnvp_access access = {.op = CNNVP_WRITE, .size = 4};
+    assert_int_equal(fake_access(bench.vector, "command", &access), CNNVP_E_ACCESS);
+    bench_close(&bench);
+}
+
+static void test_reset(void **state)
+{
+    struct bench bench;
+    const struct vector_tile t = {.count = 16, .repeat = 1, .immediate = 5};
+    (void)state;
+    bench_open(&bench, 16, 0);
+    *(int16_t *)bench_data(&bench, IN, 0) = 3;
+    assert_true(bench_run(&bench, OP_vmac, A(IN) | B(IMM) | ACCUMULATE | STORE, 0, &t) > 0);
+    assert_true(bench_run(&bench, OP_vmac, A(IN) | B(IMM) | ACCUMULATE | STORE, 0, &t) > 0);
+    assert_int_equal(*(int16_t *)bench_data(&bench, OUT, 0), 30);
+    fake_reset(bench.vector);
+    assert_true(bench_run(&bench, OP_vmac, A(IN) | B(IMM) | ACCUMULATE | STORE, 0, &t) > 0);
+    assert_int_equal(*(int16_t *)bench_data(&bench, OUT, 0), 15);
+    bench_close(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_instructions), cmocka_unit_test(test_division),
+        cmocka_unit_test(test_compaction),          cmocka_unit_test(test_time), cmocka_unit_test(test_units),
+        cmocka_unit_test(test_port_limit),          cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_bad_commands),        cmocka_unit_test(test_reset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Activation tables, mean, variance, softmax, and S000's batch normalisation out of them. Words are checked exactly
+ * against 128-bit or double arithmetic of this file, and the functions against libm within their tolerance.
+ */
+#include "vector_bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables.h"
+
+__extension__ typedef __int128 wide;
+
+/* ---- activation ---- */
+
+static double hardswish(double x)
+{
+    const double gate = x + 3.0 < 0.0 ? 0.0 : x + 3.0 > 6.0 ? 6.0 : x + 3.0;
+    return x * gate / 6.0;
+}
+
+static double elu(double x)
+{
+    return x > 0.0 ? x : cnnvp_exp(x) - 1.0;
+}
+
+static double identity(double x)
+{
+    return x;
+}
+
+static void test_scalar_functions(void **state)
+{
+    (void)state;
+    for (int i = -70000; i <= 70000; ++i) {
+        const double x = i / 997.0;
+        assert_true(fabs(cnnvp_exp(x) / exp(x) - 1.0) < 1e-14);
+        assert_true(fabs(cnnvp_tanh(x) - tanh(x)) <= 1e-14 * fabs(tanh(x)));
+        assert_true(fabs(cnnvp_sigmoid(x) * (1.0 + exp(-x)) - 1.0) < 1e-14);
+    }
+    assert_true(cnnvp_exp(0.0) == 1.0 && cnnvp_exp(-800.0) == 0.0 && cnnvp_exp(800.0) > 1e300);
+    assert_true(cnnvp_sigmoid(-1e9) == 0.0 && cnnvp_sigmoid(1e9) == 1.0 && cnnvp_tanh(-1e9) == -1.0);
+    assert_true(cnnvp_exp(NAN) != cnnvp_exp(NAN));
+}
+
+static int64_t floor_shift(int64_t value, int shift)
+{
+    const int64_t unit = (int64_t)1 << shift;
+    const int64_t quotient = value / unit;
+    return quotient * unit > value ? quotient - 1 : quotient;
+}
+
+/* All 65536 words through the unit: exact against the table's definition, and near the function. */
+static void check_function(double (*function)(double), double range, int in_frac, int out_frac, double tolerance)
+{
+    struct bench bench;
+    int16_t table[CNNVP_PWL_WORDS(CNNVP_PWL_SEGMENTS)];
+    size_t words = sizeof table / sizeof table[0];
+    int shift = 0;
+    bench_open(&bench, 16, 0);
+    assert_int_equal(cnnvp_pwl_table(function, range, in_frac, out_frac, CNNVP_PWL_SEGMENTS, table, &words, &shift), 0);
+    memcpy((uint8_t *)bench_data(&bench, WT, 1) + 100, table, 2u * words);
+    for (int part = 0; part < 2; ++part) {
+        int16_t *const in = bench_data(&bench, IN, 0);
+        for (int i = 0; i < 32768; ++i)
+            in[i] = (int16_t)(part == 0 ? i : i - 32768);
+        const struct vector_tile t = {
+            .b_addr = 100, .count = 32768, .repeat = 1, .a_stride = 1, .format = FORMAT(shift, 0, 1)};
+        assert_true(bench_run(&bench, OP_vact, A(IN) | B(WT), 2, &t) > 0);
+        const int16_t *const out = bench_data(&bench, OUT, 0);
+        for (int i = 0; i < 32768; ++i) {
+            int64_t k = floor_shift(in[i] - (int64_t)table[0], table[1]);
+            k = k < 0 ? 0 : k >= table[2] ? table[2] - 1 : k;
+            const int64_t r = (int64_t)table[4 + 2 * k] * in[i] + (int64_t)table[5 + 2 * k] * ((int64_t)1 << table[3]);
+            double exact = ldexp((double)r, -shift);
+            exact = exact > 32767.0 ? 32767.0 : exact < -32768.0 ? -32768.0 : exact;
+            assert_true(out[i] == (int)nearbyint(exact)); /* ties to even, as by default */
+            double wanted = function(ldexp(in[i], -in_frac));
+            const double highest = ldexp(32767.0, -out_frac);
+            const double lowest = ldexp(-32768.0, -out_frac);
+            wanted = wanted > highest ? highest : wanted < lowest ? lowest : wanted;
+            assert_true(fabs(ldexp(out[i], -out_frac) - wanted) <= tolerance + ldexp(0.5, -out_frac));
+        }
+    }
+    bench_close(&bench);
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    for (int in_frac = 0; in_frac <= 15; ++in_frac) {
+        check_function(cnnvp_sigmoid, CNNVP_PWL_RANGE, in_frac, 15, 5e-4);
+        check_function(cnnvp_tanh, CNNVP_PWL_RANGE, in_frac, 15, 5e-4);
+    }
+    check_function(cnnvp_sigmoid, CNNVP_PWL_RANGE, 11, 8, 5e-4);
+    check_function(cnnvp_tanh, CNNVP_PWL_RANGE, 12, 14, 5e-4);
+    check_function(elu, 8.0, 11, 11, 1e-3);
+    check_function(hardswish, 4.0, 12, 12, 1e-3);
+    check_function(identity, 4.0, 12, 12, 1e-3);
+}
+
+static double infinite(double x)
+{
+    return x == 0.0 ? (double)INFINITY : 1.0 / x;
+}
+
+static void test_bad_tables(void **state)
+{
+    int16_t table[CNNVP_PWL_WORDS(64)];
+    int shift = 0;
+    size_t words = CNNVP_PWL_WORDS(64) - 1u;
+    (void)state;
+    memset(table, 0x5a, sizeof table);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, 15, 64, table, &words, &shift), -1); /* no room */
+    words = CNNVP_PWL_WORDS(64);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, 15, 63, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, 15, 0, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 31, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, -17, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 0.0, 12, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, (double)NAN, 12, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(cnnvp_pwl_table(infinite, 8.0, 12, 15, 64, table, &words, &shift), -1);
+    assert_int_equal(table[0], 0x5a5a);
+    assert_int_equal(cnnvp_pwl_table(cnnvp_tanh, 8.0, 12, 15, 64, table, &words, &shift), 0);
+    assert_int_equal(words, CNNVP_PWL_WORDS(64));
+}
+
+/* In place, and on 64-bit slots. */
+static void test_activation_in_place(void **state)
+{
+    struct bench bench;
+    /* |x| in two segments: x_shift 15 from -32768, slopes -1 and 1 */
+    static const int16_t table[] = {-32768, 15, 2, 0, -1, 0, 1, 0};
+    (void)state;
+    bench_open(&bench, 16, 0);
+    memcpy(bench_data(&bench, IN, 0), table, sizeof table);
+    int16_t *const out = bench_data(&bench, OUT, 0);
+    for (int i = 0; i < 1000; ++i)
+        out[i] = (int16_t)(i - 500);
+    struct vector_tile t = {.count = 250, .repeat = 4, .a_stride = 1, .a_repeat = 250, .out_repeat = 250};
+    assert_true(bench_run(&bench, OP_vact, A(OUT) | B(IN), 0, &t) > 0);
+    for (int i = 0; i < 1000; ++i)
+        assert_int_equal(out[i], abs(i - 500));
+    const int64_t slots[] = {-40000, 5, 40000};
+    memcpy(out, slots, sizeof slots);
+    t.count = 3;
+    t.repeat = 1;
+    assert_true(bench_run(&bench, OP_vact, A(WIDE) | B(IN), 0, &t) > 0);
+    assert_int_equal(out[0], 32767);
+    assert_int_equal(out[1], 5);
+    assert_int_equal(out[2], 32767);
+    bench_close(&bench);
+}
+
+/* ---- mean, variance ---- */
+
+static void test_mean(void **state)
+{
+    struct bench bench;
+    uint32_t seed = 3;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    for (int n = 0; n < 300; ++n) {
+        int16_t *const in = bench_data(&bench, IN, 0);
+        const uint32_t count = 1u + bench_random(&seed) % 1000u;
+        const int shift = (int)(bench_random(&seed) % 12u) - 8;
+        for (uint32_t i = 0; i < 3u * count; ++i)
+            in[i] = (int16_t)((int32_t)(bench_random(&seed) % 4096u) - 1000);
+        const struct vector_tile t = {.count = count,
+                                      .repeat = 3,
+                                      .a_stride = 1,
+                                      .a_repeat = (int32_t)count,
+                                      .out_repeat = 2,
+                                      .format = FORMAT(shift, 0, 1)};
+        assert_true(bench_run(&bench, OP_vmean, A(IN), 0, &t) > 0);
+        for (uint32_t o = 0; o < 3; ++o) {
+            int64_t sum = 0;
+            for (uint32_t i = 0; i < count; ++i)
+                sum += in[o * count + i];
+            /* sum * 2^-shift / count, both sides scaled to whole numbers */
+            const int64_t numerator = (sum < 0 ? -sum : sum) * (shift < 0 ? 1 << -shift : 1);
+            const int64_t denominator = (int64_t)count * (shift < 0 ? 1 : 1 << shift);
+            int64_t word = numerator / denominator;
+            const int64_t rest = numerator % denominator;
+            word += 2 * rest > denominator || (2 * rest == denominator && word % 2);
+            word = sum < 0 ? -word : word;
+            word = word > 32767 ? 32767 : word < -32768 ? -32768 : word;
+            assert_int_equal(((int16_t *)bench_data(&bench, OUT, 0))[2u * o], word);
+        }
+    }
+    assert_int_equal(fake_counter(bench.buffers[OUT], "feature_words"), 0);
+    bench_close(&bench);
+}
+
+/* 1 if w is round(2^k / sqrt(S / n + eps)): (2 w - 1)^2 (S + n eps) <= 4 n 2^2k < (2 w + 1)^2 (S + n eps). */
+static int is_inverse_root(int64_t w, int64_t squares, int64_t n, int64_t eps, int k)
+{
+    const wide divisor = (wide)squares + (wide)n * eps;
+    wide left = (wide)(2 * w - 1) * (2 * w - 1) * divisor;
+    wide right = (wide)(2 * w + 1) * (2 * w + 1) * divisor;
+    wide middle = 4 * (wide)n;
+    if (k >= 0) {
+        middle *= (wide)1 << (2 * k);
+    } else {
+        left *= (wide)1 << (-2 * k);
+        right *= (wide)1 << (-2 * k);
+    }
+    return (w == 0 || left <= middle) && (w == 32767 || middle < right);
+}
+
+static void test_variance(void **state)
+{
+    struct bench bench;
+    uint32_t seed = 9;
+    int saturated = 0;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    for (int n = 0; n < 500; ++n) {
+        int16_t *const in = bench_data(&bench, IN, 0);
+        int16_t *const mean = (int16_t *)bench_data(&bench, WT, 0);
+        int16_t *const out = bench_data(&bench, OUT, 0);
+        const int64_t count = 1 + bench_random(&seed) % 500u;
+        const int extra = (int)(bench_random(&seed) % 4u);
+        const int shift = -(int)(bench_random(&seed) % 26u);
+        const int32_t eps = (int32_t)(bench_random(&seed) % 3u * (bench_random(&seed) % 1000u));
+        const uint32_t spread = 1u << (1u + bench_random(&seed) % 12u);
+        int64_t squares = 0;
+        mean[0] = (int16_t)((int32_t)(bench_random(&seed) % 200u) - 100);
+        for (int64_t i = 0; i < count; ++i) {
+            in[i] = (int16_t)((int32_t)(bench_random(&seed) % spread) - (int32_t)spread / 2);
+            const int64_t d = in[i] * (1 << extra) - mean[0];
+            squares += d * d;
+        }
+        const struct vector_tile t = {.count = (uint32_t)count,
+                                      .repeat = 1,
+                                      .a_stride = 1,
+                                      .immediate = eps,
+                                      .format = FORMAT(shift, extra, 1)};
+        assert_true(bench_run(&bench, OP_vvar, A(IN) | B(WT), 0, &t) > 0);
+        if (squares + count * eps == 0)
+            assert_int_equal(out[0], 32767);
+        else
+            assert_true(is_inverse_root(out[0], squares, count, eps, extra - shift));
+        saturated += out[0] == 32767;
+        const struct vector_tile down = {.count = (uint32_t)count,
+                                         .repeat = 1,
+                                         .a_stride = 1,
+                                         .out_addr = 2,
+                                         .immediate = eps,
+                                         .format = FORMAT(shift, extra, 0)};
+        assert_true(bench_run(&bench, OP_vvar, A(IN) | B(WT), 0, &down) > 0);
+        assert_true(out[1] == out[0] || out[1] == out[0] - 1);
+    }
+    assert_in_range(saturated, 5, 400);
+    bench_close(&bench);
+}
+
+/* Extremes: nothing overflows, the result saturates or is 0. */
+static void test_variance_extremes(void **state)
+{
+    struct bench bench;
+    struct vector_tile t = {.count = 2, .repeat = 1, .a_stride = 1};
+    (void)state;
+    bench_open(&bench, 16, 0);
+    int16_t *const out = bench_data(&bench, OUT, 0);
+    const int64_t slots[] = {INT64_MAX, INT64_MIN};
+    memcpy((uint8_t *)out + 16, slots, sizeof slots);
+    t.a_addr = 16;
+    t.format = FORMAT(63, 0, 1);
+    assert_true(bench_run(&bench, OP_vvar, A(WIDE) | B(WT), 0, &t) > 0);
+    assert_int_equal(out[0], 0);
+    t.format = FORMAT(-48, 15, 1);
+    assert_true(bench_run(&bench, OP_vvar, A(WIDE) | B(WT), 0, &t) > 0);
+    assert_int_equal(out[0], 32767); /* 2^63 / sqrt(2^62 / 2) is above 2^32 */
+    t.immediate = INT32_MAX;
+    t.count = 1u << 15;
+    t.a_stride = 0;
+    assert_true(bench_run(&bench, OP_vvar, A(IN) | B(WT), 0, &t) > 0);
+    assert_int_equal(out[0], 32767);
+    t.format = FORMAT(0, 0, 1);
+    assert_true(bench_run(&bench, OP_vvar, A(IN) | B(WT), 0, &t) > 0);
+    assert_int_equal(out[0], 0);
+    bench_close(&bench);
+}
+
+/* ---- softmax ---- */
+
+static void test_softmax(void **state)
+{
+    struct bench bench;
+    uint32_t seed = 21;
+    (void)state;
+    bench_open(&bench, 16, 0);
+    for (int n = 0; n < 400; ++n) {
+        int16_t *const in = bench_data(&bench, IN, 0);
+        int16_t *const out = bench_data(&bench, OUT, 0);
+        const uint32_t count = 1u + bench_random(&seed) % 100u;
+        const int fraction = (int)(bench_random(&seed) % 16u);
+        const uint32_t spread = 1u << (1u + bench_random(&seed) % 16u);
+        double sum[2] = {0.0, 0.0};
+        for (uint32_t i = 0; i < 2u * count; ++i) {
+            in[i] = (int16_t)((int32_t)(bench_random(&seed) % spread) - (int32_t)(spread / 2u));
+            sum[i / count] += exp(ldexp(in[i], -fraction) - ldexp(32768.0, -fraction));
+        }
+        const struct vector_tile t = {.count = count,
+                                      .repeat = 2,
+                                      .a_stride = 1,
+                                      .a_repeat = (int32_t)count,
+                                      .out_repeat = (int32_t)count,
+                                      .format = FORMAT(0, fraction, 1)};
+        assert_true(bench_run(&bench, OP_vsoftmax, A(IN), 0, &t) > 0);
+        for (uint32_t i = 0; i < 2u * count; ++i) {
+            const int16_t *const row = in + i / count * count;
+            double exact = 0.0; /* 1 / sum of e^(other - this): cannot underflow */
+            for (uint32_t k = 0; k < count; ++k)
+                exact += exp(ldexp(row[k] - in[i], -fraction));
+            exact = 1.0 / exact;
+            const double highest = 32767.0 / 32768.0;
+            assert_true(fabs(out[i] / 32768.0 - (exact > highest ? highest : exact)) < 1e-4);
+        }
+        /* in place */
+        int16_t *const words = bench_data(&bench, OUT, 1);
+        memcpy(words, in, 4u * count);
+        assert_true(bench_run(&bench, OP_vsoftmax, A(OUT), 4, &t) > 0);
+        assert_memory_equal(words, out, 4u * count);
+    }
+    bench_close(&bench);
+}
+
+/* ---- S000 A4: batch normalisation of data in three sweeps ---- */
+
+static void test_batch_normalisation(void **state)
+{
+    enum { CHANNELS = 6, LENGTH = 700, FRACTION = 10, GAMMA = 12, MEAN = 2, SIGMA = 22 };
+    /* in the output half: mean, 1 / sigma, scale, offset */
+    enum { AT_MEAN = 60000, AT_INVERSE = 60100, AT_SCALE = 60200, AT_OFFSET = 60300, AT_PRODUCT = 60400 };
+    struct bench bench;
+    uint32_t seed = 77;
+    double gamma[CHANNELS];
+    double beta[CHANNELS];
+    (void)state;
+    bench_open(&bench, 16, 0);
+    int16_t *const in = bench_data(&bench, IN, 0);
+    int16_t *const parameters = bench_data(&bench, WT, 0); /* gamma, then beta */
+    for (int c = 0; c < CHANNELS; ++c) {
+        gamma[c] = 0.5 + c * 0.25;
+        beta[c] = c - 2.5;
+        parameters[c] = (int16_t)lround(ldexp(gamma[c], GAMMA));
+        parameters[CHANNELS + c] = (int16_t)lround(ldexp(beta[c], GAMMA));
+        for (int i = 0; i < LENGTH; ++i) {
+            const int32_t noise = (int32_t)(bench_random(&seed) % 2048u + bench_random(&seed) % 2048u) - 2048;
+            in[c * LENGTH + i] = (int16_t)(noise * (c + 2) / 3 + 300 * c);
+        }
+    }
+    const struct vector_tile sweep = {.count = LENGTH, .repeat = CHANNELS, .a_stride = 1, .a_repeat = LENGTH};
+    /* mean with MEAN more fraction bits; 1 / sigma with SIGMA - FRACTION fraction bits */
+    struct vector_tile t = sweep;
+    t.out_addr = AT_MEAN;
+    t.out_repeat = 1;
+    t.format = FORMAT(-MEAN, 0, 1);
+    assert_true(bench_run(&bench, OP_vmean, A(IN), 0, &t) > 0);
+    t.b_addr = AT_MEAN;
+    t.b_repeat = 1;
+    t.out_addr = AT_INVERSE;
+    t.immediate = 160; /* 1e-5 in units of 2^-(2 * (FRACTION + MEAN)) */
+    t.format = FORMAT(-SIGMA, MEAN, 1);
+    assert_true(bench_run(&bench, OP_vvar, A(IN) | B(OUT), 0, &t) > 0);
+    /* scale = gamma / sigma, 12 bits; product = mean * scale; offset = beta - product, 12 bits */
+    struct vector_tile v = {.count = CHANNELS, .repeat = 1, .a_stride = 1, .b_stride = 1};
+    v.a_addr = AT_INVERSE;
+    v.out_addr = AT_SCALE;
+    v.format = FORMAT(SIGMA - FRACTION + GAMMA - 12, 0, 1);
+    assert_true(bench_run(&bench, OP_vmac, A(OUT) | B(WT) | STORE, 0, &v) > 0);
+    v.a_addr = AT_MEAN;
+    v.b_addr = AT_SCALE;
+    v.out_addr = AT_PRODUCT;
+    v.format = FORMAT(FRACTION + MEAN + 12 - 12, 0, 1);
+    assert_true(bench_run(&bench, OP_vmac, A(OUT) | B(OUT) | STORE, 0, &v) > 0);
+    v.a_addr = 2 * CHANNELS;
+    v.b_addr = AT_PRODUCT;
+    v.out_addr = AT_OFFSET;
+    v.format = FORMAT(0, 0, 1);
+    assert_true(bench_run(&bench, OP_vsub, A(WT) | B(OUT) | STORE, 0, &v) > 0);
+    t = sweep;
+    t.b_addr = AT_SCALE;
+    t.c_addr = AT_OFFSET;
+    t.b_repeat = 1;
+    t.c_repeat = 1;
+    t.out_repeat = LENGTH;
+    t.format = FORMAT(12, FRACTION, 1); /* result has FRACTION bits */
+    assert_true(bench_run(&bench, OP_vnorm, A(IN) | B(OUT) | STORE, 0, &t) > 0);
+    const int16_t *const out = bench_data(&bench, OUT, 0);
+    for (int c = 0; c < CHANNELS; ++c) {
+        double mean = 0.0;
+        double variance = 0.0;
+        for (int i = 0; i < LENGTH; ++i)
+            mean += ldexp(in[c * LENGTH + i], -FRACTION) / LENGTH;
+        for (int i = 0; i < LENGTH; ++i)
+            variance += pow(ldexp(in[c * LENGTH + i], -FRACTION) - mean, 2.0) / LENGTH;
+        for (int i = 0; i < LENGTH; ++i) {
+            const double x = (ldexp(in[c * LENGTH + i], -FRACTION) - mean) / sqrt(variance + 1e-5);
+            assert_true(fabs(ldexp(out[c * LENGTH + i], -FRACTION) - (gamma[c] * x + beta[c])) < 0.004);
+        }
+    }
+    bench_close(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scalar_functions),    cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_bad_tables),          cmocka_unit_test(test_activation_in_place),
+        cmocka_unit_test(test_mean),                cmocka_unit_test(test_variance),
+        cmocka_unit_test(test_variance_extremes),   cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_batch_normalisation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_zoo: every case of tests/data/zoo through the compiler and the integer reference: within 1 % of the largest value
+ * of what PyTorch computed in float, and the same words with large and with small buffers.
+ * test_zoo platform [CASE]: every case (or one) with `cnnvp run`: exactly the words of the reference, with large and with
+ * small buffers and with maps that stay on chip; every few cases also on the RISC-V core and timing alone.
+ */
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fake_platform.h"
+#include "fx16_reference.h"
+#include "network.h"
+
+#define MEMORY ((size_t)16 << 20)
+#define LEAST_CASES 90
+#define MOST_CASES 1024
+#define LIMIT 0.01
+
+#define SMALL_CONFIG                                                                                                   \
+    " -s pe_array.rows=3 -s pe_array.cols=5 -s input_buffer.size=4KiB -s output_buffer.size=6KiB"                       \
+    " -s weight_buffer.size=4KiB"
+
+#define CHIP_CONFIG " -s input_buffer.size=512KiB -s output_buffer.size=512KiB -s weight_buffer.size=512KiB"
+#define LEAST_ON_CHIP 70
+
+static char *cases[MOST_CASES];
+static size_t case_count;
+static const char *wanted;
+
+static struct cnnvp_config small_config(void)
+{
+    struct cnnvp_config config = fake_nfu();
+    config.rows = 3;
+    config.cols = 5;
+    config.input_bytes = 4096;
+    config.output_bytes = 6144;
+    config.weight_bytes = 4096;
+    config.memory_bytes = MEMORY;
+    return config;
+}
+
+static struct cnnvp_config large_config(void)
+{
+    struct cnnvp_config config = fake_nfu();
+    config.memory_bytes = MEMORY;
+    return config;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int find_cases(void **state)
+{
+    (void)state;
+    DIR *folder = opendir(TEST_ZOO);
+    if (folder == NULL)
+        return -1;
+    for (struct dirent *entry = readdir(folder); entry != NULL && case_count < MOST_CASES; entry = readdir(folder)) {
+        const size_t length = strlen(entry->d_name);
+        if (length < 6 || strcmp(entry->d_name + length - 5, ".onnx") != 0)
+            continue;
+        entry->d_name[length - 5] = '\0';
+        if (wanted != NULL && strcmp(wanted, entry->d_name) != 0)
+            continue;
+        cases[case_count] = malloc(length);
+        if (cases[case_count] == NULL)
+            break;
+        memcpy(cases[case_count++], entry->d_name, length - 4);
+    }
+    (void)closedir(folder);
+    qsort(cases, case_count, sizeof cases[0], by_name);
+    return wanted != NULL || case_count >= LEAST_CASES ? 0 : -1;
+}
+
+static int forget_cases(void **state)
+{
+    (void)state;
+    while (case_count > 0)
+        free(cases[--case_count]);
+    return 0;
+}
+
+static struct cnnvp_array read_array(const char *name, const char *kind)
+{
+    char path[1024];
+    struct cnnvp_array array;
+    struct cnnvp_error error;
+    (void)snprintf(path, sizeof path, "%s/%s.%s.npy", TEST_ZOO, name, kind);
+    if (cnnvp_npy_read(path, &array, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    return array;
+}
+
+static size_t elements(const struct cnnvp_array *array)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < array->rank; ++i)
+        count *= array->shape[i];
+    return count;
+}
+
+/* What the integer reference makes of a case. 0 and a message where it cannot. */
+static int run_reference(const char *name, const struct cnnvp_config *config, struct cnnvp_array *output)
+{
+    char path[1024];
+    cnnvp_network *network = NULL;
+    struct cnnvp_error error = {""};
+    struct cnnvp_array input = read_array(name, "in");
+    const char *wrong = NULL;
+    (void)snprintf(path, sizeof path, "%s/%s.onnx", TEST_ZOO, name);
+    const struct cnnvp_network_options options = {
+        .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .cpu_host = 1, .input = &input};
+    cnnvp_platform *platform = fake_platform_new(MEMORY);
+    memset(platform->memory, 0x5a, MEMORY); /* frames and paddings have to be cleared */
+    int done = cnnvp_network_new(path, config, &options, &network, &error) == CNNVP_DONE &&
+               cnnvp_network_load(network, platform, &error) == CNNVP_DONE;
+    if (!done)
+        print_error("%s: %s\n", name, error.text);
+    const struct test_fx16_memory memory = {platform->memory, platform->size};
+    if (done && test_fx16_run(&memory, (uint32_t)config->acc_bits, &wrong) != 0) {
+        print_error("%s: %s\n", name, wrong);
+        done = 0;
+    }
+    done = done && cnnvp_network_output(network, platform, output, &error) == CNNVP_DONE;
+    cnnvp_network_free(network);
+    fake_platform_free(platform);
+    cnnvp_array_clear(&input);
+    return done;
+}
+
+static int same_shape(const struct cnnvp_array *a, const struct cnnvp_array *b)
+{
+    int same = a->rank == b->rank;
+    for (size_t i = 0; i < a->rank && same; ++i)
+        same = a->shape[i] == b->shape[i];
+    return same;
+}
+
+static int is_close(const char *name, const struct cnnvp_array *fixed)
+{
+    struct cnnvp_array expected = read_array(name, "out");
+    double worst = 0.0;
+    double largest = 0.0;
+    int close = same_shape(fixed, &expected);
+    if (!close)
+        print_error("%s: the output has another shape\n", name);
+    for (size_t i = 0; i < elements(&expected) && close; ++i) {
+        const double y = (double)((const float *)expected.data)[i];
+        worst = fmax(worst, fabs((double)((const float *)fixed->data)[i] - y));
+        largest = fmax(largest, fabs(y));
+    }
+    if (close && !(worst <= LIMIT * largest && largest > 0.0)) {
+        print_error("%s: worst difference %g, largest value %g\n", name, worst, largest);
+        close = 0;
+    }
+    cnnvp_array_clear(&expected);
+    return close;
+}
+
+static int is_same(const char *name, const char *what, const struct cnnvp_array *a, const struct cnnvp_array *b)
+{
+    if (same_shape(a, b) && memcmp(a->data, b->data, elements(a) * sizeof(float)) == 0)
+        return 1;
+    print_error("%s: %s differs\n", name, what);
+    return 0;
+}
+
+static void close_to_float(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    const struct cnnvp_config large = large_config();
+    const struct cnnvp_config small = small_config();
+    for (size_t i = 0; i < case_count; ++i) {
+        struct cnnvp_array a = {0};
+        struct cnnvp_array b = {0};
+        const int ran = run_reference(cases[i], &large, &a) && run_reference(cases[i], &small, &b);
+        if (!ran || !is_close(cases[i], &a) || !is_same(cases[i], "the result with small buffers", &a, &b))
+            ++failed;
+        cnnvp_array_clear(&a);
+        cnnvp_array_clear(&b);
+    }
+    assert_int_equal(failed, 0);
+}
+
+/* `cnnvp run` with further options; 0 and a message where it fails. */
+static int run_platform(const char *name, const char *options, struct cnnvp_array *output)
+{
+    char command[4096];
+    char file[64] = "/tmp/cnnvp_zoo_XXXXXX";
+    struct cnnvp_error error;
+    const int descriptor = mkstemp(file);
+    assert_true(descriptor >= 0);
+    (void)close(descriptor);
+    (void)snprintf(command, sizeof command, "'%s' run '%s/%s.onnx' -i '%s/%s.in.npy' -q %s%s", TEST_CNNVP, TEST_ZOO, name,
+                   TEST_ZOO, name, options, output != NULL ? " -o " : "");
+    if (output != NULL)
+        (void)strncat(command, file, sizeof command - strlen(command) - 1);
+    int done = system(command) == 0;
+    if (!done && strstr(options, "2>/dev/null") == NULL)
+        print_error("failed: %s\n", command);
+    else if (done && output != NULL)
+        done = cnnvp_npy_read(file, output, &error) == CNNVP_DONE;
+    (void)unlink(file);
+    return done;
+}
+
+static int platform_agrees(const char *name, const struct cnnvp_config *config, const char *options)
+{
+    struct cnnvp_array reference = {0};
+    struct cnnvp_array platform = {0};
+    const int same = run_reference(name, config, &reference) && run_platform(name, options, &platform) &&
+                     is_same(name, options, &platform, &reference);
+    cnnvp_array_clear(&reference);
+    cnnvp_array_clear(&platform);
+    return same;
+}
+
+static void exactly_the_reference(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    const struct cnnvp_config large = large_config();
+    const struct cnnvp_config small = small_config();
+    for (size_t i = 0; i < case_count; ++i) {
+        int same = platform_agrees(cases[i], &large, "--cpu host");
+        same &= platform_agrees(cases[i], &small, "--cpu host" SMALL_CONFIG);
+        if (i % 8 == 0 || wanted != NULL) {
+            same &= platform_agrees(cases[i], &large, "");
+            same &= run_platform(cases[i], "--timing-only", NULL);
+        }
+        failed += same ? 0 : 1;
+    }
+    assert_int_equal(failed, 0);
+}
+
+/* Maps stay on chip from layer to layer, in buffers that hold most of the cases: zeros around them have to be made there. */
+static void on_chip_is_the_same(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    size_t fitted = 0;
+    const struct cnnvp_config large = large_config();
+    for (size_t i = 0; i < case_count; ++i) {
+        if (!run_platform(cases[i], "--on-chip --timing-only" CHIP_CONFIG " 2>/dev/null", NULL))
+            continue; /* it says so: several layers make its output */
+        ++fitted;
+        failed += platform_agrees(cases[i], &large, "--on-chip --cpu host" CHIP_CONFIG) ? 0 : 1;
+    }
+    assert_int_equal(failed, 0);
+    assert_true(fitted >= (wanted != NULL ? 0 : LEAST_ON_CHIP));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest reference[] = {cmocka_unit_test(close_to_float)};
+    const struct CMUnitTest platform[] = {cmocka_unit_test(exactly_the_reference), cmocka_unit_test(on_chip_is_the_same)};
+    const int on_platform = argc > 1 && strcmp(argv[1], "platform") == 0;
+    wanted = argc > 2 ? argv[2] : NULL;
+    return on_platform ? cmocka_run_group_tests(platform, find_cases, forget_cases)
+                       : cmocka_run_group_tests(reference, find_cases, forget_cases);
+}
