@@ -1,0 +1,519 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes tests/data/zoo again (python3-torch, python3-onnx): small ONNX networks with two images each and what PyTorch
+computes for them in float. One file a case: NAME.onnx, NAME.in.npy, NAME.out.npy.
+
+Single operators over their attributes are written node by node, with the operator set that the case names; the expected
+output is torch's function of that meaning. Networks in small are exported by torch.onnx.
+"""
+import argparse
+import io
+import os
+
+import numpy
+import onnx
+import torch
+from onnx import TensorProto, helper, numpy_helper
+from torch import nn
+from torch.nn import functional as F
+
+import onnx_export
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+FOLDER = os.path.join(ROOT, "tests", "data", "zoo")
+SEED = 23
+IMAGES = 2
+
+
+class Zoo:
+    """The cases as they are made."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.random = numpy.random.RandomState(SEED)
+        self.count = 0
+
+    def normal(self, *shape, scale=1.0):
+        return (self.random.standard_normal(shape) * scale).astype(numpy.float32)
+
+    def save(self, name, network, images, output):
+        onnx_export.save_network(os.path.join(self.folder, name + ".onnx"), network)
+        onnx_export.save_array(os.path.join(self.folder, name + ".in.npy"), images)
+        onnx_export.save_array(os.path.join(self.folder, name + ".out.npy"), output)
+        self.count += 1
+
+    def graph(self, name, nodes, shape, function, weights=None, opset=13, images=None):
+        """A case of nodes from `input` to `output`; `weights` by name; function(x) is the expected output."""
+        weights = weights or {}
+        if images is None:
+            images = self.normal(IMAGES, *shape)
+        with torch.no_grad():
+            output = function(torch.from_numpy(images)).numpy().astype(numpy.float32)
+        initializers = [numpy_helper.from_array(numpy.asarray(array), key) for key, array in weights.items()]
+        graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("input", TensorProto.FLOAT, ["N", *shape])],
+                                  [helper.make_tensor_value_info("output", TensorProto.FLOAT, None)], initializers)
+        network = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], producer_name="make_zoo.py")
+        network.ir_version = 4 if opset < 10 else 7
+        self.save(name, network, images, output)
+
+    def move_out(self, name):
+        """Weights in a file beside the network."""
+        path = os.path.join(self.folder, name + ".onnx")
+        network = onnx.load(path)
+        data = b"".join(tensor.raw_data for tensor in network.graph.initializer)
+        offset = 0
+        for tensor in network.graph.initializer:
+            size = len(tensor.raw_data)
+            onnx.external_data_helper.set_external_data(tensor, name + ".bin", offset, size)
+            tensor.ClearField("raw_data")
+            offset += size
+        with open(os.path.join(self.folder, name + ".bin"), "wb") as file:
+            file.write(data)
+        onnx_export.save_network(path, network)
+
+    def node(self, name, op, shape, function, weights=None, opset=13, images=None, **attributes):
+        """A case of one node."""
+        inputs = ["input", *(weights or {})]
+        self.graph(name, [helper.make_node(op, inputs, ["output"], **attributes)], shape, function, weights, opset, images)
+
+
+def t(array):
+    return torch.from_numpy(numpy.asarray(array))
+
+
+def convolutions(zoo):
+    def case(name, shape, w, bias=True, **attributes):
+        weights = {"w": zoo.normal(*w, scale=0.3)}
+        if bias:
+            weights["b"] = zoo.normal(w[0])
+        pads = attributes.get("pads", [0] * (2 * (len(w) - 2)))
+        half = len(pads) // 2
+        torch_pads = [p for d in range(half - 1, -1, -1) for p in (pads[d], pads[d + half])]
+        convolve = F.conv2d if len(w) == 4 else F.conv1d
+
+        def expected(x):
+            x = F.pad(x, torch_pads)
+            return convolve(x, t(weights["w"]), t(weights["b"]) if bias else None,
+                            stride=attributes.get("strides", 1), dilation=attributes.get("dilations", 1),
+                            groups=attributes.get("group", 1))
+        zoo.node(name, "Conv", shape, expected, weights, **attributes)
+
+    case("conv_1x1", (6, 9, 7), (5, 6, 1, 1))
+    case("conv_3x3_same", (3, 12, 10), (8, 3, 3, 3), pads=[1, 1, 1, 1])
+    case("conv_stride2", (4, 13, 13), (6, 4, 3, 3), strides=[2, 2], pads=[1, 1, 1, 1], bias=False)
+    case("conv_5x5_dilated", (2, 16, 16), (4, 2, 5, 5), dilations=[2, 2], pads=[4, 4, 4, 4])
+    case("conv_uneven", (3, 11, 14), (5, 3, 2, 5), strides=[1, 3], pads=[0, 2, 1, 1])
+    case("conv_groups", (6, 10, 10), (9, 2, 3, 3), group=3)
+    case("conv_depthwise", (8, 12, 12), (8, 1, 3, 3), group=8, pads=[1, 1, 1, 1])
+    case("conv_depthwise_stride2", (8, 13, 13), (8, 1, 3, 3), group=8, pads=[1, 1, 1, 1], strides=[2, 2])
+    case("conv_depthwise_multiplier", (4, 9, 9), (8, 1, 3, 3), group=4, pads=[1, 1, 1, 1])
+    case("conv_1d", (4, 30), (6, 4, 5), pads=[2, 2], strides=[2])
+    w = zoo.normal(4, 3, 3, 3, scale=0.3)
+    zoo.node("conv_same_upper", "Conv", (3, 10, 11),
+             lambda x: F.conv2d(F.pad(x, (0, 1, 0, 1)) if x.shape[3] % 2 == 0 else F.pad(x, (1, 1, 0, 1)), t(w), stride=2),
+             {"w": w}, auto_pad="SAME_UPPER", strides=[2, 2])
+    half = zoo.normal(4, 3, 3, 3, scale=0.3).astype(numpy.float16)
+    zoo.node("conv_float16_weights", "Conv", (3, 8, 8), lambda x: F.conv2d(x, t(half.astype(numpy.float32))), {"w": half})
+
+
+def pools(zoo):
+    zoo.node("maxpool_2x2", "MaxPool", (5, 12, 12), lambda x: F.max_pool2d(x, 2), kernel_shape=[2, 2], strides=[2, 2])
+    negative = zoo.normal(IMAGES, 4, 11, 13) - 9
+    zoo.node("maxpool_negative_padded", "MaxPool", (4, 11, 13), lambda x: F.max_pool2d(x, 3, 2, 1), images=negative,
+             kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    zoo.node("maxpool_ceil", "MaxPool", (3, 12, 11), lambda x: F.max_pool2d(x, 3, 2, ceil_mode=True), kernel_shape=[3, 3],
+             strides=[2, 2], ceil_mode=1)
+    zoo.node("maxpool_dilated", "MaxPool", (3, 13, 12), lambda x: F.max_pool2d(x, 3, 1, 1, 2), kernel_shape=[3, 3],
+             dilations=[2, 2], pads=[1, 1, 1, 1])
+    zoo.node("maxpool_1d", "MaxPool", (3, 25), lambda x: F.max_pool1d(x, 4, 3), kernel_shape=[4], strides=[3], opset=8)
+    zoo.node("averagepool_3x3", "AveragePool", (4, 11, 11), lambda x: F.avg_pool2d(x, 3, 2), kernel_shape=[3, 3],
+             strides=[2, 2], opset=7)
+    zoo.node("averagepool_include", "AveragePool", (4, 10, 12),
+             lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=True), kernel_shape=[3, 3], strides=[2, 2],
+             pads=[1, 1, 1, 1], count_include_pad=1)
+    zoo.node("averagepool_exclude", "AveragePool", (4, 10, 12),
+             lambda x: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False), kernel_shape=[3, 3], pads=[1, 1, 1, 1], opset=6)
+    zoo.node("averagepool_ceil", "AveragePool", (3, 12, 14),
+             lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True, count_include_pad=False), kernel_shape=[3, 3], strides=[2, 2],
+             ceil_mode=1)
+    zoo.node("averagepool_ceil_include", "AveragePool", (3, 12, 14),
+             lambda x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=True), kernel_shape=[3, 3],
+             strides=[2, 2], pads=[1, 1, 1, 1], ceil_mode=1, count_include_pad=1)
+    zoo.node("global_average", "GlobalAveragePool", (9, 13, 7), lambda x: x.mean((2, 3), keepdim=True))
+    zoo.node("global_maximum", "GlobalMaxPool", (9, 13, 7), lambda x: x.amax((2, 3), keepdim=True))
+    zoo.node("reduce_mean_maps", "ReduceMean", (6, 8, 9), lambda x: x.mean((2, 3)), axes=[2, 3], keepdims=0)
+    zoo.node("reduce_mean_rows", "ReduceMean", (6, 8, 9), lambda x: x.mean(2, keepdim=True), axes=[-2])
+    zoo.node("reduce_max_columns", "ReduceMax", (6, 8, 9), lambda x: x.amax(3), axes=[3], keepdims=0)
+
+
+def activations(zoo):
+    shape = (4, 9, 10)
+    wide = zoo.normal(IMAGES, *shape, scale=4)
+    zoo.node("relu", "Relu", shape, torch.relu)
+    zoo.node("leaky_relu", "LeakyRelu", shape, lambda x: F.leaky_relu(x, 0.2), alpha=0.2)
+    slopes = numpy.array([0.1, -0.5, 0.9, 0.25], numpy.float32).reshape(4, 1, 1)
+    zoo.node("prelu_channels", "PRelu", shape, lambda x: F.prelu(x, t(slopes.reshape(-1))), {"slope": slopes})
+    steep = numpy.array([0.1, -0.5, 1.5, 2.25], numpy.float32).reshape(4, 1, 1)
+    zoo.node("prelu_steep", "PRelu", shape, lambda x: F.prelu(x, t(steep.reshape(-1))), {"slope": steep})
+    zoo.node("prelu_one", "PRelu", shape, lambda x: F.leaky_relu(x, 0.3), {"slope": numpy.array([0.3], numpy.float32)})
+    zoo.node("clip_attributes", "Clip", shape, lambda x: x.clamp(-0.5, 1.0), opset=6, min=-0.5, max=1.0)
+    zoo.node("clip_inputs", "Clip", shape, F.relu6, {"low": numpy.float32(0), "high": numpy.float32(6)}, opset=11,
+             images=wide)
+    zoo.node("elu", "Elu", shape, lambda x: F.elu(x, 0.8), alpha=0.8, images=wide)
+    zoo.node("selu", "Selu", shape, F.selu, images=wide)
+    zoo.node("softplus", "Softplus", shape, F.softplus, images=wide)
+    zoo.node("softsign", "Softsign", shape, F.softsign, images=wide)
+    zoo.node("sigmoid", "Sigmoid", shape, torch.sigmoid, images=wide)
+    zoo.node("tanh", "Tanh", shape, torch.tanh, images=wide)
+    zoo.node("hard_sigmoid", "HardSigmoid", shape, lambda x: (0.2 * x + 0.5).clamp(0, 1), images=wide)
+    zoo.node("hard_swish", "HardSwish", shape, F.hardswish, opset=14, images=wide)
+    zoo.node("softmax_vector", "Softmax", (17,), lambda x: x.softmax(1))
+    zoo.node("softmax_columns", "Softmax", shape, lambda x: x.softmax(3))
+    zoo.node("softmax_rows", "Softmax", shape, lambda x: x.softmax(2), axis=2)
+    zoo.node("softmax_channels", "Softmax", shape, lambda x: x.softmax(1), axis=1)
+    zoo.node("softmax_old", "Softmax", shape, lambda x: x.flatten(2).softmax(2).view(x.shape), axis=2, opset=11)
+    zoo.node("softmax_old_all", "Softmax", (3, 3, 4), lambda x: x.flatten(1).softmax(1).view(x.shape), opset=9)
+
+
+def norms(zoo):
+    gamma, beta = zoo.normal(5) + 2, zoo.normal(5)
+    mean, variance = zoo.normal(5), zoo.normal(5) ** 2 + 0.5
+    weights = {"gamma": gamma, "beta": beta, "mean": mean, "variance": variance}
+
+    def normalise(x):
+        return F.batch_norm(x, t(mean), t(variance), t(gamma), t(beta))
+    zoo.node("batch_norm", "BatchNormalization", (5, 8, 9), normalise, weights)
+    zoo.node("batch_norm_vector", "BatchNormalization", (5,), normalise, weights, opset=9)
+    images = zoo.normal(IMAGES, 5, 12, 10) * numpy.array([1, 0.1, 3, 0.5, 2], numpy.float32).reshape(5, 1, 1) + 0.7
+    zoo.node("instance_norm", "InstanceNormalization", (5, 12, 10),
+             lambda x: F.instance_norm(x, weight=t(gamma), bias=t(beta)), {"gamma": gamma, "beta": beta},
+             images=images.astype(numpy.float32))
+    w = zoo.normal(5, 5, 3, 3, scale=0.3)
+    zoo.graph("instance_norm_between", [
+        helper.make_node("Conv", ["input", "w"], ["c"], pads=[1, 1, 1, 1]),
+        helper.make_node("InstanceNormalization", ["c", "gamma", "beta"], ["n"], epsilon=1e-3),
+        helper.make_node("Relu", ["n"], ["r"]),
+        helper.make_node("Conv", ["r", "w"], ["output"], pads=[1, 1, 1, 1])], (5, 14, 11),
+        lambda x: F.conv2d(F.relu(F.instance_norm(F.conv2d(x, t(w), padding=1), weight=t(gamma), bias=t(beta), eps=1e-3)),
+                           t(w), padding=1), {"w": w, "gamma": gamma, "beta": beta})
+    zoo.graph("norm_before_conv", [
+        helper.make_node("BatchNormalization", ["input", "gamma", "beta", "mean", "variance"], ["n"]),
+        helper.make_node("Relu", ["n"], ["r"]),
+        helper.make_node("Conv", ["r", "w"], ["output"], pads=[1, 1, 1, 1])], (5, 9, 9),
+        lambda x: F.conv2d(F.relu(normalise(x)), t(w), padding=1), {**weights, "w": w})
+
+
+def dense(zoo):
+    w, b = zoo.normal(20, 7, scale=0.3), zoo.normal(7)
+    zoo.node("gemm", "Gemm", (20,), lambda x: x @ t(w) + t(b), {"w": w, "b": b}, opset=9)
+    zoo.node("gemm_transposed", "Gemm", (20,), lambda x: 0.5 * (x @ t(w)) + 2 * t(b), {"w": w.T.copy(), "b": b}, transB=1,
+             alpha=0.5, beta=2.0)
+    zoo.node("gemm_scalar_bias", "Gemm", (20,), lambda x: x @ t(w) + 1.5, {"w": w, "b": numpy.array([1.5], numpy.float32)})
+    zoo.node("gemm_no_bias", "Gemm", (20,), lambda x: x @ t(w), {"w": w})
+    zoo.node("matmul", "MatMul", (20,), lambda x: x @ t(w), {"w": w})
+    zoo.graph("matmul_transposed_weights", [
+        helper.make_node("Transpose", ["w"], ["wt"], perm=[1, 0]), helper.make_node("MatMul", ["input", "wt"], ["m"]),
+        helper.make_node("Add", ["b", "m"], ["output"])], (20,), lambda x: x @ t(w) + t(b), {"w": w.T.copy(), "b": b})
+
+
+def arithmetic(zoo):
+    shape = (4, 7, 9)
+    w = zoo.normal(4, 4, 1, 1, scale=0.5)
+    functions = {"Add": torch.add, "Sub": torch.sub, "Mul": torch.mul, "Max": torch.maximum, "Min": torch.minimum}
+    for op, function in functions.items():
+        zoo.graph(op.lower() + "_tensors", [helper.make_node("Conv", ["input", "w"], ["c"]),
+                                            helper.make_node(op, ["input", "c"], ["output"])], shape,
+                  lambda x, function=function: function(x, F.conv2d(x, t(w))), {"w": w})
+        constant = zoo.normal(4, 1, 1)
+        if op in ("Max", "Min"):
+            constant = numpy.float32(0.3)
+        zoo.graph(op.lower() + "_constant", [helper.make_node(op, ["k", "input"], ["output"])], shape,
+                  lambda x, function=function, constant=constant: function(t(constant), x), {"k": constant})
+    zoo.graph("div_tensors", [helper.make_node("Sigmoid", ["input"], ["s"]), helper.make_node("Add", ["s", "one"], ["d"]),
+                              helper.make_node("Div", ["input", "d"], ["output"])], shape,
+              lambda x: x / (torch.sigmoid(x) + 1), {"one": numpy.float32(1)})
+    zoo.graph("mul_channels", [helper.make_node("GlobalAveragePool", ["input"], ["g"]),
+                               helper.make_node("Sigmoid", ["g"], ["s"]), helper.make_node("Mul", ["input", "s"], ["output"])],
+              shape, lambda x: x * torch.sigmoid(x.mean((2, 3), keepdim=True)))
+    zoo.graph("sub_rows", [helper.make_node("ReduceMean", ["input"], ["m"], axes=[2]),
+                           helper.make_node("Sub", ["m", "input"], ["output"])],
+              shape, lambda x: x.mean(2, keepdim=True) - x)
+    zoo.graph("add_columns", [helper.make_node("ReduceMax", ["input"], ["m"], axes=[3]),
+                              helper.make_node("Add", ["input", "m"], ["output"])],
+              shape, lambda x: x + x.amax(3, keepdim=True))
+    one = zoo.normal(1, 4, 1, 1, scale=0.5)
+    zoo.graph("mul_one_channel", [helper.make_node("Conv", ["input", "w"], ["c"]),
+                                  helper.make_node("Mul", ["c", "input"], ["output"])],
+              shape, lambda x: F.conv2d(x, t(one)) * x, {"w": one})
+    zoo.node("neg", "Neg", shape, torch.neg)
+    zoo.graph("square", [helper.make_node("Mul", ["input", "input"], ["output"])], shape, lambda x: x * x)
+    zoo.node("div_constant", "Div", shape, lambda x: x / 3, {"k": numpy.float32(3)})
+
+
+def places(zoo):
+    shape = (4, 8, 9)
+    w = zoo.normal(5, 4, 3, 3, scale=0.3)
+    v = zoo.normal(3, 4, 1, 1, scale=0.5)
+    u = zoo.normal(6, 8, 3, 3, scale=0.3)
+
+    def two(x):
+        return F.conv2d(x, t(w), padding=1), torch.tanh(F.conv2d(x, t(v)))
+    branches = [helper.make_node("Conv", ["input", "w"], ["a"], pads=[1, 1, 1, 1]), helper.make_node("Conv", ["input", "v"], ["b0"]),
+                helper.make_node("Tanh", ["b0"], ["b"])]
+    zoo.graph("concat", [*branches, helper.make_node("Concat", ["a", "b"], ["output"], axis=1)], shape,
+              lambda x: torch.cat(two(x), 1), {"w": w, "v": v})
+    zoo.graph("concat_before_conv", [*branches, helper.make_node("Concat", ["a", "b"], ["c"], axis=1),
+                                     helper.make_node("Relu", ["c"], ["r"]),
+                                     helper.make_node("Conv", ["r", "u"], ["output"], pads=[1, 1, 1, 1])], shape,
+              lambda x: F.conv2d(F.relu(torch.cat(two(x), 1)), t(u), padding=1), {"w": w, "v": v, "u": u})
+    zoo.graph("concat_input", [helper.make_node("Relu", ["input"], ["r"]),
+                               helper.make_node("Concat", ["input", "r", "input"], ["output"], axis=1)], shape,
+              lambda x: torch.cat((x, F.relu(x), x), 1))
+    zoo.graph("concat_rows", [helper.make_node("Relu", ["input"], ["r"]),
+                              helper.make_node("Concat", ["r", "input"], ["output"], axis=2)], shape,
+              lambda x: torch.cat((F.relu(x), x), 2))
+    zoo.graph("concat_columns", [helper.make_node("Relu", ["input"], ["r"]),
+                                 helper.make_node("Concat", ["r", "input"], ["output"], axis=-1)], shape,
+              lambda x: torch.cat((F.relu(x), x), 3))
+    zoo.graph("concat_vectors", [helper.make_node("Softmax", ["input"], ["s"], axis=1),
+                                 helper.make_node("Concat", ["s", "input"], ["output"], axis=1)], (11,),
+              lambda x: torch.cat((x.softmax(1), x), 1))
+    zoo.graph("concat_dense", [helper.make_node("Conv", ["input", "v"], ["a"]),
+                               helper.make_node("Concat", ["input", "a"], ["b"], axis=1),
+                               helper.make_node("Conv", ["b", "k"], ["c"], pads=[1, 1, 1, 1]),
+                               helper.make_node("Concat", ["b", "c"], ["d"], axis=1),
+                               helper.make_node("MaxPool", ["d"], ["output"], kernel_shape=[2, 2], strides=[2, 2])], shape,
+              lambda x: (lambda b: F.max_pool2d(torch.cat((b, F.conv2d(b, t(k), padding=1)), 1), 2))(
+                  torch.cat((x, F.conv2d(x, t(v))), 1)), {"v": v, "k": (k := zoo.normal(2, 7, 3, 3, scale=0.3))})
+    zoo.graph("pad_conv", [helper.make_node("Pad", ["input", "p"], ["q"]), helper.make_node("Conv", ["q", "w"], ["output"])],
+              shape, lambda x: F.conv2d(F.pad(x, (1, 2, 0, 1)), t(w)),
+              {"p": numpy.array([0, 0, 0, 1, 0, 0, 1, 2], numpy.int64), "w": w})
+    zoo.node("pad_attributes", "Pad", shape, lambda x: F.pad(x, (3, 1, 2, 0)), opset=10, pads=[0, 0, 2, 3, 0, 0, 0, 1])
+    zoo.graph("pad_maxpool", [helper.make_node("Pad", ["input"], ["q"], pads=[0, 0, 1, 1, 0, 0, 1, 1], mode="constant"),
+                              helper.make_node("MaxPool", ["q"], ["output"], kernel_shape=[3, 3], strides=[2, 2])], shape,
+              lambda x: F.max_pool2d(F.pad(x, (1, 1, 1, 1)), 3, 2), opset=9, images=zoo.normal(IMAGES, *shape) - 2)
+    zoo.graph("pad_averagepool", [helper.make_node("Pad", ["input", "p"], ["q"]),
+                                  helper.make_node("AveragePool", ["q"], ["output"], kernel_shape=[3, 3], strides=[2, 2])],
+              shape, lambda x: F.avg_pool2d(F.pad(x, (1, 1, 1, 1)), 3, 2),
+              {"p": numpy.array([0, 0, 1, 1, 0, 0, 1, 1], numpy.int64)})
+    zoo.graph("split", [helper.make_node("Split", ["input"], ["a", "b"], axis=1, split=[1, 3]),
+                        helper.make_node("Mul", ["b", "a"], ["output"])], shape, lambda x: x[:, 1:] * x[:, :1], opset=11)
+    zoo.graph("slice", [helper.make_node("Slice", ["input", "s", "e", "x"], ["a"]), helper.make_node("Relu", ["a"], ["output"])],
+              shape, lambda x: F.relu(x[:, 1:3]), {"s": numpy.array([1]), "e": numpy.array([-1]), "x": numpy.array([1])})
+    zoo.node("transpose_nhwc", "Transpose", shape, lambda x: x.permute(0, 2, 3, 1), perm=[0, 2, 3, 1])
+    zoo.node("transpose_planes", "Transpose", shape, lambda x: x.permute(0, 1, 3, 2), perm=[0, 1, 3, 2])
+    zoo.graph("transpose_then_conv", [helper.make_node("Transpose", ["input"], ["c"], perm=[0, 3, 1, 2]),
+                                      helper.make_node("Conv", ["c", "w"], ["output"], pads=[1, 1, 1, 1])], (8, 9, 4),
+              lambda x: F.conv2d(x.permute(0, 3, 1, 2), t(w), padding=1), {"w": w})
+    m = zoo.normal(4, 6, scale=0.5)
+    zoo.graph("shape_arithmetic", [
+        helper.make_node("GlobalAveragePool", ["input"], ["g"]), helper.make_node("Shape", ["g"], ["s"]),
+        helper.make_node("Gather", ["s", "zero"], ["n"], axis=0), helper.make_node("Unsqueeze", ["n", "axis"], ["n1"]),
+        helper.make_node("Concat", ["n1", "rest"], ["to"], axis=0), helper.make_node("Reshape", ["g", "to"], ["f"]),
+        helper.make_node("MatMul", ["f", "m"], ["output"])], shape, lambda x: x.mean((2, 3)) @ t(m),
+        {"zero": numpy.int64(0), "axis": numpy.array([0]), "rest": numpy.array([-1]), "m": m})
+    zoo.graph("squeeze_unsqueeze", [
+        helper.make_node("GlobalMaxPool", ["input"], ["g"]), helper.make_node("Squeeze", ["g"], ["f"], axes=[2, 3]),
+        helper.make_node("MatMul", ["f", "m"], ["h"]), helper.make_node("Unsqueeze", ["h"], ["output"], axes=[2, 3])],
+        shape, lambda x: (x.amax((2, 3)) @ t(m)).unsqueeze(2).unsqueeze(3), {"m": m}, opset=11)
+    zoo.graph("reshape_maps", [helper.make_node("Reshape", ["input", "s"], ["f"]),
+                               helper.make_node("Tanh", ["f"], ["output"])], shape,
+              lambda x: torch.tanh(x.reshape(-1, 2, 12, 12)), {"s": numpy.array([0, 2, 12, -1])})
+
+
+class Alex(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d(3, 12, 5, stride=2, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2), nn.Conv2d(12, 20, 5, padding=2), nn.ReLU(),
+            nn.MaxPool2d(3, 2), nn.Conv2d(20, 24, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1))
+        self.classifier = nn.Sequential(nn.Dropout(), nn.Linear(24, 32), nn.ReLU(), nn.Dropout(), nn.Linear(32, 10))
+
+    def forward(self, x):
+        return self.classifier(torch.flatten(self.features(x), 1))
+
+
+class Vgg(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layers, channels = [], 3
+        for width in (8, 8, 0, 16, 16, 0):
+            layers += [nn.MaxPool2d(2)] if width == 0 else [nn.Conv2d(channels, width, 3, padding=1), nn.BatchNorm2d(width), nn.ReLU()]
+            channels = width or channels
+        self.features = nn.Sequential(*layers)
+        self.classifier = nn.Linear(16 * 6 * 6, 10)
+
+    def forward(self, x):
+        return torch.softmax(self.classifier(self.features(x).view(x.size(0), -1)), 1)
+
+
+class Residual(nn.Module):
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU(),
+                                  nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False), nn.BatchNorm2d(outputs))
+        self.skip = nn.Identity() if stride == 1 else nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False),
+                                                                    nn.BatchNorm2d(outputs))
+
+    def forward(self, x):
+        return torch.relu(self.body(x) + self.skip(x))
+
+
+class Inverted(nn.Module):
+    def __init__(self, inputs, outputs, stride, expand, excite=False, activation=nn.ReLU6):
+        super().__init__()
+        hidden = inputs * expand
+        self.same = stride == 1 and inputs == outputs
+        self.expand = nn.Sequential(nn.Conv2d(inputs, hidden, 1, bias=False), nn.BatchNorm2d(hidden), activation())
+        self.depth = nn.Sequential(nn.Conv2d(hidden, hidden, 3, stride, 1, groups=hidden, bias=False), nn.BatchNorm2d(hidden),
+                                   activation())
+        self.excite = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(hidden, 4, 1), nn.ReLU(), nn.Conv2d(4, hidden, 1),
+                                    nn.Hardsigmoid()) if excite else None
+        self.project = nn.Sequential(nn.Conv2d(hidden, outputs, 1, bias=False), nn.BatchNorm2d(outputs))
+
+    def forward(self, x):
+        y = self.depth(self.expand(x))
+        if self.excite is not None:
+            y = y * self.excite(y)
+        y = self.project(y)
+        return x + y if self.same else y
+
+
+class Fire(nn.Module):
+    def __init__(self, inputs, squeeze, expand):
+        super().__init__()
+        self.squeeze = nn.Conv2d(inputs, squeeze, 1)
+        self.one = nn.Conv2d(squeeze, expand, 1)
+        self.three = nn.Conv2d(squeeze, expand, 3, padding=1)
+
+    def forward(self, x):
+        x = torch.relu(self.squeeze(x))
+        return torch.cat((torch.relu(self.one(x)), torch.relu(self.three(x))), 1)
+
+
+class Inception(nn.Module):
+    def __init__(self, inputs):
+        super().__init__()
+        self.one = nn.Conv2d(inputs, 6, 1)
+        self.three = nn.Sequential(nn.Conv2d(inputs, 4, 1), nn.ReLU(), nn.Conv2d(4, 8, 3, padding=1))
+        self.wide = nn.Sequential(nn.Conv2d(inputs, 3, 1), nn.ReLU(), nn.Conv2d(3, 4, (1, 7), padding=(0, 3)), nn.ReLU(),
+                                  nn.Conv2d(4, 5, (7, 1), padding=(3, 0)))
+        self.pool = nn.Sequential(nn.AvgPool2d(3, 1, 1, count_include_pad=False), nn.Conv2d(inputs, 5, 1))
+
+    def forward(self, x):
+        return torch.relu(torch.cat((self.one(x), self.three(x), self.wide(x), self.pool(x)), 1))
+
+
+class Shuffled(nn.Module):
+    """DenseNet's growth, with the activations that have tables."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Conv2d(3, 8, 3, padding=1)
+        self.blocks = nn.ModuleList(nn.Sequential(nn.BatchNorm2d(8 + 6 * i), nn.SiLU(), nn.Conv2d(8 + 6 * i, 6, 3, padding=1))
+                                    for i in range(3))
+        self.head = nn.Linear(26, 5)
+
+    def forward(self, x):
+        x = self.stem(x)
+        for block in self.blocks:
+            x = torch.cat((x, block(x)), 1)
+        return self.head(x.mean((2, 3)))
+
+
+def export(zoo, name, model, shape, opset=13, fixed=False):
+    """Batch normalisations measure random images first; weights are PyTorch's own random ones."""
+    with torch.no_grad():
+        for norm in model.modules():
+            if isinstance(norm, nn.BatchNorm2d):
+                norm.weight.uniform_(0.5, 1.5)
+                norm.bias.uniform_(-0.3, 0.3)
+        model.train()
+        for _ in range(30):
+            model(torch.randn(8, *shape))
+        model.eval()
+        images = torch.from_numpy(zoo.normal(IMAGES, *shape))
+        output = model(images)
+    data = io.BytesIO()
+    torch.onnx.export(model, images, data, opset_version=opset, input_names=["input"], output_names=["output"],
+                      training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False,
+                      dynamic_axes=None if fixed else {"input": {0: "N"}, "output": {0: "N"}})
+    network = onnx.load_from_string(data.getvalue())
+    network.producer_version = ""
+    del network.graph.value_info[:]
+    for node in network.graph.node:
+        node.doc_string = ""
+    zoo.save(name, network, images.numpy(), output.numpy())
+
+
+def networks(zoo):
+    export(zoo, "net_alexnet", Alex(), (3, 40, 40), opset=9)
+    export(zoo, "net_vgg", Vgg(), (3, 24, 24), opset=11)
+    export(zoo, "net_resnet", nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(3, 2, 1), Residual(8, 8, 1),
+        Residual(8, 16, 2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10)), (3, 24, 24))
+    export(zoo, "net_mobilenetv2", nn.Sequential(
+        nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU6(), Inverted(8, 8, 1, 3), Inverted(8, 12, 2, 3),
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(12, 10)), (3, 32, 32))
+    export(zoo, "net_mobilenetv3", nn.Sequential(
+        nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.Hardswish(),
+        Inverted(8, 8, 1, 2, True, nn.Hardswish), Inverted(8, 12, 2, 3, True), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+        nn.Linear(12, 10)), (3, 24, 24), opset=14)
+    export(zoo, "net_squeezenet", nn.Sequential(
+        nn.Conv2d(3, 12, 3, 2), nn.ReLU(), nn.MaxPool2d(3, 2, ceil_mode=True), Fire(12, 4, 8), Fire(16, 6, 8),
+        nn.MaxPool2d(3, 2, ceil_mode=True), nn.Conv2d(16, 10, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()),
+        (3, 31, 31), opset=10)
+    export(zoo, "net_inception", nn.Sequential(
+        nn.Conv2d(3, 10, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), Inception(10), Inception(24), nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(), nn.Linear(24, 10)), (3, 20, 20), opset=12)
+    export(zoo, "net_densenet", Shuffled(), (3, 12, 12), opset=17)
+    export(zoo, "net_instance", nn.Sequential(
+        nn.ZeroPad2d(2), nn.Conv2d(3, 6, 5), nn.InstanceNorm2d(6, affine=True), nn.PReLU(6),
+        nn.Conv2d(6, 3, 3, padding=1), nn.Tanh()), (3, 16, 16), opset=11, fixed=True)
+
+
+def later(zoo):
+    """Behind the networks, so that their random numbers stay what they were."""
+    stored = zoo.normal(4, 3, 3, 3, scale=0.3)
+    zoo.node("conv_external_weights", "Conv", (3, 8, 8), lambda x: F.conv2d(x, t(stored)), {"w": stored})
+    zoo.move_out("conv_external_weights")
+    # larger than a half of a small input buffer
+    zoo.node("global_average_large", "GlobalAveragePool", (3, 41, 37), lambda x: x.mean((2, 3), keepdim=True))
+    zoo.node("global_maximum_large", "GlobalMaxPool", (3, 41, 37), lambda x: x.amax((2, 3), keepdim=True))
+    zoo.node("averagepool_large", "AveragePool", (2, 37, 41),
+             lambda x: F.avg_pool2d(x, (32, 35), 4, (3, 2), count_include_pad=False), kernel_shape=[32, 35],
+             strides=[4, 4], pads=[3, 2, 3, 2])
+    zoo.node("maxpool_large", "MaxPool", (2, 37, 41), lambda x: F.max_pool2d(x, (33, 35), 4, (3, 2)),
+             images=zoo.normal(IMAGES, 2, 37, 41) - 7, kernel_shape=[33, 35], strides=[4, 4], pads=[3, 2, 3, 2])
+    w = zoo.random.randint(-127, 128, (5, 3, 3, 3)).astype(numpy.int8)
+    scales = (numpy.abs(zoo.normal(5)) * 0.01 + 0.002).astype(numpy.float32)
+    images = zoo.normal(IMAGES, 3, 10, 10)
+
+    def quantised(x):
+        """What the quantisation stands for: FX16 is finer than 8 bits, so that only the ranges remain of it."""
+        x = F.conv2d(x.clamp(-128 * 8 / 255, 127 * 8 / 255), t(w.astype(numpy.float32) * scales.reshape(-1, 1, 1, 1)))
+        return x.clamp(0, 255 * 0.02)
+    zoo.graph("quantised", [
+        helper.make_node("QuantizeLinear", ["input", "xs", "xz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0), helper.make_node("Conv", ["d", "wd"], ["c"]),
+        helper.make_node("Relu", ["c"], ["r"]), helper.make_node("QuantizeLinear", ["r", "ys", "yz"], ["p"]),
+        helper.make_node("DequantizeLinear", ["p", "ys", "yz"], ["output"])], (3, 10, 10), quantised,
+        {"w": w, "ws": scales, "wz": numpy.zeros(5, numpy.int8), "xs": numpy.float32(8 / 255), "xz": numpy.uint8(128),
+         "ys": numpy.float32(0.02), "yz": numpy.int8(-128)}, images=images)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", default=FOLDER)
+    folder = parser.parse_args().folder
+    onnx_export.deterministic(SEED)
+    os.makedirs(folder, exist_ok=True)
+    zoo = Zoo(folder)
+    for part in (convolutions, pools, activations, norms, dense, arithmetic, places, networks, later):
+        part(zoo)
+    size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
+    print(f"{zoo.count} cases, {size} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by quickstart.sh and test.sh: installs the Debian packages that are missing. Needs neither network nor root
+# where nothing is.
+
+# Compilers and build; libraries; the guest's compiler; data (the digits travel with python3-sklearn).
+CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
+    libsystemc-dev libfyaml-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev zlib1g-dev
+    libonnx-dev libprotobuf-c-dev protobuf-c-compiler
+    gcc-riscv64-unknown-elf
+    python3 python3-numpy python3-sklearn"
+# What the tests need beyond that: the test library, readers of other people's for what is written.
+CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler picolibc-riscv64-unknown-elf qemu-system-misc python3-onnx sqlite3"
+
+# cnnvp_install PACKAGE...
+cnnvp_install() {
+    missing=
+    for package in "$@"; do
+        case $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null) in
+        "install ok installed") ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+    [ -n "$missing" ] || return 0
+    echo "Installing:$missing"
+    as_root=
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || {
+            echo "These packages are missing, and there is no sudo. As root: apt-get install$missing" >&2
+            return 1
+        }
+        as_root=sudo
+    fi
+    $as_root apt-get -q -o DPkg::Lock::Timeout=600 update
+    # shellcheck disable=SC2086 # a list of words
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=600 install \
+        --no-install-recommends $missing
+}
+
+# cnnvp_configure BUILD-FOLDER [CMAKE-ARGUMENT...]: a folder that is there keeps its generator.
+cnnvp_configure() {
+    folder=$1
+    shift
+    if [ ! -f "$folder/CMakeCache.txt" ]; then
+        set -- -G Ninja "$@"
+        if command -v ccache >/dev/null; then
+            set -- -DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache "$@"
+        fi
+    fi
+    cmake -S "$source" -B "$folder" "$@"
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing, builds, runs all tests; then builds with AddressSanitizer and UndefinedBehaviorSanitizer and
+# runs the tests again (without those labelled `bench` or `long`, and without the copy that is installed). The last line
+# says how many passed and failed. May be run again at any time, from any folder.
+set -eu
+source=$(cd "$(dirname "$0")/.." && pwd)
+. "$source/scripts/packages.sh"
+cd "$source"
+jobs=$(nproc)
+passed=0 failed=0
+
+# count LOG: adds the results of a ctest run; a run without results counts as one failure.
+count() {
+    total=$(sed -n 's/.* tests failed out of \([0-9][0-9]*\)$/\1/p' "$1" | tail -n 1)
+    bad=$(sed -n 's/.*, \([0-9][0-9]*\) tests failed out of [0-9][0-9]*$/\1/p' "$1" | tail -n 1)
+    if [ -z "$total" ] || [ -z "$bad" ] || [ "$total" -eq 0 ]; then
+        failed=$((failed + 1))
+        return
+    fi
+    passed=$((passed + total - bad))
+    failed=$((failed + bad))
+}
+
+# run_tests FOLDER [CTEST-ARGUMENT...]
+run_tests() {
+    folder=$1
+    shift
+    # The pipe hides ctest's status; its summary says the same.
+    ctest --test-dir "$folder" --output-on-failure --parallel "$jobs" --timeout 600 "$@" 2>&1 | tee "$folder/ctest.log"
+    count "$folder/ctest.log"
+}
+
+# shellcheck disable=SC2086 # a list of words
+cnnvp_install $CNNVP_BUILD_PACKAGES $CNNVP_TEST_PACKAGES
+
+cnnvp_configure build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=ON
+cmake --build build --parallel "$jobs"
+run_tests build
+
+# -O1: tests of whole networks stay quick; gcc 12's sanitizers see the same.
+cnnvp_configure build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCNNVP_SANITIZE=ON -DBUILD_TESTING=ON \
+    -DCMAKE_C_FLAGS=-O1 -DCMAKE_CXX_FLAGS=-O1
+cmake --build build-sanitize --parallel "$jobs"
+run_tests build-sanitize -LE 'bench|long|install'
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
