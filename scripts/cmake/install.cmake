@@ -36,7 +36,7 @@ function(cnnvp_collect_archives target)
   endforeach()
 endfunction()
 
-foreach(library cnnvp_explore cnnvp_compiler cnnvp_asm cnnvp)
+foreach(library cnnvp_explore cnnvp_data cnnvp_compiler cnnvp_asm cnnvp)
   cnnvp_collect_archives(${library})
 endforeach()
 get_property(archives GLOBAL PROPERTY CNNVP_ARCHIVES)
@@ -60,7 +60,7 @@ install(FILES ${whole_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # ---- pkg-config and CMake packages ----
 
 # What the archive's objects need of others.
-set(CNNVP_PC_REQUIRES "libfyaml jansson libzstd libprotobuf-c libxxhash sqlite3")
+set(CNNVP_PC_REQUIRES "libfyaml jansson zlib libzstd libprotobuf-c libxxhash sqlite3")
 file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp.pc.in ${CMAKE_BINARY_DIR}/cmake/cnnvp.pc @ONLY)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp-model.pc.in ${CMAKE_BINARY_DIR}/cmake/cnnvp-model.pc @ONLY)

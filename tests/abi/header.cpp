@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All public headers in C++. */
 #include "cnnvp.h"
+#include "cnnvp_data.h"
 #include "cnnvp_command.h"
 #include "cnnvp_model.h"
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the readers of data sets share. */
+#ifndef CNNVP_DATA_DATASET_H
+#define CNNVP_DATA_DATASET_H
+
+#include <zlib.h>
+
+#include "cnnvp_data.h"
+
+/* Bytes of images at most. */
+#define CNNVP_DATASET_BYTES_MAX ((uint64_t)1 << 30)
+#define CNNVP_DATASET_SIDE_MAX 65536u
+
+struct cnnvp_dataset {
+    uint64_t images;
+    uint32_t channels, height, width;
+    uint8_t *pixels;
+    uint8_t *labels;
+    char *label_source; /* for messages: the file that labels come from, the first of several */
+};
+
+/* Writes the message and returns CNNVP_BAD_INPUT. */
+cnnvp_result cnnvp_data_error(struct cnnvp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+CNNVP_MUST_USE cnnvp_result cnnvp_data_no_memory(struct cnnvp_error *error);
+
+/* ---- a file, unpacked on the way if it is gzip ---- */
+
+struct cnnvp_data_file {
+    const char *name;
+    gzFile stream;
+    struct cnnvp_error *error;
+};
+
+CNNVP_MUST_USE cnnvp_result cnnvp_data_open(const char *name, struct cnnvp_data_file *file, struct cnnvp_error *error);
+void cnnvp_data_close(struct cnnvp_data_file *file);
+/* Up to `size` bytes; *got is less only at the end of the file. A damaged or cut off gzip file is an error. */
+CNNVP_MUST_USE cnnvp_result cnnvp_data_some(struct cnnvp_data_file *file, void *data, size_t size, size_t *got);
+/* `size` bytes behind `used` of a buffer that grows as they come, so that no file makes it larger than what it holds.
+ * *got is less only at the end of the file. */
+CNNVP_MUST_USE cnnvp_result cnnvp_data_append(struct cnnvp_data_file *file, uint8_t **buffer, size_t used, size_t size,
+                                              size_t *got);
+
+/* ---- formats ---- */
+
+CNNVP_MUST_USE cnnvp_result cnnvp_data_idx(char *files, uint64_t limit, struct cnnvp_dataset *dataset,
+                                           struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_data_cifar10(char *files, uint64_t limit, struct cnnvp_dataset *dataset,
+                                               struct cnnvp_error *error);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The binary version of CIFAR-10: records of a label and three planes, red, green, blue, of 32 x 32 bytes. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dataset.h"
+
+enum { CHANNELS = 3, SIDE = 32, IMAGE = CHANNELS * SIDE * SIDE, RECORD = 1 + IMAGE, CLASSES = 10 };
+/* Records that are read together. */
+enum { BATCH = 64 };
+
+static cnnvp_result grow(struct cnnvp_dataset *dataset, uint64_t *room, struct cnnvp_error *error)
+{
+    if (dataset->images + BATCH <= *room)
+        return CNNVP_DONE;
+    const uint64_t larger = *room * 2 + BATCH;
+    uint8_t *pixels = realloc(dataset->pixels, larger * IMAGE);
+    if (pixels != NULL)
+        dataset->pixels = pixels;
+    uint8_t *labels = pixels != NULL ? realloc(dataset->labels, larger) : NULL;
+    if (labels == NULL)
+        return cnnvp_data_no_memory(error);
+    dataset->labels = labels;
+    *room = larger;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result take_record(const struct cnnvp_data_file *file, const uint8_t *record, uint64_t number,
+                                struct cnnvp_dataset *dataset)
+{
+    if (record[0] >= CLASSES)
+        return cnnvp_data_error(file->error, "%s: record %" PRIu64 " has label %u; CIFAR-10 has 0 to %d (is it the "
+                                             "binary version, %d bytes a record?)", file->name, number, record[0],
+                                CLASSES - 1, RECORD);
+    dataset->labels[dataset->images] = record[0];
+    memcpy(dataset->pixels + dataset->images * IMAGE, record + 1, IMAGE);
+    ++dataset->images;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_file(struct cnnvp_data_file *file, uint64_t limit, struct cnnvp_dataset *dataset,
+                              uint64_t *room)
+{
+    uint8_t *records = malloc((size_t)BATCH * RECORD);
+    if (records == NULL)
+        return cnnvp_data_no_memory(file->error);
+    cnnvp_result result = CNNVP_DONE;
+    size_t got = (size_t)BATCH * RECORD;
+    uint64_t number = 0;
+    while (result == CNNVP_DONE && got == (size_t)BATCH * RECORD && (limit == 0 || dataset->images < limit)) {
+        result = cnnvp_data_some(file, records, (size_t)BATCH * RECORD, &got);
+        if (result == CNNVP_DONE && dataset->images + BATCH > CNNVP_DATASET_BYTES_MAX / IMAGE)
+            result = cnnvp_data_error(file->error, "%s: more than 1 GiB of images; use fewer (--limit)", file->name);
+        if (result == CNNVP_DONE)
+            result = grow(dataset, room, file->error);
+        for (size_t at = 0; at + RECORD <= got && result == CNNVP_DONE && (limit == 0 || dataset->images < limit);
+             at += RECORD)
+            result = take_record(file, records + at, number++, dataset);
+        if (result == CNNVP_DONE && got % RECORD != 0 && (limit == 0 || dataset->images < limit))
+            result = cnnvp_data_error(file->error, "%s: cut off in record %" PRIu64 "; CIFAR-10's have %d bytes",
+                                      file->name, number, RECORD);
+    }
+    free(records);
+    if (result == CNNVP_DONE && number == 0)
+        return cnnvp_data_error(file->error, "%s: the file is empty; CIFAR-10's binary version is needed", file->name);
+    return result;
+}
+
+cnnvp_result cnnvp_data_cifar10(char *files, uint64_t limit, struct cnnvp_dataset *dataset, struct cnnvp_error *error)
+{
+    uint64_t room = 0;
+    dataset->channels = CHANNELS;
+    dataset->height = dataset->width = SIDE;
+    cnnvp_result result = CNNVP_DONE;
+    for (char *next = files; next != NULL && result == CNNVP_DONE && (limit == 0 || dataset->images < limit);) {
+        char *name = next;
+        next = strchr(name, ',');
+        if (next != NULL)
+            *next++ = '\0';
+        struct cnnvp_data_file file;
+        result = cnnvp_data_open(name, &file, error);
+        if (result == CNNVP_DONE)
+            result = read_file(&file, limit, dataset, &room);
+        cnnvp_data_close(&file);
+    }
+    if (result != CNNVP_DONE)
+        return result;
+    dataset->label_source = strdup(files);
+    return dataset->label_source != NULL ? CNNVP_DONE : cnnvp_data_no_memory(error);
+}
