@@ -8,19 +8,25 @@
 #include "instruction/descriptors.def"
 
 #define COUNT_ONE(name, help) +1
+#define FORM(form, name) DESCRIPTOR_##form = 0 CNNVP_DESCRIPTOR_##form(COUNT_ONE),
 enum { /* registers of each descriptor form */
     DESCRIPTOR_NONE = 0,
-    DESCRIPTOR_WINDOW = 0 CNNVP_DESCRIPTOR_WINDOW(COUNT_ONE),
-    DESCRIPTOR_MATMUL = 0 CNNVP_DESCRIPTOR_MATMUL(COUNT_ONE),
-    DESCRIPTOR_VECTOR = 0 CNNVP_DESCRIPTOR_VECTOR(COUNT_ONE),
-    DESCRIPTOR_TRANSFER = 0 CNNVP_DESCRIPTOR_TRANSFER(COUNT_ONE)
+    CNNVP_DESCRIPTORS(FORM)
 };
+#undef FORM
 #undef COUNT_ONE
 
-_Static_assert((int)DESCRIPTOR_WINDOW <= (int)CNNVP_DESCRIPTOR_MAX && (int)DESCRIPTOR_MATMUL <= (int)CNNVP_DESCRIPTOR_MAX
-                   && (int)DESCRIPTOR_VECTOR <= (int)CNNVP_DESCRIPTOR_MAX
-                   && (int)DESCRIPTOR_TRANSFER <= (int)CNNVP_DESCRIPTOR_MAX,
-               "a command carries every descriptor form");
+#define FORM(form, name)                                                                                               \
+    _Static_assert((int)DESCRIPTOR_##form <= (int)CNNVP_DESCRIPTOR_MAX, "a command carries every descriptor form");
+CNNVP_DESCRIPTORS(FORM)
+#undef FORM
+
+/* Status fields as masks. */
+enum {
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help)                                                                 \
+    ISA_STATUS_##mnemonic##_##name = ((1 << (width)) - 1) << (lsb),
+#include "instruction/opcodes.def"
+};
 
 static const struct isa_opcode opcodes[256] = {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
@@ -76,7 +82,34 @@ static uint32_t cause_of(uint32_t buffer)
 static uint32_t array_resources(const struct isa_fields *fields)
 {
     const uint32_t weights = fields->opcode == ISA_pool ? 0u : half_of(fields, 1);
-    return ISA_USE_ARRAY | half_of(fields, 0) | half_of(fields, 2) | weights;
+    const int training = fields->opcode >= ISA_tforward && fields->opcode <= ISA_touter;
+    const int bias = training && (fields->status & ISA_STATUS_tforward_bias) != 0; /* at the same place in all */
+    return ISA_USE_ARRAY | (bias ? 0u : half_of(fields, 0)) | half_of(fields, 2) | weights;
+}
+
+/* The multi-function module: the working half of the intermediate buffer, and the idle one where the instruction says. */
+static uint32_t multi_function_resources(const struct isa_fields *fields)
+{
+    const uint32_t both = half_of(fields, 2) | (uint32_t)ISA_USE_OUTPUT << (~fields->halves >> 2 & 1u);
+    uint32_t two_halves = 0;
+    switch (fields->opcode) {
+    case ISA_tcoef:
+    case ISA_tbnupdate:
+    case ISA_tclear:
+        return ISA_USE_VECTOR;
+    case ISA_tpost:
+        two_halves = fields->status & ISA_STATUS_tpost_park;
+        break;
+    case ISA_tpostback:
+        two_halves = fields->status & ISA_STATUS_tpostback_idle;
+        break;
+    case ISA_tupdate:
+        two_halves = fields->status & ISA_STATUS_tupdate_idle;
+        break;
+    default:
+        break;
+    }
+    return ISA_USE_VECTOR | (two_halves ? both : half_of(fields, 2));
 }
 
 static uint32_t vector_resources(const struct isa_fields *fields)
@@ -84,6 +117,8 @@ static uint32_t vector_resources(const struct isa_fields *fields)
     const uint32_t a = fields->status & 3u;
     const uint32_t b = fields->status >> 2 & 3u;
     uint32_t used = ISA_USE_VECTOR;
+    if (fields->opcode >= ISA_tstat)
+        return multi_function_resources(fields);
     if (fields->opcode == ISA_vout)
         return used | half_of(fields, 2);
     used |= half_of(fields, a == 3u ? 2u : a); /* 3: output as 64-bit slots */

@@ -13,7 +13,10 @@
  */
 #include "train_array.h"
 
+#include "cnnvp_tile.h"
 #include "train_tile.h"
+
+#include <stdlib.h>
 
 enum {
 #define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
@@ -27,7 +30,7 @@ enum {
     STAT_COUNT
 };
 
-enum { PORT_command, PORT_input, PORT_weight, PORT_output };
+enum { PORT_command, PORT_input, PORT_weight, PORT_output, PORT_scales };
 enum { TRACK_array };
 enum { DETAIL_fast, DETAIL_cycle };
 
@@ -41,6 +44,8 @@ struct train_array {
     bool stepped;
     bool timing_only;
     struct cnnvp_train_scratch scratch;
+    void *ones; /* a row of mantissas that are 1, for biases */
+    uint64_t ones_count;
 };
 
 /* Cycles by which the buffers' ports lengthen a command. */
@@ -121,7 +126,9 @@ static struct piece results_piece(const struct train_array *array, const struct 
 static struct piece scales_piece(const struct work *work)
 {
     const struct cnnvp_train_tile *tile = &work->tile;
-    return (struct piece){.port = PORT_output, .half = tile->out_half, .address = tile->out_exp_addr,
+    const bool held = (tile->out_exp_addr & CNNVP_TILE_HELD) != 0;
+    return (struct piece){.port = held ? PORT_scales : PORT_output, .half = held ? 0 : tile->out_half,
+                          .address = tile->out_exp_addr & ~CNNVP_TILE_HELD,
                           .count = tile->out_exps, .bytes = 2u, .words = tile->out_exps};
 }
 
@@ -138,7 +145,30 @@ static int check_output(const struct train_array *array, const struct work *work
     return status;
 }
 
-static int borrow_operands(const struct train_array *array, struct work *work)
+/* A row of ones as wide as the map. */
+static int make_ones(struct train_array *array, struct work *work)
+{
+    static const int8_t exponent = 0;
+    const uint64_t count = work->tile.in_w;
+    if (array->ones_count < count) {
+        free(array->ones);
+        array->ones = malloc((size_t)(count * mantissa_bytes(array)));
+        array->ones_count = array->ones == NULL ? 0 : count;
+        if (array->ones == NULL)
+            return CNNVP_E_NOMEM;
+        const int32_t one = INT32_C(1) << (array->shape.mantissa_bits - 2u);
+        for (uint64_t i = 0; i < count; ++i)
+            if (cnnvp_train_is_wide(&array->shape))
+                ((int32_t *)array->ones)[i] = one;
+            else
+                ((int8_t *)array->ones)[i] = (int8_t)one;
+    }
+    work->data.input = array->ones;
+    work->data.in_exps = &exponent;
+    return CNNVP_OK;
+}
+
+static int borrow_operands(struct train_array *array, struct work *work)
 {
     const struct cnnvp_train_tile *tile = &work->tile;
     const struct cnnvp_train_cost *cost = &work->cost;
@@ -157,6 +187,8 @@ static int borrow_operands(const struct train_array *array, struct work *work)
     void *data[4] = {NULL};
     uint64_t stalls[4] = {0};
     for (size_t i = 0; i < 4u; ++i) {
+        if (tile->bias && pieces[i].port == PORT_input)
+            continue;
         const int status = borrow(array, work, CNNVP_BORROW_READ, 0, &pieces[i], &data[i], &stalls[i]);
         if (status != CNNVP_OK)
             return status;
@@ -167,6 +199,8 @@ static int borrow_operands(const struct train_array *array, struct work *work)
     work->data.second_exps = data[3];
     work->stalls.input = stalls[0];
     work->stalls.weight = stalls[1];
+    if (tile->bias)
+        return make_ones(array, work);
     return CNNVP_OK;
 }
 
@@ -222,17 +256,17 @@ static void count_command(const struct train_array *array, const struct work *wo
     } counts[] = {
         {STAT_commands, 1u},
         {STAT_busy_cycles, busy},
-        {STAT_compute_cycles, work->cost.compute_cycles},
+        {work->tile.bias ? STAT_bias_cycles : STAT_compute_cycles, work->cost.compute_cycles},
         {STAT_fill_cycles, work->cost.fill_cycles},
         {STAT_writeout_cycles, work->cost.writeout_cycles},
         {STAT_input_port_cycles, work->stalls.input},
         {STAT_weight_port_cycles, work->stalls.weight},
         {STAT_output_port_cycles, work->stalls.output},
-        {STAT_input_words, work->cost.input_words},
+        {STAT_input_words, work->tile.bias ? 0 : work->cost.input_words},
         {STAT_weight_words, work->cost.weight_words},
         {STAT_output_words, work->cost.output_words},
         {STAT_partial_words, work->cost.partial_words},
-        {STAT_exponents, work->tile.in_exps + work->tile.second_exps + work->tile.out_exps},
+        {STAT_exponents, (work->tile.bias ? 0 : work->tile.in_exps) + work->tile.second_exps + work->tile.out_exps},
         {STAT_macs, work->cost.macs},
         {STAT_saturations, saturated},
     };
@@ -341,6 +375,7 @@ static void train_array_fini(void *self)
 {
     struct train_array *array = self;
     cnnvp_train_scratch_free(&array->scratch);
+    free(array->ones);
 }
 
 /* ---- tables ---- */
@@ -361,6 +396,7 @@ static const struct cnnvp_port ports[] = {
     [PORT_input] = {"input", CNNVP_PORT_INITIATOR, 0, 0, 0, "input buffer: images, activations or errors"},
     [PORT_weight] = {"weight", CNNVP_PORT_INITIATOR, 0, 0, 0, "weight buffer: weights, or errors in gradients"},
     [PORT_output] = {"output", CNNVP_PORT_INITIATOR, 0, 0, 0, "intermediate buffer"},
+    [PORT_scales] = {"scales", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL, 0, 0, "max-min buffer: scales kept there"},
 };
 
 static const char *const tracks[] = {[TRACK_array] = "array"};

@@ -9,13 +9,13 @@ enum {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
     OP_##mnemonic = (code),                                                                                            \
     MASK_##mnemonic = (status_mask),
-#include "train_array/opcodes_train.def"
+#include "instruction/opcodes.def"
 };
 
 /* The status fields are the same for all six. */
-enum { STATUS_ACCUMULATE = 1u << 0, STATUS_FP32 = 1u << 1 };
+enum { STATUS_ACCUMULATE = 1u << 0, STATUS_FP32 = 1u << 1, STATUS_BIAS = 1u << 2 };
 
-#include "train_array/descriptors_train.def"
+#include "instruction/descriptors.def"
 #define REGISTER_TCONV(name, help) TCONV_##name,
 #define REGISTER_TGRADIENT(name, help) TGRADIENT_##name,
 #define REGISTER_TMATMUL(name, help) TMATMUL_##name,
@@ -172,6 +172,18 @@ static void read_outer(const uint32_t *d, struct cnnvp_train_tile *tile)
 }
 
 /* ---- checks ---- */
+
+/* The first operand is a channel of ones, which lies in no buffer (Part B 0-8). */
+static int read_as_ones(struct cnnvp_train_tile *tile, const char **reason)
+{
+    if (tile->in_channels != 1u)
+        return refuse(reason, "a bias has one input channel");
+    tile->in_addr = 0;
+    tile->in_row_stride = tile->in_channel_stride = tile->in_image_stride = 0;
+    tile->in_exp_addr = 0;
+    tile->in_exp_image_stride = tile->in_exp_channel_stride = 0;
+    return CNNVP_OK;
+}
 
 static int check_sizes(const struct cnnvp_train_tile *tile, const char **reason)
 {
@@ -333,7 +345,10 @@ int cnnvp_train_decode(const struct cnnvp_train_shape *shape, const struct cnnvp
     tile->out_half = (command->halves & CNNVP_HALF_OUTPUT) != 0;
     tile->accumulate = (command->status & STATUS_ACCUMULATE) != 0;
     tile->to_float = (command->status & STATUS_FP32) != 0;
+    tile->bias = (command->status & STATUS_BIAS) != 0;
     int status = read_command(command, tile, reason);
+    if (status == CNNVP_OK && tile->bias)
+        status = read_as_ones(tile, reason);
     if (status == CNNVP_OK)
         status = check_sizes(tile, reason);
     if (status == CNNVP_OK)

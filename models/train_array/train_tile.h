@@ -52,6 +52,7 @@ struct cnnvp_train_tile {
     bool connected;   /* fully connected layer */
     bool accumulate;
     bool to_float;
+    bool bias;        /* the first operand is a channel of ones */
     uint32_t tag;
 
     uint32_t images;

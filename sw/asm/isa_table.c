@@ -27,41 +27,21 @@ const uint64_t cnnvp_asm_operand_masks[ASM_FORMAT_COUNT] = {
 #include "instruction/opcodes.def"
 };
 
-/* Offsets: place of the name in its list. */
-enum window_register {
-#define ENTRY(name, help) WINDOW_##name,
-    CNNVP_DESCRIPTOR_WINDOW(ENTRY)
-#undef ENTRY
-};
-enum matmul_register {
-#define ENTRY(name, help) MATMUL_##name,
-    CNNVP_DESCRIPTOR_MATMUL(ENTRY)
-#undef ENTRY
-};
-enum vector_register {
-#define ENTRY(name, help) VECTOR_##name,
-    CNNVP_DESCRIPTOR_VECTOR(ENTRY)
-#undef ENTRY
-};
-enum transfer_register {
-#define ENTRY(name, help) TRANSFER_##name,
-    CNNVP_DESCRIPTOR_TRANSFER(ENTRY)
-#undef ENTRY
-};
+/* Registers of each form: the offset is the place of the name in its list. */
+#define NAME(name, help) #name,
+#define FORM(form, name) static const char *const names_of_##name[] = {CNNVP_DESCRIPTOR_##form(NAME)};
+CNNVP_DESCRIPTORS(FORM)
+#undef FORM
+#undef NAME
 
-static const struct asm_register registers[] = {
-#define ENTRY(name, help) {"WINDOW", #name, WINDOW_##name},
-    CNNVP_DESCRIPTOR_WINDOW(ENTRY)
-#undef ENTRY
-#define ENTRY(name, help) {"MATMUL", #name, MATMUL_##name},
-    CNNVP_DESCRIPTOR_MATMUL(ENTRY)
-#undef ENTRY
-#define ENTRY(name, help) {"VECTOR", #name, VECTOR_##name},
-    CNNVP_DESCRIPTOR_VECTOR(ENTRY)
-#undef ENTRY
-#define ENTRY(name, help) {"TRANSFER", #name, TRANSFER_##name},
-    CNNVP_DESCRIPTOR_TRANSFER(ENTRY)
-#undef ENTRY
+static const struct {
+    const char *descriptor;
+    const char *const *names;
+    size_t count;
+} forms[] = {
+#define FORM(form, name) {#form, names_of_##name, sizeof names_of_##name / sizeof names_of_##name[0]},
+    CNNVP_DESCRIPTORS(FORM)
+#undef FORM
 };
 
 static int same(const char *known, const char *name, size_t length)
@@ -87,8 +67,9 @@ const struct asm_status *cnnvp_asm_find_status(uint32_t opcode, const char *name
 
 int cnnvp_asm_find_register(const char *descriptor, const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof registers / sizeof registers[0]; ++i)
-        if (strcmp(registers[i].descriptor, descriptor) == 0 && same(registers[i].name, name, length))
-            return (int)registers[i].offset;
+    for (size_t f = 0; f < sizeof forms / sizeof forms[0]; ++f)
+        for (size_t i = 0; strcmp(forms[f].descriptor, descriptor) == 0 && i < forms[f].count; ++i)
+            if (same(forms[f].names[i], name, length))
+                return (int)i;
     return -1;
 }

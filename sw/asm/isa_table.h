@@ -26,13 +26,6 @@ struct asm_status {
     uint32_t width;
 };
 
-/* A register of a descriptor form. */
-struct asm_register {
-    const char *descriptor;
-    const char *name;
-    uint32_t offset;
-};
-
 extern const struct asm_opcode cnnvp_asm_opcodes[256];
 extern const struct asm_status cnnvp_asm_statuses[];
 extern const size_t cnnvp_asm_status_count;

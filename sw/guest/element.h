@@ -25,18 +25,12 @@ enum cnnvp_status_lsb {
 
 /* Descriptors as structs of 32-bit registers, in the order of the element's registers. */
 #define CNNVP_DESCRIPTOR_MEMBER(name, help) uint32_t name;
-struct cnnvp_window {
-    CNNVP_DESCRIPTOR_WINDOW(CNNVP_DESCRIPTOR_MEMBER)
-};
-struct cnnvp_matmul {
-    CNNVP_DESCRIPTOR_MATMUL(CNNVP_DESCRIPTOR_MEMBER)
-};
-struct cnnvp_vector {
-    CNNVP_DESCRIPTOR_VECTOR(CNNVP_DESCRIPTOR_MEMBER)
-};
-struct cnnvp_transfer {
-    CNNVP_DESCRIPTOR_TRANSFER(CNNVP_DESCRIPTOR_MEMBER)
-};
+#define CNNVP_DESCRIPTOR_STRUCT(form, name)                                                                            \
+    struct cnnvp_##name {                                                                                              \
+        CNNVP_DESCRIPTOR_##form(CNNVP_DESCRIPTOR_MEMBER)                                                               \
+    };
+CNNVP_DESCRIPTORS(CNNVP_DESCRIPTOR_STRUCT)
+#undef CNNVP_DESCRIPTOR_STRUCT
 #undef CNNVP_DESCRIPTOR_MEMBER
 
 struct cnnvp_word {
