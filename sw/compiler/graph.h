@@ -34,6 +34,24 @@ struct cnnvp_graph_post {
     float value;
 };
 
+/* Parameters of a layer that learns. */
+enum cnnvp_graph_role {
+    CNNVP_GRAPH_WEIGHTS = 0, /* normalisation: gamma */
+    CNNVP_GRAPH_BIAS = 1,    /* normalisation: beta */
+    CNNVP_GRAPH_MEAN = 2,
+    CNNVP_GRAPH_VARIANCE = 3,
+    CNNVP_GRAPH_ROLES = 4
+};
+
+/* Where the file has a parameter (train_import.h): input `input` of node number `node` - 1; node 0: nowhere. */
+struct cnnvp_graph_origin {
+    uint32_t node;
+    uint32_t input;
+    uint32_t rank;
+    int64_t dims[4];
+    int absent; /* 1: the file has no values */
+};
+
 struct cnnvp_graph_tensor {
     const char *name;      /* of the ONNX value */
     uint32_t rank;         /* of the ONNX value, batch included: 4 (N, C, H, W), 3 (N, C, W) or 2 (N, C) */
@@ -64,7 +82,10 @@ struct cnnvp_graph_layer {
     enum cnnvp_image_arithmetic arithmetic; /* add */
     enum cnnvp_image_axis axis;             /* softmax */
     enum cnnvp_image_norm_kind norm;
-    float epsilon;         /* norm with statistics of the data */
+    float epsilon;         /* norm with statistics of the data, or when training */
+    /* Import for training only: a batch norm's own parameters, which the ordinary import folds into weights and bias. */
+    float *mean, *variance;
+    struct cnnvp_graph_origin origins[CNNVP_GRAPH_ROLES];
     float inverse_max, scale_max, offset_max; /* its 1 / sigma, scales, offsets as the float pass saw them */
     int32_t scale_frac, offset_frac, inverse_frac;
     /* activation: a copy that lies in the output from this position on, the rest of which is other layers' or zeros. */

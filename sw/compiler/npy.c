@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "compiler.h"
+#include "whole_file.h"
 
 /* No header that numpy writes for these types is longer. */
 #define HEADER_MAX 65536u
@@ -242,24 +241,6 @@ static size_t make_header(const struct cnnvp_array *array, size_t type, char *he
     return used;
 }
 
-/* Opens what is to be written: `temporary`, which is renamed at the end; or the file itself, and `temporary` becomes
- * empty, where the name stands for a device, a pipe or a link: renaming would put a plain file into its place. */
-static FILE *open_output(const char *file, char *temporary)
-{
-    struct stat status;
-    if (lstat(file, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) {
-        *temporary = '\0';
-        return fopen(file, "wb");
-    }
-    const int descriptor = mkstemp(temporary);
-    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-    if (stream == NULL && descriptor >= 0) {
-        (void)close(descriptor);
-        (void)unlink(temporary);
-    }
-    return stream;
-}
-
 cnnvp_result cnnvp_npy_write(const char *file, const struct cnnvp_array *array, struct cnnvp_error *error)
 {
     size_t type = 0;
@@ -271,30 +252,11 @@ cnnvp_result cnnvp_npy_write(const char *file, const struct cnnvp_array *array, 
     const size_t header_size = make_header(array, type, header, sizeof header);
     int valid;
     const size_t count = count_elements(array, SIZE_MAX / 8, &valid);
-    const size_t name_size = strlen(file) + 8;
-    char *temporary = malloc(name_size);
-    if (temporary == NULL)
-        return cnnvp_compiler_no_memory(error);
-    (void)snprintf(temporary, name_size, "%s.XXXXXX", file);
-    FILE *stream = open_output(file, temporary);
-    int done = stream != NULL && fwrite(header, 1, header_size, stream) == header_size &&
-               fwrite(array->data, types[type].size, count, stream) == count;
-    int why = errno;
-    if (stream != NULL && fclose(stream) != 0 && done) {
-        done = 0;
-        why = errno;
-    }
-    const mode_t mask = umask(0);
-    (void)umask(mask);
-    if (done && *temporary && (chmod(temporary, 0666 & ~mask) != 0 || rename(temporary, file) != 0)) {
-        done = 0;
-        why = errno;
-    }
-    if (!done && stream != NULL && *temporary)
-        (void)unlink(temporary);
-    free(temporary);
-    if (done)
-        return CNNVP_DONE;
-    (void)cnnvp_compiler_error(error, "%s: cannot be written: %s", file, strerror(why));
-    return CNNVP_FAILED;
+    struct cnnvp_whole_file out;
+    const cnnvp_result result = cnnvp_whole_open(file, &out, error);
+    if (result != CNNVP_DONE)
+        return result;
+    (void)fwrite(header, 1, header_size, out.stream);
+    (void)fwrite(array->data, types[type].size, count, out.stream);
+    return cnnvp_whole_close(&out, 1, error);
 }

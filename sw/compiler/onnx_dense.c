@@ -83,6 +83,9 @@ static cnnvp_result add_dense(struct cnnvp_import *import, int32_t in, uint32_t 
     layer->weights = weights;
     layer->has_bias = has_bias != 0;
     layer->bias = bias;
+    cnnvp_import_origin(import, CNNVP_GRAPH_WEIGHTS, 1);
+    if (has_bias)
+        cnnvp_import_origin(import, CNNVP_GRAPH_BIAS, 2);
     return CNNVP_DONE;
 }
 
@@ -95,6 +98,10 @@ static cnnvp_result import_gemm(struct cnnvp_import *import)
     cnnvp_result result = cnnvp_import_tensor(import, 0, 2, &in);
     if (result == CNNVP_DONE && cnnvp_onnx_int(import->node, "transA", 0) != 0)
         result = cnnvp_import_error(import, "transA=1 would mix the images of the batch; transA=0 is needed");
+    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
+    if (result == CNNVP_DONE && import->training && (alpha < 1.0f || alpha > 1.0f || beta < 1.0f || beta > 1.0f))
+        result = cnnvp_import_error(import, "alpha is %g, beta %g; a layer that learns needs 1", (double)alpha,
+                                    (double)beta);
     if (result == CNNVP_DONE)
         result = cnnvp_import_constant(import, 1, &matrix);
     if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
@@ -105,8 +112,7 @@ static cnnvp_result import_gemm(struct cnnvp_import *import)
     float *weights;
     float *biases = NULL;
     result = read_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0,
-                         cnnvp_onnx_float(import->node, "alpha", 1.0f), import->graph->tensors[in].channels, &outputs,
-                         &weights);
+                         alpha, import->graph->tensors[in].channels, &outputs, &weights);
     if (result == CNNVP_DONE && bias != NULL)
         result = cnnvp_import_per_channel(import, bias, 2, outputs, beta, &biases);
     return result == CNNVP_DONE ? add_dense(import, in, outputs, weights, bias != NULL, biases) : result;
@@ -160,6 +166,21 @@ static cnnvp_result add_affine(struct cnnvp_import *import, int32_t in, float *s
     return cnnvp_import_affine(import, in, scale, offset, 0, &layer);
 }
 
+/* As it is: scale, offset, mean, variance. */
+static cnnvp_result add_batch_norm(struct cnnvp_import *import, int32_t in, float *values[4], float epsilon)
+{
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_affine(import, in, values[0], values[1], 0, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->mean = values[2];
+    layer->variance = values[3];
+    layer->epsilon = epsilon;
+    for (size_t i = 0; i < 4; ++i)
+        cnnvp_import_origin(import, (enum cnnvp_graph_role)i, i + 1);
+    return CNNVP_DONE;
+}
+
 static cnnvp_result import_batch_norm(struct cnnvp_import *import)
 {
     int32_t in;
@@ -176,6 +197,8 @@ static cnnvp_result import_batch_norm(struct cnnvp_import *import)
     if (result != CNNVP_DONE)
         return result;
     const double epsilon = (double)cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
+    if (import->training)
+        return add_batch_norm(import, in, values, (float)epsilon);
     for (size_t c = 0; c < import->graph->tensors[in].channels && !import->graph->weightless; ++c) {
         const double deviation = sqrt((double)values[3][c] + epsilon);
         if (!(deviation > 0.0))
@@ -247,7 +270,12 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_image_
     }
     if (operation == CNNVP_ARITHMETIC_DIV)
         return add_affine(import, in, scale, NULL);
-    return operation == CNNVP_ARITHMETIC_MUL ? add_affine(import, in, values, NULL) : add_affine(import, in, scale, values);
+    if (operation == CNNVP_ARITHMETIC_MUL)
+        return add_affine(import, in, values, NULL);
+    result = add_affine(import, in, scale, values);
+    if (result == CNNVP_DONE && operation == CNNVP_ARITHMETIC_ADD)
+        cnnvp_import_origin(import, CNNVP_GRAPH_BIAS, 1 - tensor_input);
+    return result;
 }
 
 /* A dimension of two operands: the same, or 1 for one that counts for all positions. */

@@ -91,6 +91,8 @@ cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__Tensor
                                   tensor->name != NULL ? tensor->name : "", cnnvp_onnx_elements(tensor), count);
     if (import->graph->weightless)
         return CNNVP_DONE;
+    if (import->training && !cnnvp_onnx_has_values(tensor))
+        return cnnvp_import_blank(import, tensor, count, out);
     /* The data are known to be there before memory is asked for: a file cannot claim more than it holds. */
     struct cnnvp_error why;
     if (cnnvp_onnx_check(&import->onnx, tensor, count, &why) != CNNVP_DONE)
@@ -285,11 +287,12 @@ static cnnvp_result define_inputs(struct cnnvp_import *import)
         const Onnx__ValueInfoProto *info = graph->input[i];
         if (info->name == NULL || cnnvp_names_get(&import->names, info->name, &number))
             continue;
-        if (first != NULL)
+        if (first != NULL && !import->training)
             return cnnvp_compiler_error(import->error, "%s: the network has several inputs (\"%s\", \"%s\"); one is "
-                                                       "needed", import->onnx.name, first, info->name);
-        first = info->name;
-        const cnnvp_result result = define_input(import, info);
+                                                       "needed, and values for the others", import->onnx.name, first,
+                                        info->name);
+        const cnnvp_result result = first != NULL ? cnnvp_import_parameter(import, info) : define_input(import, info);
+        first = first != NULL ? first : info->name;
         if (result != CNNVP_DONE)
             return result;
     }
@@ -347,15 +350,24 @@ static cnnvp_result define_output(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_graph(struct cnnvp_import *import)
+cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
     cnnvp_result result = define_initializers(import);
     if (result == CNNVP_DONE)
         result = define_inputs(import);
-    for (size_t i = 0; i < graph->n_node && result == CNNVP_DONE; ++i)
+    for (size_t i = 0; i < graph->n_node && result == CNNVP_DONE; ++i) {
+        import->node_number = (uint32_t)i;
         result = import_node(import, graph->node[i]);
+    }
     return result == CNNVP_DONE ? define_output(import) : result;
+}
+
+void cnnvp_import_clear(struct cnnvp_import *import)
+{
+    cnnvp_onnx_close(&import->onnx);
+    cnnvp_names_clear(&import->names);
+    free(import->values);
 }
 
 cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph, struct cnnvp_error *error)
@@ -366,10 +378,8 @@ cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_gr
     cnnvp_result result = cnnvp_onnx_open(file, &import.onnx, error);
     if (result != CNNVP_DONE)
         return result;
-    result = import_graph(&import);
-    cnnvp_onnx_close(&import.onnx);
-    cnnvp_names_clear(&import.names);
-    free(import.values);
+    result = cnnvp_import_graph(&import);
+    cnnvp_import_clear(&import);
     if (result != CNNVP_DONE)
         cnnvp_graph_clear(graph);
     return result;

@@ -25,6 +25,8 @@ struct cnnvp_import {
     size_t value_capacity;
     int64_t batch;            /* of the network's input as the file says, 0: a symbol */
     const Onnx__NodeProto *node;
+    uint32_t node_number;
+    int training;             /* parameters stay apart, and may be without values (train_import.h) */
     struct cnnvp_error *error;
 };
 
@@ -51,6 +53,17 @@ int cnnvp_import_has(const struct cnnvp_import *import, size_t index);
  * `count` elements. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
                                                 size_t count, float **out);
+
+/* Training: input `input` of the node is that parameter of the graph's last layer. Nothing else otherwise. */
+void cnnvp_import_origin(struct cnnvp_import *import, enum cnnvp_graph_role role, size_t input);
+/* Training: a further input of the graph is a parameter without values. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, const Onnx__ValueInfoProto *info);
+/* Training: zeros for a parameter without values; they are drawn when its layer is known. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_blank(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
+                                               size_t count, float **out);
+/* The whole file, opened. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_graph(struct cnnvp_import *import);
+void cnnvp_import_clear(struct cnnvp_import *import);
 
 /* The node's first output becomes that value. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name,

@@ -344,6 +344,12 @@ static cnnvp_result locate(const struct cnnvp_onnx *onnx, const Onnx__TensorProt
     return CNNVP_DONE;
 }
 
+int cnnvp_onnx_has_values(const Onnx__TensorProto *tensor)
+{
+    return tensor->has_raw_data || tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL ||
+           tensor->n_float_data + tensor->n_double_data + tensor->n_int64_data + tensor->n_int32_data != 0;
+}
+
 cnnvp_result cnnvp_onnx_check(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, size_t count,
                               struct cnnvp_error *error)
 {

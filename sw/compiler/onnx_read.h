@@ -31,6 +31,9 @@ void cnnvp_onnx_close(struct cnnvp_onnx *onnx);
 /* Elements of a tensor; 0 if a dimension is 0 or negative or there are more than 2^31 - 1. */
 size_t cnnvp_onnx_elements(const Onnx__TensorProto *tensor);
 
+/* 0: it has a shape alone. */
+int cnnvp_onnx_has_values(const Onnx__TensorProto *tensor);
+
 /* The data are there, `count` elements of them: in this file or in another one of its folder. */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_check(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor,
                                              size_t count, struct cnnvp_error *error);

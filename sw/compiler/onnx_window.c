@@ -189,6 +189,9 @@ static cnnvp_result import_conv(struct cnnvp_import *import)
     layer->weights = values;
     layer->has_bias = bias != NULL;
     layer->bias = biases;
+    cnnvp_import_origin(import, CNNVP_GRAPH_WEIGHTS, 1);
+    if (bias != NULL)
+        cnnvp_import_origin(import, CNNVP_GRAPH_BIAS, 2);
     return CNNVP_DONE;
 }
 
