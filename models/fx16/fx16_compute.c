@@ -18,6 +18,8 @@
 #define PACKED_BYTES (UINT64_C(512) << 10)
 /* Up to so many positions, dot products are faster, given so many terms. */
 enum { DOT_MAX_AREA = 16, DOT_MIN_TERMS = 32 };
+/* Words that gathering may write too much. */
+enum { GATHER_SLACK = 4 };
 
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
@@ -148,26 +150,37 @@ static void pack_pair(const struct cnnvp_fx16_tile *tile, const struct packing *
     }
 }
 
+/* The weights of one pair of input channels, k[o] for each of the output channels: `second` is the distance to the second
+ * input channel's taps, 0 if there is none. */
+static int32_t *pack_taps(const int16_t *const k[FX16_DIRECT_CHANNELS], uint64_t taps, uint64_t second, int32_t *out)
+{
+    for (uint64_t t = 0; t < taps; ++t, out += 2u * FX16_DIRECT_CHANNELS) {
+        for (uint32_t o = 0; o < FX16_DIRECT_CHANNELS; ++o) {
+            const int16_t k0 = k[o][t];
+            const int16_t k1 = second != 0 ? k[o][second + t] : 0;
+            out[o] = fx16_pair(fx16_low(k0), fx16_low(k1));
+            out[FX16_DIRECT_CHANNELS + o] = fx16_pair(fx16_high(k0), fx16_high(k1));
+        }
+    }
+    return out;
+}
+
+/* Behind the last output channel the last one is packed again: nobody looks at those sums. */
 static void pack_weights(const struct cnnvp_fx16_tile *tile, const struct packing *p, const int16_t *weights,
                          uint32_t channel, uint32_t first_pair, uint32_t pairs)
 {
     const uint64_t taps = p->taps;
-    const uint32_t channels = minimum(FX16_DIRECT_CHANNELS, tile->out_channels - channel);
-    if (channels < FX16_DIRECT_CHANNELS)
-        memset(p->weights, 0, (size_t)(pairs * taps) * 2u * FX16_DIRECT_CHANNELS * sizeof *p->weights);
-    for (uint32_t o = 0; o < channels; ++o) {
-        const uint64_t base = ((uint64_t)(channel + o) * tile->in_channels + 2u * (uint64_t)first_pair) * taps;
-        const int16_t *k = weights + base;
-        int32_t *out = p->weights + o;
-        for (uint32_t pair = 0; pair < pairs; ++pair, k += 2u * taps) {
-            const bool both = 2u * (uint64_t)(first_pair + pair) + 1u < tile->in_channels;
-            for (uint64_t t = 0; t < taps; ++t, out += 2u * FX16_DIRECT_CHANNELS) {
-                const int16_t k0 = k[t];
-                const int16_t k1 = both ? k[taps + t] : 0;
-                out[0] = fx16_pair(fx16_low(k0), fx16_low(k1));
-                out[FX16_DIRECT_CHANNELS] = fx16_pair(fx16_high(k0), fx16_high(k1));
-            }
-        }
+    const int16_t *k[FX16_DIRECT_CHANNELS];
+    int32_t *out = p->weights;
+    for (uint32_t o = 0; o < FX16_DIRECT_CHANNELS; ++o) {
+        const uint64_t row = minimum(channel + o, tile->out_channels - 1u);
+        k[o] = weights + (row * tile->in_channels + 2u * (uint64_t)first_pair) * taps;
+    }
+    for (uint32_t pair = first_pair; pair < first_pair + pairs; ++pair) {
+        const bool both = 2u * (uint64_t)pair + 1u < tile->in_channels;
+        out = pack_taps(k, taps, both ? taps : 0, out);
+        for (uint32_t o = 0; o < FX16_DIRECT_CHANNELS; ++o)
+            k[o] += (both ? 2u : 1u) * taps;
     }
 }
 
@@ -224,20 +237,29 @@ static int conv_direct(const struct fx16_kernels *kernels, const struct cnnvp_fx
 
 /* ---- dense convolution as dot products ---- */
 
-/* All taps of one position, split into bytes, in the order of the weights. */
-static void gather_taps(const struct cnnvp_fx16_tile *tile, const int16_t *input, uint32_t y, uint32_t x, int16_t *low,
-                        int16_t *high)
+/*
+ * All taps of one position in the order of the weights. Where four words can be read, rows of up to four taps are copied
+ * by fours: what is written too much is overwritten by the next row.
+ */
+static void gather_taps(const struct cnnvp_fx16_tile *tile, const int16_t *input, uint32_t y, uint32_t x, int16_t *to)
 {
-    const int16_t *corner = input + (uint64_t)y * tile->sy * tile->in_row_stride + (uint64_t)x * tile->sx;
-    for (uint32_t c = 0; c < tile->in_channels; ++c) {
-        const int16_t *plane = corner + (uint64_t)c * tile->in_channel_stride;
-        for (uint32_t ky = 0; ky < tile->ky; ++ky) {
-            const int16_t *row = plane + (uint64_t)ky * tile->dy * tile->in_row_stride;
-            for (uint32_t kx = 0; kx < tile->kx; ++kx) {
-                const int16_t value = row[(uint64_t)kx * tile->dx];
-                *low++ = fx16_low(value);
-                *high++ = fx16_high(value);
+    const uint32_t kx = tile->kx;
+    const uint32_t ky = tile->ky;
+    const uint32_t channels = tile->in_channels;
+    const uint64_t distance = tile->dx;
+    const uint64_t row_stride = (uint64_t)tile->dy * tile->in_row_stride;
+    const uint64_t channel_stride = tile->in_channel_stride;
+    const uint64_t last_four = distance == 1u && kx <= 4u && tile->in_span >= 4u ? tile->in_span - 4u : 0;
+    const uint64_t corner = (uint64_t)y * tile->sy * tile->in_row_stride + (uint64_t)x * tile->sx;
+    for (uint64_t c = 0; c < channels; ++c) {
+        uint64_t at = corner + c * channel_stride;
+        for (uint32_t row = 0; row < ky; ++row, at += row_stride, to += kx) {
+            if (at < last_four) {
+                memcpy(to, input + at, 4u * sizeof *to);
+                continue;
             }
+            for (uint32_t i = 0; i < kx; ++i)
+                to[i] = input[at + i * distance];
         }
     }
 }
@@ -250,13 +272,16 @@ static int conv_dot(const struct fx16_kernels *kernels, const struct cnnvp_fx16_
     const uint64_t whole = terms / FX16_DOT_ALIGN * FX16_DOT_ALIGN;
     const uint64_t pitch = round_up(terms, FX16_DOT_ALIGN);
     const uint64_t vectors = round_up(area, FX16_DOT_POSITIONS);
-    int16_t *low = (int16_t *)(void *)reserve(scratch, 2u * vectors * pitch * sizeof *low);
+    int16_t *low = (int16_t *)(void *)reserve(scratch, (2u * vectors * pitch + GATHER_SLACK) * sizeof *low);
     if (low == NULL)
         return CNNVP_E_NOMEM;
-    int16_t *high = low + vectors * pitch;
-    memset(low, 0, 2u * vectors * pitch * sizeof *low);
-    for (uint32_t i = 0; i < area; ++i)
-        gather_taps(tile, data->input, i / tile->out_w, i % tile->out_w, low + i * pitch, high + i * pitch);
+    int16_t *high = low + vectors * pitch + GATHER_SLACK;
+    for (uint32_t i = 0; i < area; ++i) {
+        gather_taps(tile, data->input, i / tile->out_w, i % tile->out_w, low + i * pitch);
+        memset(low + i * pitch + terms, 0, (pitch - terms) * sizeof *low);
+    }
+    memset(low + area * pitch, 0, (vectors - area) * pitch * sizeof *low);
+    kernels->split(low, vectors * pitch, high);
     for (uint32_t o = 0; o < tile->out_channels; ++o) {
         const int16_t *weights = data->weights + o * terms;
         int16_t tail[FX16_DOT_ALIGN] = {0};

@@ -59,7 +59,8 @@ static void plain_dot(const int16_t *weights, const int16_t *low, const int16_t 
     }
 }
 
-static const struct fx16_kernels plain_kernels = {"plain", plain_direct, plain_dot, plain_matmul, plain_row};
+static const struct fx16_kernels plain_kernels = {"plain", plain_direct, plain_dot, plain_matmul, plain_row,
+                                                  plain_split};
 
 #ifdef FX16_X86
 
@@ -98,7 +99,8 @@ static const struct fx16_kernels plain_kernels = {"plain", plain_direct, plain_d
 #undef CHANNELS
 #undef VECTORS
 
-static const struct fx16_kernels avx2_kernels = {"avx2", avx2_direct, avx2_dot, avx2_matmul, avx2_row};
+static const struct fx16_kernels avx2_kernels = {"avx2", avx2_direct, avx2_dot, avx2_matmul, avx2_row,
+                                                 avx2_split};
 
 /* ---- AVX-512 BW, and with VNNI ---- */
 
@@ -120,14 +122,16 @@ static const struct fx16_kernels avx2_kernels = {"avx2", avx2_direct, avx2_dot, 
 #undef NAME
 #undef MULTIPLY_ADD
 
-static const struct fx16_kernels avx512_kernels = {"avx512", avx512_direct, avx512_dot, avx512_matmul, avx512_row};
+static const struct fx16_kernels avx512_kernels = {"avx512",   avx512_direct, avx512_dot, avx512_matmul,
+                                                   avx512_row, avx512_split};
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni" WIDE)))
 #define NAME(function) vnni_##function
 #define MULTIPLY_ADD(s, a, b) _mm512_dpwssd_epi32(s, a, b)
 #include "fx16_kernels_x86.inc"
 
-static const struct fx16_kernels vnni_kernels = {"avx512vnni", vnni_direct, vnni_dot, avx512_matmul, avx512_row};
+static const struct fx16_kernels vnni_kernels = {"avx512vnni", vnni_direct, vnni_dot, avx512_matmul,
+                                                 avx512_row,   avx512_split};
 
 static int runs_avx512(void)
 {

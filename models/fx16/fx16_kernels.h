@@ -33,6 +33,8 @@ struct fx16_kernels {
     void (*matmul)(const int16_t *input, const int16_t *weights, size_t inputs, size_t outputs, int64_t *sums);
     /* sums[i] += weight * input[i * step], i < n. */
     void (*row)(const int16_t *input, size_t step, int32_t weight, size_t n, int64_t *sums);
+    /* values[i] becomes its low byte, high[i] its high byte, as above. */
+    void (*split)(int16_t *values, size_t n, int16_t *high);
 };
 
 /* cnnvp_fx16_compute on a given variant. (fx16_compute.c) */
@@ -52,7 +54,7 @@ static inline int16_t fx16_low(int16_t value)
 
 static inline int16_t fx16_high(int16_t value)
 {
-    return (int16_t)((value - fx16_low(value)) / 256);
+    return (int16_t)(((value + 0x8080) >> 8) - 0x80);
 }
 
 /* Two 16-bit values side by side, as the multiply-add instructions take them. */

@@ -9,20 +9,18 @@
 #include "table.h"
 #include "tables.h"
 
-/* Partial sums of a dot product that are kept side by side, so that compilers can vectorise it in this order. */
-#define LANES 16u
-
 cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run, struct cnnvp_error *error)
 {
-    *run = (struct cnnvp_floatref){.graph = graph};
+    *run = (struct cnnvp_floatref){.graph = graph, .kernels = cnnvp_float_kernels()};
     run->data = calloc(graph->tensor_count, sizeof *run->data);
     run->pre_max = calloc(graph->layer_count + 1, sizeof *run->pre_max);
     run->norm_max = calloc(graph->layer_count + 1, sizeof *run->norm_max);
-    int done = run->data != NULL && run->pre_max != NULL && run->norm_max != NULL;
+    int done = run->data != NULL && run->pre_max != NULL && run->norm_max != NULL &&
+               cnnvp_float_scratch_new(graph, &run->scratch);
     for (size_t i = 0; i < graph->tensor_count && done; ++i) {
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
             continue;
-        run->data[i] = calloc(cnnvp_graph_words(&graph->tensors[i]), sizeof **run->data);
+        run->data[i] = calloc(cnnvp_graph_words(&graph->tensors[i]) + CNNVP_FLOAT_SLACK, sizeof **run->data);
         done = run->data[i] != NULL;
     }
     for (size_t i = 0; i < graph->tensor_count && done; ++i)
@@ -42,6 +40,7 @@ void cnnvp_floatref_clear(struct cnnvp_floatref *run)
     free(run->data);
     free(run->pre_max);
     free(run->norm_max);
+    cnnvp_float_scratch_free(&run->scratch);
     *run = (struct cnnvp_floatref){0};
 }
 
@@ -63,14 +62,10 @@ static void valid_range(uint32_t size, uint32_t outputs, uint32_t stride, int64_
     *first = begin < *end ? (uint32_t)begin : *end;
 }
 
-static void add_row(float *restrict y, const float *restrict x, float weight, uint32_t count, uint32_t stride)
+static void add_row(float *restrict y, const float *restrict x, uint32_t count, uint32_t stride)
 {
-    if (stride == 1)
-        for (uint32_t i = 0; i < count; ++i)
-            y[i] += weight * x[i];
-    else
-        for (uint32_t i = 0; i < count; ++i)
-            y[i] += weight * x[(size_t)i * stride];
+    for (uint32_t i = 0; i < count; ++i)
+        y[i] += x[(size_t)i * stride];
 }
 
 static void max_row(float *restrict y, const float *restrict x, uint32_t count, uint32_t stride)
@@ -81,9 +76,9 @@ static void max_row(float *restrict y, const float *restrict x, uint32_t count, 
     }
 }
 
-/* One tap of one input plane on one output plane: adds weight * x, or takes the maximum. */
+/* One tap of one input plane on one output plane: adds, or takes the maximum. */
 static void sweep_tap(const struct cnnvp_graph_layer *layer, const struct shapes *s, const float *x, float *y,
-                      uint32_t tap_y, uint32_t tap_x, const float *weight)
+                      uint32_t tap_y, uint32_t tap_x, int average)
 {
     uint32_t first_y, end_y, first_x, end_x;
     const int64_t offset_y = (int64_t)tap_y * layer->dy - layer->pad_top;
@@ -96,8 +91,8 @@ static void sweep_tap(const struct cnnvp_graph_layer *layer, const struct shapes
         const float *from = x + ((int64_t)row * layer->sy + offset_y) * s->in->width +
                             ((int64_t)first_x * layer->sx + offset_x);
         float *to = y + (size_t)row * s->out->width + first_x;
-        if (weight != NULL)
-            add_row(to, from, *weight, end_x - first_x, layer->sx);
+        if (average)
+            add_row(to, from, end_x - first_x, layer->sx);
         else
             max_row(to, from, end_x - first_x, layer->sx);
     }
@@ -107,25 +102,6 @@ static void fill(float *y, size_t count, float value)
 {
     for (size_t i = 0; i < count; ++i)
         y[i] = value;
-}
-
-static void run_conv(const struct cnnvp_graph_layer *layer, const struct shapes *s)
-{
-    const uint32_t inputs = s->in->channels / layer->groups;
-    const uint32_t outputs = s->out->channels / layer->groups;
-    const size_t in_plane = (size_t)s->in->height * s->in->width;
-    const size_t out_plane = (size_t)s->out->height * s->out->width;
-    const float *weight = layer->weights;
-    for (uint32_t o = 0; o < s->out->channels; ++o) {
-        float *y = s->y + o * out_plane;
-        fill(y, out_plane, layer->has_bias ? layer->bias[o] : 0.0f);
-        for (uint32_t i = 0; i < inputs; ++i) {
-            const float *x = s->x + ((size_t)(o / outputs) * inputs + i) * in_plane;
-            for (uint32_t ky = 0; ky < layer->ky; ++ky)
-                for (uint32_t kx = 0; kx < layer->kx; ++kx)
-                    sweep_tap(layer, s, x, y, ky, kx, weight++);
-        }
-    }
 }
 
 /* Taps of one axis between two limits. */
@@ -151,39 +127,24 @@ static void run_pool(const struct cnnvp_graph_layer *layer, const struct shapes 
 {
     const size_t in_plane = (size_t)s->in->height * s->in->width;
     const size_t out_plane = (size_t)s->out->height * s->out->width;
-    const float one = 1.0f;
     const int average = layer->pool == CNNVP_POOL_AVERAGE;
     for (uint32_t c = 0; c < s->out->channels; ++c) {
         float *y = s->y + c * out_plane;
         fill(y, out_plane, average ? 0.0f : -FLT_MAX);
         for (uint32_t ky = 0; ky < layer->ky; ++ky)
             for (uint32_t kx = 0; kx < layer->kx; ++kx)
-                sweep_tap(layer, s, s->x + c * in_plane, y, ky, kx, average ? &one : NULL);
+                sweep_tap(layer, s, s->x + c * in_plane, y, ky, kx, average);
         for (size_t i = 0; i < out_plane && average; ++i)
             y[i] /= pool_area(layer, (uint32_t)(i / s->out->width), (uint32_t)(i % s->out->width));
     }
 }
 
-static float dot(const float *a, const float *b, size_t count)
-{
-    float lanes[LANES] = {0};
-    size_t i = 0;
-    for (; i + LANES <= count; i += LANES)
-        for (size_t lane = 0; lane < LANES; ++lane)
-            lanes[lane] += a[i + lane] * b[i + lane];
-    for (; i < count; ++i)
-        lanes[i % LANES] += a[i] * b[i];
-    for (size_t half = LANES / 2; half > 0; half /= 2)
-        for (size_t lane = 0; lane < half; ++lane)
-            lanes[lane] += lanes[lane + half];
-    return lanes[0];
-}
-
-static void run_fc(const struct cnnvp_graph_layer *layer, const struct shapes *s)
+static void run_fc(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, const struct shapes *s)
 {
     const size_t inputs = cnnvp_graph_words(s->in);
     for (size_t o = 0; o < s->out->channels; ++o)
-        s->y[o] = dot(layer->weights + o * inputs, s->x, inputs) + (layer->has_bias ? layer->bias[o] : 0.0f);
+        s->y[o] = run->kernels->dot(layer->weights + o * inputs, s->x, inputs) +
+                  (layer->has_bias ? layer->bias[o] : 0.0f);
 }
 
 static void run_norm(const struct cnnvp_graph_layer *layer, const struct shapes *s)
@@ -314,16 +275,6 @@ static void run_softmax(const struct cnnvp_graph_layer *layer, const struct shap
             softmax(s->x + at, s->y + at, count, step);
 }
 
-static float magnitude(const float *x, size_t count)
-{
-    float largest = 0.0f;
-    for (size_t i = 0; i < count; ++i) {
-        const float value = x[i] < 0.0f ? -x[i] : x[i];
-        largest = value > largest ? value : largest;
-    }
-    return largest;
-}
-
 static void run_post(const struct cnnvp_graph_post *post, float *y, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -354,13 +305,13 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
     const size_t words = cnnvp_graph_words(s.out);
     switch (layer->op) {
     case CNNVP_OP_CONV:
-        run_conv(layer, &s);
+        cnnvp_float_conv(run->kernels, graph, layer, s.x, s.y, &run->scratch);
         break;
     case CNNVP_OP_POOL:
         run_pool(layer, &s);
         break;
     case CNNVP_OP_FC:
-        run_fc(layer, &s);
+        run_fc(run, layer, &s);
         break;
     case CNNVP_OP_ACTIVATION:
         if (layer->placed != 0)
@@ -383,7 +334,7 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
         run_softmax(layer, &s);
         break;
     }
-    run->pre_max[index] = magnitude(s.y, words);
+    run->pre_max[index] = run->kernels->largest(s.y, words);
     for (uint32_t i = 0; i < layer->post_count; ++i)
         run_post(&layer->posts[i], s.y, words);
 }

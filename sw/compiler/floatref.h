@@ -7,7 +7,7 @@
 #ifndef CNNVP_COMPILER_FLOATREF_H
 #define CNNVP_COMPILER_FLOATREF_H
 
-#include "graph.h"
+#include "float_conv.h"
 
 /* Largest magnitudes of a normalisation with statistics of the data. */
 struct cnnvp_norm_max {
@@ -21,6 +21,8 @@ struct cnnvp_floatref {
     float **data;     /* one for each tensor; views point into their base */
     float *pre_max;   /* one for each layer: largest magnitude before the posts */
     struct cnnvp_norm_max *norm_max; /* one for each layer, over all images so far */
+    const struct cnnvp_float_kernels *kernels;
+    struct cnnvp_float_scratch scratch;
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run,

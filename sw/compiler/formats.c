@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "float_kernels.h"
+
 /* An eighth to spare: images that the calibration did not hold. */
 #define MARGIN 1.125
 
@@ -44,8 +46,7 @@ int16_t cnnvp_quantise(float value, int32_t frac)
 
 void cnnvp_quantise_all(const float *values, size_t count, int32_t frac, int16_t *words)
 {
-    for (size_t i = 0; i < count; ++i)
-        words[i] = cnnvp_quantise(values[i], frac);
+    cnnvp_float_kernels()->quantise(values, count, (float)scale(1.0, frac), words);
 }
 
 float cnnvp_dequantise(int16_t word, int32_t frac)
@@ -157,10 +158,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
 
 static float largest_of(const float *values, size_t count)
 {
-    float largest = 0.0f;
-    for (size_t i = 0; values != NULL && i < count; ++i)
-        largest = larger(largest, values[i] < 0.0f ? -values[i] : values[i]);
-    return largest;
+    return values != NULL ? cnnvp_float_kernels()->largest(values, count) : 0.0f;
 }
 
 /* Normalisation with statistics of the data. bias_shift makes the betas' format that of the offsets. */

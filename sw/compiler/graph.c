@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "graph.h"
 
+#include "float_kernels.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,8 +190,7 @@ static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before
     if (bias == NULL || weights == NULL)
         return 0;
     for (uint32_t o = 0; o < outputs; ++o) {
-        for (size_t i = 0; i < each; ++i)
-            weights[o * each + i] = before->weights[o * each + i] * norm->weights[o];
+        cnnvp_float_kernels()->scale(before->weights + o * each, norm->weights[o], each, weights + o * each);
         bias[o] = (had_bias ? before->bias[o] * norm->weights[o] : 0.0f) + norm->bias[o];
     }
     before->weights = weights;

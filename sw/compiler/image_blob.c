@@ -132,9 +132,10 @@ static void put_weights(struct fill *fill, const struct slice *slice)
     const size_t depth = layer->depthwise != 0 ? 1 : layer->in.channels;
     const size_t first = layer->depthwise != 0 ? 0 : slice->in;
     const size_t count = layer->depthwise != 0 ? taps : slice->inputs * taps;
-    for (uint32_t o = slice->out; o < slice->out + slice->outputs; ++o)
-        for (size_t i = 0; i < count; ++i)
-            put_word(fill, cnnvp_quantise(weights[(o * depth + first) * taps + i], frac));
+    for (uint32_t o = slice->out; o < slice->out + slice->outputs; ++o) {
+        cnnvp_quantise_all(weights + (o * depth + first) * taps, count, frac, (int16_t *)(void *)fill->at);
+        fill->at += count * WORD_BYTES;
+    }
 }
 
 static void begin_blob(struct fill *fill)

@@ -48,16 +48,6 @@ static cnnvp_result hash_file(struct cnnvp_network *network, struct cnnvp_error 
     return done ? CNNVP_DONE : cnnvp_compiler_error(error, "%s: cannot be read", network->file);
 }
 
-static float magnitude(const float *values, size_t count)
-{
-    float largest = 0.0f;
-    for (size_t i = 0; i < count; ++i) {
-        const float value = values[i] < 0.0f ? -values[i] : values[i];
-        largest = value > largest ? value : largest;
-    }
-    return largest;
-}
-
 /* Runs the images in float and keeps the largest magnitudes. */
 static cnnvp_result calibrate(struct cnnvp_graph *graph, const float *images, uint64_t count, struct cnnvp_error *error)
 {
@@ -71,7 +61,7 @@ static cnnvp_result calibrate(struct cnnvp_graph *graph, const float *images, ui
         for (size_t t = 0; t < graph->tensor_count; ++t) {
             struct cnnvp_graph_tensor *tensor = &graph->tensors[t];
             const float largest =
-                tensor->base == CNNVP_GRAPH_NONE ? magnitude(run.data[t], cnnvp_graph_words(tensor)) : 0.0f;
+                tensor->base == CNNVP_GRAPH_NONE ? run.kernels->largest(run.data[t], cnnvp_graph_words(tensor)) : 0.0f;
             tensor->max_abs = largest > tensor->max_abs ? largest : tensor->max_abs;
         }
         for (size_t i = 0; i < graph->layer_count; ++i)

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Positions side by side, output channels below each other, products added one after the other: the fixed order vectorises
+ * this way. Input planes are copied with their padding, split by stride, so that every tap reads consecutive numbers:
+ * position y * row + x of the result reads number position + offset[tap]. What lies between the rows is left out at last.
+ */
+#include "float_conv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct packing {
+    const struct cnnvp_graph_layer *layer;
+    const struct cnnvp_graph_tensor *in;
+    const struct cnnvp_graph_tensor *out;
+    size_t inputs;    /* channels of a group */
+    size_t outputs;
+    size_t phases_x;  /* columns of the input by their position modulo the stride, as far as taps use them */
+    size_t phases_y;
+    size_t row;       /* numbers of a packed row */
+    size_t rows;      /* of a phase */
+    size_t plane;     /* numbers of an input channel: all phases */
+    size_t steps;     /* products of a result */
+    size_t positions; /* of the result, with what lies between its rows */
+    int direct;       /* the input is what its packing would be */
+};
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Phases that `taps` taps at distance `dilation` use: all residues up to the largest one they reach. */
+static size_t phases_used(uint32_t taps, uint32_t dilation, uint32_t stride)
+{
+    const size_t reach = (size_t)(taps - 1u) * dilation + 1u;
+    return smaller(reach, stride);
+}
+
+static struct packing plan(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    struct packing p = {.layer = layer, .in = &graph->tensors[layer->in], .out = &graph->tensors[layer->out]};
+    p.inputs = p.in->channels / layer->groups;
+    p.outputs = p.out->channels / layer->groups;
+    p.phases_x = phases_used(layer->kx, layer->dx, layer->sx);
+    p.phases_y = phases_used(layer->ky, layer->dy, layer->sy);
+    p.row = p.out->width + (size_t)(layer->kx - 1u) * layer->dx / layer->sx;
+    p.rows = p.out->height + (size_t)(layer->ky - 1u) * layer->dy / layer->sy;
+    p.plane = p.phases_x * p.phases_y * p.row * p.rows;
+    p.steps = p.inputs * layer->ky * layer->kx;
+    p.positions = (p.out->height - 1u) * p.row + p.out->width;
+    p.direct = p.steps == p.inputs && layer->sx == 1 && layer->sy == 1 && p.row == p.in->width &&
+               p.rows == p.in->height && layer->pad_top == 0 && layer->pad_left == 0;
+    return p;
+}
+
+void cnnvp_float_scratch_free(struct cnnvp_float_scratch *scratch)
+{
+    free(scratch->planes);
+    free(scratch->offsets);
+    *scratch = (struct cnnvp_float_scratch){0};
+}
+
+int cnnvp_float_scratch_new(const struct cnnvp_graph *graph, struct cnnvp_float_scratch *scratch)
+{
+    size_t floats = 1;
+    size_t steps = 1;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        if (graph->layers[i].op != CNNVP_OP_CONV)
+            continue;
+        const struct packing p = plan(graph, &graph->layers[i]);
+        const size_t needed = p.inputs * p.plane;
+        if (needed > UINT32_MAX) /* offsets have 32 bits */
+            return 0;
+        floats = !p.direct && needed + CNNVP_FLOAT_SLACK > floats ? needed + CNNVP_FLOAT_SLACK : floats;
+        steps = p.steps > steps ? p.steps : steps;
+    }
+    scratch->planes = calloc(floats, sizeof *scratch->planes);
+    scratch->offsets = calloc(steps, sizeof *scratch->offsets);
+    return scratch->planes != NULL && scratch->offsets != NULL;
+}
+
+static void make_offsets(const struct packing *p, uint32_t *offset)
+{
+    const struct cnnvp_graph_layer *layer = p->layer;
+    for (size_t i = 0; i < p->inputs; ++i)
+        for (size_t ky = 0; ky < layer->ky; ++ky)
+            for (size_t kx = 0; kx < layer->kx; ++kx) {
+                const size_t y = ky * layer->dy;
+                const size_t x = kx * layer->dx;
+                const size_t phase = y % layer->sy * p->phases_x + x % layer->sx;
+                *offset++ = (uint32_t)(i * p->plane + (phase * p->rows + y / layer->sy) * p->row + x / layer->sx);
+            }
+}
+
+/* One packed row: input columns first, first + stride, ..., zeros where there is none. */
+static void pack_row(const float *x, size_t width, int64_t first, size_t stride, size_t count, float *to)
+{
+    size_t i = 0;
+    for (; i < count && first < 0; ++i, first += (int64_t)stride)
+        to[i] = 0.0f;
+    const size_t begin = (size_t)first;
+    const size_t inside = begin < width ? (width - begin + stride - 1) / stride : 0;
+    const size_t end = smaller(count, i + inside);
+    if (stride == 1 && end > i)
+        memcpy(to + i, x + begin, (end - i) * sizeof *to);
+    else
+        for (size_t at = i; at < end; ++at)
+            to[at] = x[begin + (at - i) * stride];
+    for (i = end > i ? end : i; i < count; ++i)
+        to[i] = 0.0f;
+}
+
+static void pack_plane(const struct packing *p, const float *x, float *to)
+{
+    const struct cnnvp_graph_layer *layer = p->layer;
+    for (size_t py = 0; py < p->phases_y; ++py)
+        for (size_t px = 0; px < p->phases_x; ++px)
+            for (size_t row = 0; row < p->rows; ++row, to += p->row) {
+                const int64_t y = (int64_t)(row * layer->sy + py) - layer->pad_top;
+                if (y < 0 || y >= (int64_t)p->in->height)
+                    memset(to, 0, p->row * sizeof *to);
+                else
+                    pack_row(x + (size_t)y * p->in->width, p->in->width, (int64_t)px - layer->pad_left, layer->sx,
+                             p->row, to);
+            }
+}
+
+/* Positions [first, end) of one channel, leaving out what lies between rows. */
+static void unpack(const struct packing *p, size_t first, size_t end, const float *sums, float *y)
+{
+    size_t row = first / p->row;
+    size_t column = first % p->row;
+    for (size_t at = first; at < end; ++row, at += p->row - column, column = 0) {
+        if (column >= p->out->width)
+            continue;
+        const size_t count = smaller(p->out->width - column, end - at);
+        memcpy(y + row * p->out->width + column, sums + (at - first), count * sizeof *y);
+    }
+}
+
+static void run_group(const struct cnnvp_float_kernels *kernels, const struct packing *p, const float *planes,
+                      const uint32_t *offsets, size_t first_output, float *y)
+{
+    const struct cnnvp_graph_layer *layer = p->layer;
+    const size_t area = (size_t)p->out->height * p->out->width;
+    float sums[CNNVP_FLOAT_CHANNELS * CNNVP_FLOAT_POSITIONS];
+    for (size_t at = 0; at < p->positions; at += CNNVP_FLOAT_POSITIONS) {
+        const size_t count = smaller(p->positions - at, CNNVP_FLOAT_POSITIONS);
+        const size_t lanes = (count + CNNVP_FLOAT_LANE - 1) / CNNVP_FLOAT_LANE * CNNVP_FLOAT_LANE;
+        for (size_t o = first_output; o < first_output + p->outputs; o += CNNVP_FLOAT_CHANNELS) {
+            const size_t channels = smaller(first_output + p->outputs - o, CNNVP_FLOAT_CHANNELS);
+            for (size_t c = 0; c < channels; ++c)
+                for (size_t i = 0; i < lanes; ++i)
+                    sums[c * CNNVP_FLOAT_POSITIONS + i] = layer->has_bias ? layer->bias[o + c] : 0.0f;
+            kernels->conv(planes + at, offsets, layer->weights + o * p->steps, p->steps, p->steps, channels, lanes,
+                          sums);
+            for (size_t c = 0; c < channels; ++c)
+                unpack(p, at, at + count, sums + c * CNNVP_FLOAT_POSITIONS, y + (o + c) * area);
+        }
+    }
+}
+
+void cnnvp_float_conv(const struct cnnvp_float_kernels *kernels, const struct cnnvp_graph *graph,
+                      const struct cnnvp_graph_layer *layer, const float *x, float *y,
+                      const struct cnnvp_float_scratch *scratch)
+{
+    const struct packing p = plan(graph, layer);
+    const size_t in_area = (size_t)p.in->height * p.in->width;
+    make_offsets(&p, scratch->offsets);
+    for (size_t group = 0; group < layer->groups; ++group) {
+        const float *from = x + group * p.inputs * in_area;
+        for (size_t i = 0; i < p.inputs && !p.direct; ++i)
+            pack_plane(&p, from + i * in_area, scratch->planes + i * p.plane);
+        run_group(kernels, &p, p.direct ? from : scratch->planes, scratch->offsets, group * p.outputs, y);
+    }
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The float pass: each variant of its inner loops gives exactly the numbers that plain loops in the documented order give. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "float_conv.h"
+#include "formats.h"
+#include "onnx_builder.h"
+
+static uint32_t between(struct builder *random, uint32_t low, uint32_t high)
+{
+    return low + (uint32_t)(builder_next(random) % (high - low + 1u));
+}
+
+static float number(struct builder *random)
+{
+    return (float)(int32_t)(uint32_t)builder_next(random) * 0x1p-31f;
+}
+
+static float *numbers(struct builder *random, size_t count)
+{
+    float *values = malloc(count * sizeof *values);
+    assert_non_null(values);
+    for (size_t i = 0; i < count; ++i)
+        values[i] = number(random);
+    return values;
+}
+
+struct conv_case {
+    struct cnnvp_graph_tensor tensors[2];
+    struct cnnvp_graph_layer layer;
+    struct cnnvp_graph graph;
+    float *x;
+    size_t results;
+};
+
+static void conv_case_init(struct conv_case *c, struct builder *random)
+{
+    struct cnnvp_graph_layer layer = {
+        .op = CNNVP_OP_CONV, .in = 0, .in2 = CNNVP_GRAPH_NONE, .out = 1,
+        .kx = between(random, 1, 5), .ky = between(random, 1, 5),
+        .sx = between(random, 1, 3), .sy = between(random, 1, 3),
+        .dx = between(random, 1, 2), .dy = between(random, 1, 2),
+        .pad_top = between(random, 0, 3), .pad_left = between(random, 0, 3),
+        .groups = between(random, 1, 3), .has_bias = between(random, 0, 1),
+    };
+    const uint32_t inputs = between(random, 1, 5);
+    const uint32_t outputs = between(random, 1, 19);
+    const uint32_t height = between(random, 1, 12);
+    const uint32_t width = between(random, 1, 40);
+    /* What the input reaches with padding on both sides decides how much of it there is. */
+    const uint32_t rows = (height - 1) * layer.sy + (layer.ky - 1) * layer.dy + 1;
+    const uint32_t columns = (width - 1) * layer.sx + (layer.kx - 1) * layer.dx + 1;
+    const uint32_t in_height = rows > layer.pad_top + 1 ? between(random, 1, rows - layer.pad_top) : 1;
+    const uint32_t in_width = columns > layer.pad_left + 1 ? between(random, 1, columns - layer.pad_left) : 1;
+    c->tensors[0] = (struct cnnvp_graph_tensor){.rank = 4, .channels = inputs * layer.groups, .height = in_height,
+                                                .width = in_width, .base = CNNVP_GRAPH_NONE};
+    c->tensors[1] = (struct cnnvp_graph_tensor){.rank = 4, .channels = outputs * layer.groups, .height = height,
+                                                .width = width, .base = CNNVP_GRAPH_NONE};
+    layer.weights = numbers(random, (size_t)outputs * layer.groups * inputs * layer.ky * layer.kx);
+    layer.bias = numbers(random, (size_t)outputs * layer.groups);
+    c->layer = layer;
+    c->graph = (struct cnnvp_graph){.tensors = c->tensors, .tensor_count = 2, .layers = &c->layer, .layer_count = 1};
+    c->x = numbers(random, cnnvp_graph_words(&c->tensors[0]) + CNNVP_FLOAT_SLACK);
+    c->results = cnnvp_graph_words(&c->tensors[1]);
+}
+
+static void conv_case_clear(struct conv_case *c)
+{
+    free(c->layer.weights);
+    free(c->layer.bias);
+    free(c->x);
+}
+
+/* Every product and every sum rounded by itself. */
+static float plain_result(const struct conv_case *c, uint32_t o, uint32_t row, uint32_t column)
+{
+    const struct cnnvp_graph_layer *layer = &c->layer;
+    const struct cnnvp_graph_tensor *in = &c->tensors[0];
+    const uint32_t inputs = in->channels / layer->groups;
+    const uint32_t group = o / (c->tensors[1].channels / layer->groups);
+    const float *weight = layer->weights + (size_t)o * inputs * layer->ky * layer->kx;
+    volatile float sum = layer->has_bias ? layer->bias[o] : 0.0f;
+    for (uint32_t i = group * inputs; i < (group + 1) * inputs; ++i)
+        for (uint32_t ky = 0; ky < layer->ky; ++ky)
+            for (uint32_t kx = 0; kx < layer->kx; ++kx) {
+                const int64_t y = (int64_t)row * layer->sy + ky * layer->dy - layer->pad_top;
+                const int64_t x = (int64_t)column * layer->sx + kx * layer->dx - layer->pad_left;
+                const int inside = y >= 0 && y < in->height && x >= 0 && x < in->width;
+                const size_t at = inside ? ((size_t)i * in->height + (size_t)y) * in->width + (size_t)x : 0;
+                const volatile float product = *weight++ * (inside ? c->x[at] : 0.0f);
+                sum = sum + product;
+            }
+    return sum;
+}
+
+static void convolutions_keep_the_order(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 31);
+    for (unsigned run = 0; run < 300; ++run) {
+        struct conv_case c;
+        conv_case_init(&c, &random);
+        struct cnnvp_float_scratch scratch = {0};
+        assert_true(cnnvp_float_scratch_new(&c.graph, &scratch));
+        float *y = malloc(c.results * sizeof *y);
+        assert_non_null(y);
+        const struct cnnvp_float_kernels *kernels;
+        for (size_t v = 0; (kernels = cnnvp_float_kernels_variant(v)) != NULL; ++v) {
+            memset(y, 0xff, c.results * sizeof *y);
+            cnnvp_float_conv(kernels, &c.graph, &c.layer, c.x, y, &scratch);
+            size_t at = 0;
+            for (uint32_t o = 0; o < c.tensors[1].channels; ++o)
+                for (uint32_t row = 0; row < c.tensors[1].height; ++row)
+                    for (uint32_t column = 0; column < c.tensors[1].width; ++column, ++at) {
+                        const float wanted = plain_result(&c, o, row, column);
+                        if (memcmp(&y[at], &wanted, sizeof wanted) != 0)
+                            fail_msg("%s, run %u, result %zu: %a, not %a", kernels->name, run, at, (double)y[at],
+                                     (double)wanted);
+                    }
+        }
+        free(y);
+        cnnvp_float_scratch_free(&scratch);
+        conv_case_clear(&c);
+    }
+    builder_free(&random);
+}
+
+static void dot_products_keep_the_order(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 32);
+    for (size_t count = 0; count < 100; ++count) {
+        float *a = numbers(&random, count + 1);
+        float *b = numbers(&random, count + 1);
+        volatile float lanes[CNNVP_DOT_LANES] = {0};
+        for (size_t i = 0; i < count; ++i) {
+            const volatile float product = a[i] * b[i];
+            lanes[i % CNNVP_DOT_LANES] = lanes[i % CNNVP_DOT_LANES] + product;
+        }
+        for (size_t half = CNNVP_DOT_LANES / 2; half > 0; half /= 2)
+            for (size_t lane = 0; lane < half; ++lane)
+                lanes[lane] = lanes[lane] + lanes[lane + half];
+        const float wanted = lanes[0];
+        const struct cnnvp_float_kernels *kernels;
+        for (size_t v = 0; (kernels = cnnvp_float_kernels_variant(v)) != NULL; ++v) {
+            const float got = kernels->dot(a, b, count);
+            assert_memory_equal(&got, &wanted, sizeof wanted);
+        }
+        free(a);
+        free(b);
+    }
+    builder_free(&random);
+}
+
+static void words_are_those_of_single_numbers(void **state)
+{
+    (void)state;
+    const float special[] = {0.0f, -0.0f, 0.5f, 1.5f, -0.5f, -1.5f, 32766.5f, 32767.5f, -32767.5f, -32768.5f, INFINITY,
+                             -INFINITY, NAN, 1e-44f, -1e-44f, 3.4e38f, -3.4e38f, 0.49999997f, 8388609.0f};
+    enum { SPECIAL = sizeof special / sizeof special[0], COUNT = 1000 };
+    struct builder random;
+    builder_init(&random, 33);
+    for (int32_t frac = CNNVP_FRAC_MIN; frac <= CNNVP_FRAC_MAX; ++frac) {
+        float *values = numbers(&random, COUNT);
+        for (size_t i = 0; i < COUNT; ++i) /* around the words that there are, and halves between them */
+            values[i] = i < SPECIAL ? special[i] : i % 2 != 0 ? values[i] * ldexpf(40000.0f, -frac)
+                                                              : ldexpf(rintf(values[i] * 70000.0f), -frac - 1);
+        const struct cnnvp_float_kernels *kernels;
+        for (size_t v = 0; (kernels = cnnvp_float_kernels_variant(v)) != NULL; ++v) {
+            int16_t words[COUNT];
+            kernels->quantise(values, COUNT, ldexpf(1.0f, frac), words);
+            for (size_t i = 0; i < COUNT; ++i)
+                if (words[i] != cnnvp_quantise(values[i], frac))
+                    fail_msg("%s, frac %d: %a becomes %d, not %d", kernels->name, (int)frac, (double)values[i],
+                             words[i], cnnvp_quantise(values[i], frac));
+        }
+        free(values);
+    }
+    builder_free(&random);
+}
+
+static void magnitudes_leave_out_nan(void **state)
+{
+    (void)state;
+    float values[37];
+    const struct cnnvp_float_kernels *kernels;
+    for (size_t v = 0; (kernels = cnnvp_float_kernels_variant(v)) != NULL; ++v) {
+        for (size_t i = 0; i < 37; ++i)
+            values[i] = i % 2 != 0 ? -(float)i : (float)i;
+        assert_true(kernels->largest(values, 0) == 0.0f);
+        assert_true(kernels->largest(values, 36) == 35.0f);
+        values[3] = NAN;
+        assert_true(kernels->largest(values, 37) == 36.0f);
+        values[20] = -INFINITY;
+        assert_true(isinf(kernels->largest(values, 37)) != 0 && kernels->largest(values, 37) > 0.0f);
+        float doubled[37];
+        kernels->scale(values, 2.0f, 37, doubled);
+        assert_true(doubled[5] == -10.0f && isnan(doubled[3]) && doubled[36] == 72.0f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(convolutions_keep_the_order),
+        cmocka_unit_test(dot_products_keep_the_order),
+        cmocka_unit_test(words_are_those_of_single_numbers),
+        cmocka_unit_test(magnitudes_leave_out_nan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
