@@ -33,6 +33,7 @@ struct cnnvp_sweep_progress {
     double seconds;      /* since the start */
     double points_per_s; /* of what ran now */
     uint32_t generation; /* nsga2: from 1; 0 otherwise */
+    char waiting_for[48]; /* slurm: why no task runs, in Slurm's words; "": some do */
 };
 
 enum cnnvp_sweep_executor { CNNVP_SWEEP_LOCAL = 0, CNNVP_SWEEP_SLURM = 1 };

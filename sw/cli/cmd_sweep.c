@@ -78,6 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 struct display {
     int terminal;
     uint64_t printed; /* tenths of the points that have been told of */
+    char waiting_for[48]; /* that has been told of */
 };
 
 /* "1:02:03" */
@@ -93,15 +94,17 @@ static void format_seconds(char *buffer, size_t size, double seconds)
 static void describe(const struct cnnvp_sweep_progress *progress, char *buffer, size_t size)
 {
     char left[40] = "-";
-    char failed[60] = "", generation[40] = "";
+    char failed[60] = "", generation[40] = "", waiting[80] = "";
     if (progress->points_per_s > 0)
         format_seconds(left, sizeof left, (double)(progress->points - progress->finished) / progress->points_per_s);
     if (progress->failed)
         (void)snprintf(failed, sizeof failed, "  failed %" PRIu64, progress->failed);
     if (progress->generation)
         (void)snprintf(generation, sizeof generation, "  generation %" PRIu32, progress->generation);
-    (void)snprintf(buffer, size, "%" PRIu64 "/%" PRIu64 "  %.1f points/s  ETA %s%s%s", progress->finished,
-                   progress->points, progress->points_per_s, left, generation, failed);
+    if (*progress->waiting_for)
+        (void)snprintf(waiting, sizeof waiting, "  waits for Slurm: %s", progress->waiting_for);
+    (void)snprintf(buffer, size, "%" PRIu64 "/%" PRIu64 "  %.1f points/s  ETA %s%s%s%s", progress->finished,
+                   progress->points, progress->points_per_s, left, generation, failed, waiting);
 }
 
 static void show(void *context, const struct cnnvp_sweep_progress *progress)
@@ -117,8 +120,10 @@ static void show(void *context, const struct cnnvp_sweep_progress *progress)
         memset(bar + (filled > BAR ? BAR : filled), '.', BAR - (filled > BAR ? BAR : filled));
         bar[BAR] = '\0';
         (void)fprintf(stderr, "\r[%s] %s\033[K", bar, text);
-    } else if (progress->finished * 10 / points > display->printed) {
+    } else if (progress->finished * 10 / points > display->printed ||
+               strcmp(progress->waiting_for, display->waiting_for) != 0) {
         display->printed = progress->finished * 10 / points;
+        memcpy(display->waiting_for, progress->waiting_for, sizeof display->waiting_for);
         (void)fprintf(stderr, "%s\n", text);
     }
     (void)fflush(stderr);

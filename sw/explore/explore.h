@@ -258,6 +258,7 @@ struct cnnvp_driver {
     double shown;
     struct cnnvp_sweep_progress progress;
     uint64_t ran;
+    uint64_t slurm_used; /* highest number that a job of this sweep may have; 0: none was submitted */
 };
 
 double cnnvp_driver_now(void);
@@ -280,8 +281,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_pool_batch(struct cnnvp_driver *driver, const 
                                              struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_slurm_batch(struct cnnvp_driver *driver, const uint64_t *numbers, size_t count,
                                               struct cnnvp_error *error);
-/* Ends the job array that a killed driver has left. */
-void cnnvp_slurm_cancel_left(const char *folder);
+/* Cancels the job array that a killed driver has left, and learns its numbers. */
+void cnnvp_slurm_cancel_left(struct cnnvp_driver *driver);
 /* Points of a grid or a random search. Free `numbers` with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_space_points(const struct cnnvp_sweep *sweep, uint64_t seed, uint64_t **numbers,
                                                size_t *count, struct cnnvp_error *error);

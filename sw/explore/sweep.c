@@ -291,10 +291,9 @@ static int has_suffix(const char *name, const char *suffix)
     return length > end && strcmp(name + length - end, suffix) == 0;
 }
 
-/* Takes over what an earlier driver did not, and removes what its workers left half-written. */
+/* Takes over what lies in the folder, and removes what is half-written there. */
 static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
-    cnnvp_slurm_cancel_left(driver->folder);
     DIR *folder = opendir(driver->folder);
     const struct dirent *entry;
     cnnvp_result result = CNNVP_DONE;
@@ -356,8 +355,10 @@ static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error 
         result = take_lock(driver, error);
     if (result == CNNVP_DONE)
         result = cnnvp_results_open(options->results, 1, &driver->results, error);
-    if (result == CNNVP_DONE)
+    if (result == CNNVP_DONE) {
+        cnnvp_slurm_cancel_left(driver);
         result = take_leftovers(driver, error);
+    }
     if (result == CNNVP_DONE && options->retry_failed)
         result = cnnvp_results_forget_failed(driver->results, error);
     if (result == CNNVP_DONE)
@@ -401,6 +402,8 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
         result = run_search(&driver, error);
     if (result == CNNVP_DONE)
         result = cnnvp_driver_commit(&driver, 1, error);
+    if (result == CNNVP_DONE && !interrupted)
+        result = take_leftovers(&driver, error); /* of tasks that a killed driver had started */
     cnnvp_driver_show(&driver, 1);
     driver.progress.seconds = cnnvp_driver_now() - driver.started;
     close_driver(&driver);

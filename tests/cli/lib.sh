@@ -13,11 +13,12 @@ fail() {
     failures=$((failures + 1))
 }
 
-# expect STATUS ARGUMENT...: runs cnnvp, keeps `out` and `err`.
+# expect STATUS ARGUMENT...: runs cnnvp, for $limit seconds at most, keeps `out` and `err`.
+limit=300
 expect() {
     wanted=$1
     shift
-    timeout -k 10 300 "$CNNVP" "$@" >out 2>err </dev/null
+    timeout -k 10 "$limit" "$CNNVP" "$@" >out 2>err </dev/null
     status=$?
     [ $status -eq "$wanted" ] || fail "status $status, not $wanted: cnnvp $* ($(head -c 400 err))"
     if [ "$wanted" -eq 0 ] && grep -q 'Sanitizer\|runtime error' err; then
