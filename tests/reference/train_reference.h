@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A second implementation of training, by plain loops from the definitions (requirements C9, Part B 1-11 to 1-27,
+ * models/README.md's orders of sums): whole steps of chains of convolutions or fully connected layers with batch norm or bias,
+ * ReLU and 2x2 max pool, softmax with cross-entropy, SGD with momentum. It shares no code with models.
+ *
+ * bits 2 .. 24: block floating point with that many bits of mantissa, blocks of the tensor, integer sums; what follows the
+ * sums in binary32 as the units have it. bits 0: the same formulas in binary64 without any quantisation.
+ */
+#ifndef TRAIN_REFERENCE_H
+#define TRAIN_REFERENCE_H
+
+#include <stdint.h>
+
+enum train_rounding { TRAIN_TRUNCATE = 0, TRAIN_NEAREST = 1, TRAIN_STOCHASTIC = 2 };
+
+/* What a random seed is for. */
+enum train_what { TRAIN_OF_ACTIVATION = 0, TRAIN_OF_ERROR = 1, TRAIN_OF_WEIGHT = 2 };
+
+/* Convolutions have stride 1; a fully connected layer takes what comes as one vector. */
+struct train_layer {
+    uint32_t connected;
+    uint32_t inputs, height, width; /* fully connected: inputs, 1, 1 */
+    uint32_t outputs;
+    uint32_t side, pad;             /* kernel and border of a convolution */
+    uint32_t norm, bias, relu, pool;
+    double epsilon;
+    /* Parameters; binary32 numbers unless bits is 0. [outputs][inputs][side][side]. */
+    double *weights, *weight_velocity;
+    double *biases, *bias_velocity;
+    double *gamma, *gamma_velocity, *beta, *beta_velocity;
+    double *mean, *sigma;           /* running */
+    /* Of the last step, for a look inside. */
+    double *sums;                   /* [images][outputs][height'][width'] */
+    double *gradient;               /* by weights */
+    double *dgamma, *dbeta;         /* dbeta: by biases where there is no norm */
+    double *errors;                 /* by sums, as quantised */
+    /* Own. */
+    struct train_tensor *in, *kernel, *error;
+    double *values, *chain;         /* behind batch norm and ReLU; loss by the output */
+    uint8_t *positive, *place;
+    double *norm_scale, *norm_mean, *norm_sigma;
+    uint64_t *max_at, *min_at;
+    uint64_t saturated;
+};
+
+struct train_options {
+    uint32_t bits;
+    enum train_rounding rounding;
+    int range;                /* sigma of batch norm from the range */
+    double rate, momentum, bn_momentum;
+    uint64_t seed;
+    /* Seed of a quantisation; NULL: a hash of all four. */
+    uint64_t (*seed_of)(uint64_t seed, uint64_t step, uint32_t layer, enum train_what what);
+};
+
+struct train_net {
+    struct train_options options;
+    struct train_layer *layers;
+    uint32_t layer_count;
+    uint32_t images_max;
+    uint64_t step; /* number of the next one */
+};
+
+struct train_result {
+    double loss; /* mean */
+    uint32_t correct;
+};
+
+/* Allocates everything for steps of up to images_max images; layers come with their shapes, weights zero, gamma and sigma 1.
+ * Exits the program where there is no memory. */
+void train_net_new(struct train_net *net, const struct train_layer *layers, uint32_t count, uint32_t images_max,
+                   const struct train_options *options);
+void train_net_free(struct train_net *net);
+
+/* Positions of a map behind a layer's sums, and behind its pool. */
+uint32_t train_plane(const struct train_layer *layer);
+uint32_t train_pooled_plane(const struct train_layer *layer);
+uint64_t train_weight_count(const struct train_layer *layer);
+
+/* Quantises the weights for the first step: to be called once they are set. */
+void train_net_start(struct train_net *net);
+
+/* One step on images of bytes (x / 255), [images][inputs][height][width]. */
+struct train_result train_net_step(struct train_net *net, const uint8_t *images, const uint8_t *labels, uint32_t count);
+/* Forward with running statistics. */
+struct train_result train_net_evaluate(struct train_net *net, const uint8_t *images, const uint8_t *labels,
+                                       uint32_t count);
+
+#endif
