@@ -116,8 +116,11 @@ bus::route *bus::decode(int socket, tlm::tlm_generic_payload &payload, uint64_t 
 
 void bus::count(const route &route, link_bytes bytes)
 {
-    if (control_.recorder())
-        cnnvp_recorder_transfer(control_.recorder(), route.link, run_control::now(), bytes.read, bytes.write);
+    if (!control_.recorder())
+        return;
+    const cnnvp_time now = run_control::now();
+    const cnnvp_recorder_bytes crossed{0, now, now, bytes.read, bytes.write};
+    cnnvp_recorder_transfer(control_.recorder(), route.link, &crossed);
 }
 
 /* -- accesses -- */

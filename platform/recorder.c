@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct cnnvp_recorder {
     struct cnnvp_stats stats;
@@ -57,6 +58,20 @@ void cnnvp_recorder_free(cnnvp_recorder *recorder)
     free(recorder);
 }
 
+/* A memory says by a statistic of this name what its part can carry. */
+static void limit_links(cnnvp_recorder *recorder)
+{
+    const struct cnnvp_resolved *platform = recorder->stats.platform;
+
+    for (uint32_t i = 0; i < platform->instance_count; i++) {
+        const struct cnnvp_unit *unit = platform->instances[i].unit;
+
+        for (uint32_t k = 0; unit && k < unit->stat_count; k++)
+            if (strcmp(unit->stats[k].name, "bus_bytes_per_s") == 0)
+                cnnvp_trace_limit(recorder->trace, i, cnnvp_recorder_total(recorder, i, k));
+    }
+}
+
 cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, struct cnnvp_error *error)
 {
     struct cnnvp_trace *trace = recorder->trace;
@@ -64,6 +79,8 @@ cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, st
 
     if (!trace)
         return CNNVP_DONE;
+    cnnvp_trace_links_finish(trace, end_ps);
+    limit_links(recorder);
     result = cnnvp_trace_finish(trace, end_ps, error);
     cnnvp_trace_free(trace);
     recorder->trace = NULL;
@@ -106,12 +123,14 @@ uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t t
     return link;
 }
 
-void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, cnnvp_time at, uint64_t read_bytes,
-                             uint64_t write_bytes)
+void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes)
 {
-    cnnvp_stats_transfer(&recorder->stats, link, read_bytes, write_bytes);
-    if (recorder->trace)
-        cnnvp_trace_transfer(recorder->trace, link, at, read_bytes, write_bytes);
+    cnnvp_stats_transfer(&recorder->stats, link, bytes->read, bytes->write);
+    if (recorder->trace) {
+        const struct cnnvp_transfer transfer = {link, bytes->flow, bytes->begin, bytes->end, bytes->read + bytes->write};
+
+        cnnvp_trace_transfer(recorder->trace, &transfer);
+    }
 }
 
 uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat)

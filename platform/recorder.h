@@ -39,8 +39,15 @@ void cnnvp_recorder_level(cnnvp_recorder *recorder, uint32_t instance, uint32_t 
  * the same instance share a link. UINT32_MAX without memory (transfers of it are dropped). The core's own (untimed)
  * traffic is not fed. */
 uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t to);
-void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, cnnvp_time at, uint64_t read_bytes,
-                             uint64_t write_bytes);
+/* Bytes that cross a link from `begin` to `end`; with a flow, rather while the initiator's span of that flow lasts. */
+struct cnnvp_recorder_bytes {
+    uint64_t flow; /* 0: none */
+    cnnvp_time begin;
+    cnnvp_time end;
+    uint64_t read;
+    uint64_t write;
+};
+void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes);
 
 /* Reading back. */
 uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat);

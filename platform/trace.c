@@ -7,7 +7,6 @@
  *   track:   begin - last end (zigzag), length, name, tag, flow - last flow (zigzag)
  *   counter: at - last at (zigzag), value - last value (zigzag)
  *   level:   at - last at (zigzag), level
- *   link:    at - last at (zigzag), read bytes, write bytes
  */
 #include "trace.h"
 
@@ -22,6 +21,7 @@
 
 /* Chunks kept in memory before the spill file is used. */
 #define MEMORY_LIMIT (64u * 1024u * 1024u)
+#define FIRST_WINDOW_PS 100000u
 /* Longest record: five numbers of ten bytes. */
 #define RECORD_BYTES 50u
 
@@ -123,6 +123,7 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
         made->format = format;
         made->spill = -1;
         made->memory_limit = MEMORY_LIMIT;
+        made->window_ps = FIRST_WINDOW_PS;
         made->file = strdup(file);
         made->stream_capacity = count_streams(platform) + 16;
         made->streams = calloc(made->stream_capacity, sizeof *made->streams);
@@ -157,6 +158,7 @@ void cnnvp_trace_free(struct cnnvp_trace *trace)
             chunk = next;
         }
         free(trace->streams[i].buffer);
+        free(trace->streams[i].windows);
     }
     for (uint32_t i = 0; i < trace->name_count; i++)
         free(trace->names[i]);
@@ -377,6 +379,8 @@ void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t tra
     stream->time = end;
     stream->value = flow;
     filled(stream, p);
+    if (flow && trace->waiting_count)
+        cnnvp_trace_settle(trace, instance, flow, begin, end);
 }
 
 void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at,
@@ -444,36 +448,7 @@ void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, u
     add_stream(trace, CNNVP_STREAM_LINK, from, to);
 }
 
-void cnnvp_trace_transfer(struct cnnvp_trace *trace, uint32_t link, cnnvp_time at, uint64_t read_bytes,
-                          uint64_t write_bytes)
-{
-    struct cnnvp_stream *stream;
-    unsigned char *p;
-
-    if (link >= trace->stream_count - trace->fixed_streams)
-        return;
-    stream = &trace->streams[trace->fixed_streams + link];
-    p = room(trace, stream);
-    if (!p)
-        return;
-    p = cnnvp_varint_put_signed(p, at - stream->time);
-    p = cnnvp_varint_put(p, read_bytes);
-    p = cnnvp_varint_put(p, write_bytes);
-    stream->time = at;
-    filled(stream, p);
-}
-
 /* ---- the end ---- */
-
-/* Windows of links' bandwidth: 100 ns, or the next power of ten that leaves at most 100 000 of them. */
-static uint64_t window(uint64_t end_ps)
-{
-    uint64_t width = 100000;
-
-    while (end_ps / width > 100000 && width < UINT64_C(1000000000000))
-        width *= 10;
-    return width;
-}
 
 cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, struct cnnvp_error *error)
 {
@@ -485,7 +460,6 @@ cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, stru
         if (result != CNNVP_DONE)
             return result;
         trace->end_ps = end_ps;
-        trace->window_ps = window(end_ps);
         trace->format->write(trace, output);
         if (!trace->error)
             return cnnvp_output_finish(output, error);

@@ -14,10 +14,15 @@ enum cnnvp_stream_kind {
     CNNVP_STREAM_TRACK,   /* spans */
     CNNVP_STREAM_COUNTER, /* values */
     CNNVP_STREAM_LEVEL,   /* levels of an IRQ_OUT port */
-    CNNVP_STREAM_LINK     /* transfers; read as bytes per second over windows of time */
+    CNNVP_STREAM_LINK     /* bytes per second over windows of time; trace_link.c */
 };
 
 #define CNNVP_CHUNK_BYTES 16384u
+
+/* Windows of a link's bandwidth that are kept; when a run outlasts them, ten become one. */
+#define CNNVP_LINK_WINDOWS 100001u
+/* Transfers that wait for the span of their instruction. */
+#define CNNVP_WAITING_TRANSFERS 64u
 
 /* A full piece of a stream, in memory or (data NULL) in the spill file. */
 struct cnnvp_chunk {
@@ -39,6 +44,16 @@ struct cnnvp_stream {
     uint32_t name_index;
     struct cnnvp_chunk *first;
     struct cnnvp_chunk *last;
+    uint64_t *windows; /* link: bytes in each window; NULL before the first transfer */
+};
+
+/* Bytes that crossed a link within a time. */
+struct cnnvp_transfer {
+    uint32_t link;
+    uint64_t flow; /* the instruction whose span says when; 0: `begin` and `end` do */
+    cnnvp_time begin;
+    cnnvp_time end;
+    uint64_t bytes;
 };
 
 struct cnnvp_name {
@@ -81,9 +96,11 @@ struct cnnvp_trace {
     uint64_t spill_size;
     int spill; /* descriptor of the unlinked file, -1 */
     int error; /* errno of the first failure; recording has stopped */
+    uint64_t window_ps; /* of links' bandwidth: 100 ns times a power of ten */
+    struct cnnvp_transfer waiting[CNNVP_WAITING_TRANSFERS];
+    uint32_t waiting_count;
     /* For the writers, set by cnnvp_trace_finish. */
     uint64_t end_ps;
-    uint64_t window_ps; /* of a link's bandwidth */
     const char *(*layer_name)(const void *context, uint32_t tag, char *buffer, size_t size);
     const void *layer_context;
 };
@@ -91,6 +108,7 @@ struct cnnvp_trace {
 CNNVP_MUST_USE cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *file,
                                             struct cnnvp_trace **trace, struct cnnvp_error *error);
 void cnnvp_trace_free(struct cnnvp_trace *trace);
+/* After cnnvp_trace_links_finish. */
 CNNVP_MUST_USE cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, struct cnnvp_error *error);
 
 void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
@@ -100,8 +118,17 @@ void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t 
 void cnnvp_trace_level(struct cnnvp_trace *trace, uint32_t instance, uint32_t port, cnnvp_time at, int level);
 /* Links in order of their numbers, from 0. */
 void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, uint32_t to);
-void cnnvp_trace_transfer(struct cnnvp_trace *trace, uint32_t link, cnnvp_time at, uint64_t read_bytes,
-                          uint64_t write_bytes);
+
+/* ---- bandwidth of links, trace_link.c ---- */
+
+/* A transfer with a flow is spread over the next span of that flow on the link's initiator, where one comes. */
+void cnnvp_trace_transfer(struct cnnvp_trace *trace, const struct cnnvp_transfer *transfer);
+/* Spreads the transfers that wait for this span. */
+void cnnvp_trace_settle(struct cnnvp_trace *trace, uint32_t instance, uint64_t flow, cnnvp_time begin, cnnvp_time end);
+/* Spreads what still waits and brings the windows to their final length. */
+void cnnvp_trace_links_finish(struct cnnvp_trace *trace, cnnvp_time end);
+/* What the links to an instance carry at most: what lies above it moves to the windows beside. After links_finish. */
+void cnnvp_trace_limit(struct cnnvp_trace *trace, uint32_t instance, uint64_t bytes_per_s);
 
 /* ---- reading back, trace_merge.c ---- */
 

@@ -23,7 +23,7 @@
 struct record {
     cnnvp_time time;
     uint64_t length; /* of a span */
-    uint64_t value;  /* flow of a span, value, level, bytes of a transfer */
+    uint64_t value;  /* flow of a span, value, level */
     uint32_t name;
     uint32_t tag;
 };
@@ -41,8 +41,7 @@ struct cursor {
     uint32_t first;
     uint32_t count;
     cnnvp_time floor; /* nothing of this stream comes before it any more */
-    uint64_t window; /* link: the first window that has not been handed out */
-    int pause;       /* link: the bandwidth has not yet fallen to 0 behind the window before */
+    uint32_t window; /* link: the first window that has not been handed out */
     struct cnnvp_event event; /* the next one to hand out */
     struct cnnvp_event after; /* the end of the span whose begin is `event` */
     int has_after;
@@ -108,7 +107,6 @@ static int next_chunk(struct cnnvp_trace *trace, struct cursor *cursor)
 static int decode(struct cnnvp_trace *trace, struct cursor *cursor, struct record *record)
 {
     uint64_t a;
-    uint64_t b = 0;
 
     if (cursor->at == cursor->end && !next_chunk(trace, cursor))
         return 0;
@@ -137,10 +135,7 @@ static int decode(struct cnnvp_trace *trace, struct cursor *cursor, struct recor
         cursor->at = cnnvp_varint_get(cursor->at, &record->value);
         break;
     case CNNVP_STREAM_LINK:
-        cursor->at = cnnvp_varint_get(cursor->at, &a);
-        cursor->at = cnnvp_varint_get(cursor->at, &b);
-        record->value = a + b;
-        break;
+        break; /* has windows, no records */
     }
     return 1;
 }
@@ -181,38 +176,22 @@ static int next_record(struct cnnvp_trace *trace, struct cursor *cursor, struct 
 
 /* ---- events of a stream ---- */
 
-/* The number of the window that the next record of a link belongs to; UINT64_MAX at the end. */
-static uint64_t peek_window(struct cnnvp_merge *merge, struct cursor *cursor)
-{
-    look_ahead(merge->trace, cursor);
-    return cursor->count ? ahead(cursor, 0)->time / merge->trace->window_ps : UINT64_MAX;
-}
-
-/* Bandwidth over windows: a value where a window with transfers begins, 0 where a pause begins. */
-static int next_window(struct cnnvp_merge *merge, struct cursor *cursor)
+/* Bandwidth over windows: a value where it changes, from 0 on. */
+static int next_window(const struct cnnvp_merge *merge, struct cursor *cursor)
 {
     uint64_t width = merge->trace->window_ps;
-    uint64_t number = peek_window(merge, cursor);
-    uint64_t bytes = 0;
-    struct record record;
 
-    if (number < cursor->window)
-        number = cursor->window; /* too late for its own window */
-    if (cursor->pause && number > cursor->window) {
-        cursor->pause = 0;
-        cursor->event.time = cursor->window * width;
-        cursor->event.value = 0;
-        return 1;
+    while (cursor->stream->windows && cursor->window < CNNVP_LINK_WINDOWS) {
+        uint64_t number = cursor->window++;
+        uint64_t value = cursor->stream->windows[number] * (PICOSECONDS_PER_SECOND / width);
+
+        if (value != cursor->event.value) {
+            cursor->event.time = number * width;
+            cursor->event.value = value;
+            return 1;
+        }
     }
-    if (number == UINT64_MAX)
-        return 0;
-    while (peek_window(merge, cursor) <= number && next_record(merge->trace, cursor, &record))
-        bytes += record.value;
-    cursor->event.time = number * width;
-    cursor->event.value = bytes * (PICOSECONDS_PER_SECOND / width);
-    cursor->window = number + 1;
-    cursor->pause = 1;
-    return 1;
+    return 0;
 }
 
 /* Sets the cursor's next event; 0 at the end. */

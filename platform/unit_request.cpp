@@ -130,7 +130,9 @@ void unit_host::deliver(request_record *record)
     }
     if (original->status >= CNNVP_OK && control_.recorder()) {
         const link_bytes bytes = bytes_of(record->request);
-        cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, run_control::now(), bytes.read, bytes.write);
+        const cnnvp_recorder_bytes crossed{0, std::max(original->issued, original->first_data), run_control::now(),
+                                           bytes.read, bytes.write};
+        cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, &crossed);
     }
     record->original = nullptr;
     unlink(record);

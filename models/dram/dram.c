@@ -53,6 +53,7 @@ struct dram {
     cnnvp_time notified;
     struct dram_bandwidth bandwidth;
     struct row_classes rows;
+    uint64_t bus_bytes_per_s;   /* 0: the statistics do not have it yet */
     struct dram_counts counted; /* what the statistics have of the channels' counts */
 };
 
@@ -319,9 +320,20 @@ static void dram_event(void *instance, uint32_t event)
     schedule(self);
 }
 
+static void count_peak(struct dram *self)
+{
+    const struct dram_timing *timing = &self->queue.timing;
+    const uint64_t burst_ps = (uint64_t)timing->t[DRAM_T_bl] * timing->tck_ps;
+    if (self->bus_bytes_per_s)
+        return;
+    self->bus_bytes_per_s = self->queue.options.channels * DRAM_BURST_BYTES * UINT64_C(1000000000000) / burst_ps;
+    self->ops->count(self->host, STAT_bus_bytes_per_s, 0, self->bus_bytes_per_s);
+}
+
 static void dram_flush(void *instance)
 {
     struct dram *self = instance;
+    count_peak(self);
     cnnvp_dram_queue_catch_up(&self->queue, self->ops->now(self->host));
     count_channels(self);
     cnnvp_dram_queue_classify(&self->queue, note_class);

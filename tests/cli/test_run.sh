@@ -31,6 +31,13 @@ for word in ("images/s", "host time", "stats.json", "run.pftrace", "out.npy", "d
     assert word in table, word
 PYTHON
 
+# Bandwidth over time: every byte of a link is in it, and none comes faster than the memory's part can bring it.
+for options in "" "-s dram.preset=ddr3-1600" "-p window -s dma.outstanding=64"; do
+    # shellcheck disable=SC2086 # a list of words
+    expect 0 run "$network" --timing-only -q --images 3 $options --stats links.json --trace links.vcd
+    /usr/bin/python3 "$SOURCE/tests/cli/check_links.py" links.json links.vcd || fail "links with $options"
+done
+
 # Labels: those that the float model gives are all right.
 /usr/bin/python3 - "$SOURCE" <<'PYTHON'
 import numpy, sys

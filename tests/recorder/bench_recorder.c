@@ -28,7 +28,7 @@ static void feed(cnnvp_recorder *recorder, uint64_t events)
         cnnvp_recorder_span(recorder, ELEMENT, 0, "issue", tag, i, time, time + 2000);
         cnnvp_recorder_span(recorder, ARRAY, TRACK_CONV, names[i / 4 % 4], tag, i, time + 2000, time + 65000);
         cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, time + 2000, i % 4099);
-        cnnvp_recorder_transfer(recorder, 0, time + 3000, 4096, i % 512);
+        transfer(recorder, 0, time + 3000, 4096, i % 512);
         time += 66000;
     }
 }

@@ -3,7 +3,7 @@
 #ifndef CNNVP_TESTS_MACHINE_H
 #define CNNVP_TESTS_MACHINE_H
 
-#include "config.h"
+#include "recorder.h"
 
 enum { CPU, BUS, ELEMENT, ARRAY, BUFFER_A, BUFFER_B, DRAM, INSTANCES };
 
@@ -36,6 +36,7 @@ enum {
     DRAM_READS,
     DRAM_READ_LATENCY,
     DRAM_LAYER_READ,
+    DRAM_BUS,
     DRAM_STATS
 };
 enum { TRACK_CONV, TRACK_VECTOR };
@@ -44,6 +45,14 @@ enum { BUFFER_FEATURES, BUFFER_BYTES };
 enum { DRAM_QUEUE, DRAM_BANDWIDTH };
 
 const struct cnnvp_resolved *machine(void);
+
+/* Bytes that cross a link at one instant. */
+static inline void transfer(cnnvp_recorder *recorder, uint32_t link, uint64_t at, uint64_t read, uint64_t written)
+{
+    const struct cnnvp_recorder_bytes bytes = {0, at, at, read, written};
+
+    cnnvp_recorder_transfer(recorder, link, &bytes);
+}
 
 /* The same with one more unit whose only statistic names this layer member and this energy entry (NULL: none). */
 const struct cnnvp_resolved *machine_with(const char *layer, const char *energy);

@@ -357,10 +357,10 @@ static void links_by_pair(void **state)
     (void)state;
     assert_int_equal(cnnvp_recorder_link(recorder, ARRAY, DRAM), a);
     assert_int_not_equal(a, b);
-    cnnvp_recorder_transfer(recorder, a, 5, 100, 0);
-    cnnvp_recorder_transfer(recorder, a, 6, 0, 20);
-    cnnvp_recorder_transfer(recorder, b, 7, 1, 2);
-    cnnvp_recorder_transfer(recorder, 99, 7, 1, 2); /* no such link */
+    transfer(recorder, a, 5, 100, 0);
+    transfer(recorder, a, 6, 0, 20);
+    transfer(recorder, b, 7, 1, 2);
+    transfer(recorder, 99, 7, 1, 2); /* no such link */
     root = json_of(recorder, 1);
     assert_int_equal(json_array_size(member(root, "links")), 2);
     assert_string_equal(text(json_array_get(member(root, "links"), 0), "from"), "pe_array");

@@ -31,10 +31,10 @@ static void feed_small(cnnvp_recorder *recorder)
     cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, 0, 5);
     cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, 1500, 0);
     /* 100 ns windows: 1000 bytes are 10 GB/s. */
-    cnnvp_recorder_transfer(recorder, link, 120000, 600, 0);
-    cnnvp_recorder_transfer(recorder, link, 199999, 0, 400);
-    cnnvp_recorder_transfer(recorder, link, 200000, 1, 0);
-    cnnvp_recorder_transfer(recorder, link, 450000, 2, 0);
+    transfer(recorder, link, 120000, 600, 0);
+    transfer(recorder, link, 199999, 0, 400);
+    transfer(recorder, link, 200000, 1, 0);
+    transfer(recorder, link, 450000, 2, 0);
 }
 
 static const char small_vcd[] =
@@ -290,6 +290,7 @@ static void a_spilled_recording_gives_the_same_file(void **state)
         feed_random(NULL, trace, &last);
         assert_true(trace->spill_size > 0);
         assert_true(trace->memory_used <= trace->memory_limit);
+        cnnvp_trace_links_finish(trace, last);
         assert_int_equal(cnnvp_trace_finish(trace, last, &error), CNNVP_DONE);
         cnnvp_trace_free(trace);
         spilled = content(name, &spilled_size);

@@ -143,12 +143,14 @@ void feed_random(cnnvp_recorder *recorder, struct cnnvp_trace *trace, uint64_t *
             cnnvp_recorder_span(recorder, ARRAY, track, name, tag, flow, begin, end);
             cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, begin - late, value);
             cnnvp_recorder_level(recorder, ARRAY, ARRAY_IRQ, begin, level);
-            cnnvp_recorder_transfer(recorder, 0, begin - late, read, written);
+            transfer(recorder, 0, begin - late, read, written);
         } else {
             cnnvp_trace_span(trace, ARRAY, track, name, tag, flow, begin, end);
             cnnvp_trace_counter(trace, BUFFER_A, BUFFER_FEATURES, begin - late, value);
             cnnvp_trace_level(trace, ARRAY, ARRAY_IRQ, begin, level);
-            cnnvp_trace_transfer(trace, 0, begin - late, read, written);
+            const struct cnnvp_transfer moved = {0, 0, begin - late, begin - late, read + written};
+
+            cnnvp_trace_transfer(trace, &moved);
         }
     }
     *last = ends[0] > ends[1] ? ends[0] : ends[1];

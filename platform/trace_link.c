@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bandwidth of links: bytes in windows of time. A unit hands a whole tile on at one instant; the bytes cross the link
+ * while the unit works on it. So a transfer is spread evenly over its time: that of a split transaction from its first
+ * data to its completion, otherwise that of the span which the initiator reports for the same instruction. Sums stay
+ * exact: shares are differences of rounded-down running sums.
+ */
+#include "trace.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PICOSECONDS_PER_SECOND UINT64_C(1000000000000)
+#define WIDEN 10u
+
+/* ---- windows ---- */
+
+static void widen(struct cnnvp_trace *trace)
+{
+    for (uint32_t i = trace->fixed_streams; i < trace->stream_count; i++) {
+        uint64_t *windows = trace->streams[i].windows;
+
+        for (uint32_t k = 0; windows && k < CNNVP_LINK_WINDOWS; k++) {
+            uint64_t bytes = windows[k];
+
+            windows[k] = 0;
+            windows[k / WIDEN] += bytes;
+        }
+    }
+    trace->window_ps *= WIDEN;
+}
+
+static int is_too_late(const struct cnnvp_trace *trace, cnnvp_time time)
+{
+    return time / trace->window_ps >= CNNVP_LINK_WINDOWS && trace->window_ps < PICOSECONDS_PER_SECOND;
+}
+
+/* bytes * part / length, rounded down, for part <= length < 2^32. */
+static uint64_t share(uint64_t bytes, uint64_t part, uint64_t length)
+{
+    return bytes / length * part + bytes % length * part / length;
+}
+
+static void spread(struct cnnvp_trace *trace, const struct cnnvp_transfer *transfer)
+{
+    struct cnnvp_stream *stream = &trace->streams[trace->fixed_streams + transfer->link];
+    cnnvp_time end = transfer->end > transfer->begin ? transfer->end : transfer->begin + 1;
+    uint64_t length = end - transfer->begin;
+    uint64_t unit = (length >> 31) + 1;
+    uint64_t done = 0;
+
+    while (is_too_late(trace, end - 1))
+        widen(trace);
+    if (!stream->windows)
+        stream->windows = calloc(CNNVP_LINK_WINDOWS, sizeof *stream->windows);
+    if (!stream->windows) {
+        trace->error = ENOMEM;
+        return;
+    }
+    for (uint64_t window = transfer->begin / trace->window_ps; window <= (end - 1) / trace->window_ps; window++) {
+        uint64_t behind = (window + 1) * trace->window_ps;
+        uint64_t sum = behind < end ? share(transfer->bytes, (behind - transfer->begin) / unit, length / unit)
+                                    : transfer->bytes;
+
+        stream->windows[window < CNNVP_LINK_WINDOWS ? window : CNNVP_LINK_WINDOWS - 1] += sum - done;
+        done = sum;
+    }
+}
+
+/* ---- transfers ---- */
+
+static void settle_first(struct cnnvp_trace *trace)
+{
+    spread(trace, &trace->waiting[0]);
+    trace->waiting_count--;
+    for (uint32_t i = 0; i < trace->waiting_count; i++)
+        trace->waiting[i] = trace->waiting[i + 1];
+}
+
+void cnnvp_trace_transfer(struct cnnvp_trace *trace, const struct cnnvp_transfer *transfer)
+{
+    if (transfer->link >= trace->stream_count - trace->fixed_streams || !transfer->bytes || trace->error)
+        return;
+    if (!transfer->flow) {
+        spread(trace, transfer);
+        return;
+    }
+    if (trace->waiting_count == CNNVP_WAITING_TRANSFERS)
+        settle_first(trace);
+    trace->waiting[trace->waiting_count++] = *transfer;
+}
+
+void cnnvp_trace_settle(struct cnnvp_trace *trace, uint32_t instance, uint64_t flow, cnnvp_time begin, cnnvp_time end)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < trace->waiting_count; i++) {
+        struct cnnvp_transfer transfer = trace->waiting[i];
+
+        if (transfer.flow == flow && trace->streams[trace->fixed_streams + transfer.link].instance == instance) {
+            transfer.begin = begin;
+            transfer.end = end;
+            spread(trace, &transfer);
+        } else {
+            trace->waiting[kept++] = transfer;
+        }
+    }
+    trace->waiting_count = kept;
+}
+
+void cnnvp_trace_links_finish(struct cnnvp_trace *trace, cnnvp_time end)
+{
+    while (trace->waiting_count)
+        settle_first(trace);
+    while (is_too_late(trace, end))
+        widen(trace);
+}
+
+/* ---- limits ---- */
+
+/* Moves what is too much for a window to the next one; what does not fit before the last moves back. */
+static void level(uint64_t *windows, uint64_t most)
+{
+    uint64_t rest = 0;
+
+    for (uint32_t i = 0; i < CNNVP_LINK_WINDOWS; i++) {
+        windows[i] += rest;
+        rest = windows[i] > most ? windows[i] - most : 0;
+        windows[i] -= rest;
+    }
+    for (uint32_t i = CNNVP_LINK_WINDOWS; i-- > 0 && rest;) {
+        uint64_t fits = most - windows[i] < rest ? most - windows[i] : rest;
+
+        windows[i] += fits;
+        rest -= fits;
+    }
+    windows[0] += rest;
+}
+
+void cnnvp_trace_limit(struct cnnvp_trace *trace, uint32_t instance, uint64_t bytes_per_s)
+{
+    uint64_t most = bytes_per_s / (PICOSECONDS_PER_SECOND / trace->window_ps);
+
+    for (uint32_t i = trace->fixed_streams; i < trace->stream_count && most; i++)
+        if (trace->streams[i].index == instance && trace->streams[i].windows)
+            level(trace->streams[i].windows, most);
+}
