@@ -111,7 +111,7 @@ static int compare_names(const void *a, const void *b)
 static void list_presets(struct cnnvp_arena *arena, struct cnnvp_suggest *suggest)
 {
     enum { MOST = 64 };
-    char *names[MOST];
+    char *names[MOST] = {NULL};
     size_t count = 0;
     char *folder;
     for (unsigned i = 0; (folder = preset_folder(arena, i)) != NULL; i++) {

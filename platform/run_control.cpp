@@ -137,6 +137,7 @@ void run_control::settle()
         settler *one;
         ~leave() { all.erase(std::remove(all.begin(), all.end(), one), all.end()); } /* also when killed */
     } leave_at_end{settlers_, &me};
+    // cppcheck-suppress danglingLifetime ; leave_at_end takes it out again
     settlers_.push_back(&me);
     settle_check_.notify(sc_core::SC_ZERO_TIME);
     sc_core::wait(me.released);

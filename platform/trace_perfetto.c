@@ -62,6 +62,7 @@ static unsigned char *put_number(unsigned char *p, unsigned field, uint64_t valu
 static unsigned char *put_bytes(unsigned char *p, unsigned field, const void *data, size_t size)
 {
     p = cnnvp_varint_put(cnnvp_varint_put(p, (uint64_t)field << 3 | 2), size);
+    /* cppcheck-suppress uninitvar ; the caller has filled what it gives the size of */
     memcpy(p, data, size);
     return p + size;
 }

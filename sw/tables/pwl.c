@@ -86,7 +86,7 @@ static int place(double range, int in_frac, size_t segments, struct pwl *pwl)
     const double limited = half > -(double)WORD_MIN ? -(double)WORD_MIN : half;
     pwl->unit = ldexp(1.0, -in_frac);
     pwl->x_shift = 0;
-    while (ldexp((double)(segments / 2u), pwl->x_shift) < limited)
+    while (ldexp((double)segments / 2.0, pwl->x_shift) < limited)
         ++pwl->x_shift;
     const int32_t side = (int32_t)ceil(ldexp(limited, -pwl->x_shift)); /* segments on each side */
     pwl->segments = 2 * side;

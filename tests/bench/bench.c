@@ -70,7 +70,7 @@ int main(int argc, char **argv)
     }
     const char *network = argv[2];
     const char *input = argv[3];
-    const int repeats = argc > 5 ? atoi(argv[5]) : 7;
+    const int repeats = argc > 5 ? (int)strtol(argv[5], NULL, 10) : 7;
     struct bench_case cases[] = {
         {"start-up: an empty program", {"exec", argv[4], "-q"}, 0, 0},
         {"LeNet-5, 4 images, timing only", {"run", network, "-i", input, "--timing-only", "-q"}, 0, 0},

@@ -104,7 +104,7 @@ static void test_random_code(void **context)
     (void)context;
     for (uint64_t round = 1; round <= ROUNDS; round++) {
         struct machine a, b;
-        uint64_t state_a = round * 77, state_b = round * 77;
+        uint64_t state_a = round * 77, state_b = state_a;
         assert_int_equal(machine_init(&a), 0);
         assert_int_equal(machine_init(&b), 0);
         a.quiet = b.quiet = 1;

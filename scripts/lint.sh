@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# cppcheck and clang-tidy over all our C and C++, side by side on all processors: lint.sh [BUILD-FOLDER [PATTERN]].
+# BUILD-FOLDER (default build) has been built: its compile_commands.json and generated headers are used. PATTERN: only
+# sources whose path it matches. Status 0: no finding.
+set -u
+source=$(cd "$(dirname "$0")/.." && pwd)
+cd "$source"
+folder=${1:-build}
+pattern=${2:-.}
+jobs=$(nproc)
+
+findings=0
+
+echo "cppcheck"
+# readdir is called by one thread; readdir_r is no longer advised (glibc's manual).
+cppcheck --project="$folder/compile_commands.json" -i "$folder" -j "$jobs" --quiet --inline-suppr \
+    --enable=warning,performance,portability --library=scripts/lint/jansson.cfg --error-exitcode=1 \
+    --template='{file}:{line}: {severity}: {message} [{id}]' || findings=1
+
+echo "clang-tidy"
+# Each source once, though a library and a test may both be made of it.
+sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$folder/compile_commands.json" | sort -u |
+    grep -v "^$source/$folder/" | grep -e "$pattern" |
+    xargs -P "$jobs" -n 1 clang-tidy --quiet -p "$folder" >"$folder/clang-tidy.log" 2>&1 || findings=1
+grep -v -e ' warnings\{0,1\} .*generated' "$folder/clang-tidy.log"
+
+[ "$findings" -eq 0 ] && echo "no finding"
+exit "$findings"
