@@ -50,9 +50,10 @@ class Zoo:
         with torch.no_grad():
             output = function(torch.from_numpy(images)).numpy().astype(numpy.float32)
         initializers = [numpy_helper.from_array(numpy.asarray(array), key) for key, array in weights.items()]
+        vendor = [helper.make_opsetid("com.microsoft", 1)] if any(node.domain for node in nodes) else []
         graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("input", TensorProto.FLOAT, ["N", *shape])],
                                   [helper.make_tensor_value_info("output", TensorProto.FLOAT, None)], initializers)
-        network = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], producer_name="make_zoo.py")
+        network = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)] + vendor, producer_name="make_zoo.py")
         network.ir_version = 4 if opset < 10 else 7
         self.save(name, network, images, output)
 
@@ -69,6 +70,26 @@ class Zoo:
             offset += size
         with open(os.path.join(self.folder, name + ".bin"), "wb") as file:
             file.write(data)
+        onnx_export.save_network(path, network)
+
+    def replace(self, name, tensor):
+        """Another form of the initializer of that name."""
+        path = os.path.join(self.folder, name + ".onnx")
+        network = onnx.load(path)
+        for initializer in network.graph.initializer:
+            if initializer.name == tensor.name:
+                initializer.CopyFrom(tensor)
+        onnx_export.save_network(path, network)
+
+    def declare_weights(self, name):
+        """IR version 3: initializers are inputs of the graph, too, and come first."""
+        path = os.path.join(self.folder, name + ".onnx")
+        network = onnx.load(path)
+        network.ir_version = 3
+        weights = [helper.make_tensor_value_info(w.name, w.data_type, w.dims) for w in network.graph.initializer]
+        inputs = list(network.graph.input)
+        del network.graph.input[:]
+        network.graph.input.extend([*weights, *inputs])
         onnx_export.save_network(path, network)
 
     def node(self, name, op, shape, function, weights=None, opset=13, images=None, **attributes):
@@ -472,6 +493,12 @@ def networks(zoo):
         nn.Conv2d(6, 3, 3, padding=1), nn.Tanh()), (3, 16, 16), opset=11, fixed=True)
 
 
+def rounded(x, scale, zero, low, high):
+    """What is left of x when it was quantised: (q - zero) * scale."""
+    scale = float(numpy.float32(scale))
+    return ((x.double() / scale).round() + zero).clamp(low, high).sub(zero) * scale
+
+
 def later(zoo):
     """Behind the networks, so that their random numbers stay what they were."""
     stored = zoo.normal(4, 3, 3, 3, scale=0.3)
@@ -490,9 +517,9 @@ def later(zoo):
     images = zoo.normal(IMAGES, 3, 10, 10)
 
     def quantised(x):
-        """What the quantisation stands for: FX16 is finer than 8 bits, so that only the ranges remain of it."""
-        x = F.conv2d(x.clamp(-128 * 8 / 255, 127 * 8 / 255), t(w.astype(numpy.float32) * scales.reshape(-1, 1, 1, 1)))
-        return x.clamp(0, 255 * 0.02)
+        x = rounded(x, 8 / 255, 128, 0, 255)
+        x = F.conv2d(x, t(w.astype(numpy.float32) * scales.reshape(-1, 1, 1, 1)).double())
+        return rounded(F.relu(x), 0.02, -128, -128, 127)
     zoo.graph("quantised", [
         helper.make_node("QuantizeLinear", ["input", "xs", "xz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
         helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0), helper.make_node("Conv", ["d", "wd"], ["c"]),
@@ -502,6 +529,174 @@ def later(zoo):
          "ys": numpy.float32(0.02), "yz": numpy.int8(-128)}, images=images)
 
 
+def quantised_operators(zoo):
+    """As onnxruntime, PyTorch and TensorFlow write them; the expected numbers are those of the quantised model."""
+    node = helper.make_node
+    w8 = zoo.random.randint(-127, 128, (6, 3, 3, 3)).astype(numpy.int8)
+    ws = (numpy.abs(zoo.normal(6)) * 0.004 + 0.002).astype(numpy.float32)
+    wz = zoo.random.randint(-3, 4, 6).astype(numpy.int8)
+    bias = zoo.random.randint(-2000, 2000, 6).astype(numpy.int32)
+    xs, ys, zs = numpy.float32(6 / 255), numpy.float32(0.04), numpy.float32(0.03)
+    given = {"xs": xs, "xz": numpy.uint8(120), "w": w8, "ws": ws, "wz": wz, "ys": ys, "yz": numpy.uint8(100), "b": bias}
+    real = t((w8.astype(numpy.float64) - wz.reshape(-1, 1, 1, 1)) * ws.reshape(-1, 1, 1, 1))
+    real_bias = t(bias * (ws.astype(numpy.float64) * float(xs)))
+
+    def first(x, **attributes):
+        return rounded(F.conv2d(rounded(x, xs, 120, 0, 255), real, real_bias, **attributes), ys, 100, 0, 255)
+    quantise = node("QuantizeLinear", ["input", "xs", "xz"], ["q"])
+    convolve = node("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2])
+    zoo.graph("qlinear_conv", [quantise, convolve, node("DequantizeLinear", ["c", "ys", "yz"], ["output"])], (3, 12, 11),
+              lambda x: first(x, padding=1, stride=2), given, opset=10)
+    zoo.graph("qlinear_output", [quantise, node("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz"], ["output"])],
+              (3, 8, 9), lambda x: rounded(F.conv2d(rounded(x, xs, 120, 0, 255), real), ys, 100, 0, 255) / float(ys) + 100,
+              {k: v for k, v in given.items() if k != "b"})
+    m8 = zoo.random.randint(-127, 128, (20, 7)).astype(numpy.int8)
+    ms = (numpy.abs(zoo.normal(7)) * 0.004 + 0.002).astype(numpy.float32)
+    mr = t(m8.astype(numpy.float64) * ms)
+    zoo.graph("qlinear_matmul", [quantise, node("QLinearMatMul", ["q", "xs", "xz", "m", "ms", "mz", "ys", "yz"], ["p"]),
+                                 node("DequantizeLinear", ["p", "ys", "yz"], ["output"])], (20,),
+              lambda x: rounded(rounded(x, xs, 120, 0, 255) @ mr, ys, 100, 0, 255),
+              {"xs": xs, "xz": numpy.uint8(120), "m": m8, "ms": ms, "mz": numpy.zeros(7, numpy.int8), "ys": ys,
+               "yz": numpy.uint8(100)})
+    v8 = zoo.random.randint(-127, 128, (6, 6, 3, 3)).astype(numpy.int8)
+    vs = numpy.float32(0.002)
+    vr = t(v8.astype(numpy.float64) * float(vs))
+    f8 = zoo.random.randint(-127, 128, (5, 6)).astype(numpy.int8)
+    fr = t(f8.astype(numpy.float64) * float(vs))
+    signed = {"as": numpy.float32(0.05), "az": numpy.int8(-10)}
+
+    def pair(name, scale="as", zero="az"):
+        return [node("QuantizeLinear", [name, scale, zero], [name + "q"]), node("DequantizeLinear", [name + "q", scale, zero], [name + "d"])]
+
+    def qdq(x):
+        def keep(y):
+            return rounded(y, 0.05, -10, -128, 127)
+        x = F.max_pool2d(keep(F.relu(F.conv2d(keep(x), real, real_bias, padding=1))), 2)
+        y = keep(F.conv2d(x, vr, padding=1))
+        return keep(keep(F.relu(keep(x + y))).mean((2, 3))) @ fr.T
+    zoo.graph("qdq_residual", [
+        *pair("input"), node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0), node("DequantizeLinear", ["b", "bs"], ["bd"], axis=0),
+        node("Conv", ["inputd", "wd", "bd"], ["c"], pads=[1, 1, 1, 1]), node("Relu", ["c"], ["r"]),
+        node("QuantizeLinear", ["r", "as", "az"], ["rq"]), node("MaxPool", ["rq"], ["mq"], kernel_shape=[2, 2], strides=[2, 2]),
+        node("DequantizeLinear", ["mq", "as", "az"], ["m"]), node("DequantizeLinear", ["v", "vs"], ["vd"]),
+        node("Conv", ["m", "vd"], ["e"], pads=[1, 1, 1, 1]), *pair("e"), node("Add", ["ed", "m"], ["s"]), *pair("s"),
+        node("Relu", ["sd"], ["u"]), *pair("u"), node("GlobalAveragePool", ["ud"], ["g"]), *pair("g"), node("Flatten", ["gd"], ["h"]),
+        node("DequantizeLinear", ["f", "vs"], ["fd"]), node("Gemm", ["h", "fd"], ["output"], transB=1)], (3, 12, 12), qdq,
+        {"w": w8, "ws": ws, "wz": wz, "b": bias, "bs": (ws.astype(numpy.float64) * float(xs)).astype(numpy.float32), "v": v8,
+         "vs": vs, "f": f8, **signed})
+    fake = zoo.normal(4, 3, 3, 3, scale=0.3)
+    fs = (numpy.abs(fake).max((1, 2, 3)) / 127).astype(numpy.float32)
+    fake_real = t((numpy.rint(fake / fs.reshape(-1, 1, 1, 1)).clip(-128, 127) * fs.reshape(-1, 1, 1, 1)).astype(numpy.float64))
+    zoo.graph("qdq_weights", [
+        *pair("input"), node("QuantizeLinear", ["w", "ws", "wz"], ["wq"], axis=0),
+        node("DequantizeLinear", ["wq", "ws", "wz"], ["wd"], axis=0), node("Conv", ["inputd", "wd"], ["c"]),
+        node("Clip", ["c", "zero", "six"], ["r"]), *pair("r"), node("Identity", ["rd"], ["output"])], (3, 9, 9),
+        lambda x: rounded(F.relu6(F.conv2d(rounded(x, 0.05, -10, -128, 127), fake_real)), 0.05, -10, -128, 127),
+        {"w": fake, "ws": fs, "wz": numpy.zeros(4, numpy.int8), "zero": numpy.float32(0), "six": numpy.float32(6), **signed})
+
+    def vendor(x):
+        c = first(x, padding=1)
+        g = rounded(rounded(c + c, zs, 90, 0, 255).mean((2, 3)), ys, 100, 0, 255)
+        return rounded(g @ fr.T, zs, 90, 0, 255)
+    own = {"domain": "com.microsoft"}
+    zoo.graph("quantised_vendor", [
+        quantise, node("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["c"], pads=[1, 1, 1, 1]),
+        node("QLinearAdd", ["c", "ys", "yz", "c", "ys", "yz", "zs", "zz"], ["s"], **own),
+        node("QLinearGlobalAveragePool", ["s", "zs", "zz", "ys", "yz"], ["g"], **own), node("Flatten", ["g"], ["h"]),
+        node("QGemm", ["h", "ys", "yz", "f", "vs", "fz", "", "zs", "zz"], ["o"], transB=1, **own),
+        node("DequantizeLinear", ["o", "zs", "zz"], ["output"])], (3, 9, 8), vendor,
+        {**given, "zs": zs, "zz": numpy.uint8(90), "f": f8, "vs": vs, "fz": numpy.int8(0)})
+
+
+def more_operators(zoo):
+    node = helper.make_node
+    shape = (4, 7, 9)
+    positive = numpy.abs(zoo.normal(IMAGES, *shape)) + 0.5
+    one = zoo.normal(4, 1, 1) + 2
+    zoo.graph("div_by_tensor", [node("Div", ["k", "input"], ["output"])], shape, lambda x: t(one) / x, {"k": one},
+              images=positive.astype(numpy.float32))
+    full = zoo.normal(1, *shape)
+    zoo.graph("add_full", [node("Add", ["input", "k"], ["output"])], shape, lambda x: x + t(full), {"k": full})
+    row = zoo.normal(7, 1)
+    zoo.graph("mul_row_constants", [node("Conv", ["input", "w"], ["c"], pads=[1, 1, 1, 1]), node("Mul", ["c", "k"], ["m"]),
+                                    node("Conv", ["m", "w"], ["output"], pads=[1, 1, 1, 1])], shape,
+              lambda x: F.conv2d(F.conv2d(x, t(k3), padding=1) * t(row), t(k3), padding=1),
+              {"w": (k3 := zoo.normal(4, 4, 3, 3, scale=0.3)), "k": row})
+    column = zoo.normal(9)
+    zoo.graph("sub_column_constants", [node("Sub", ["k", "input"], ["output"])], shape, lambda x: t(column) - x, {"k": column})
+    zoo.graph("max_channel_constants", [node("Max", ["input", "k"], ["output"])], shape,
+              lambda x: torch.maximum(x, t(one - 2)), {"k": one - 2})
+    wide = numpy.abs(zoo.normal(4, 1, 9)) + 1
+    zoo.graph("div_full_constants", [node("Div", ["input", "k"], ["output"])], shape, lambda x: x / t(wide), {"k": wide})
+
+    def pads(*numbers):
+        return {"p": numpy.array([0, 0, *numbers[:2], 0, 0, *numbers[2:]], numpy.int64)}
+    zoo.graph("pad_value", [node("Pad", ["input", "p", "v"], ["output"])], shape, lambda x: F.pad(x, (2, 3, 1, 0), value=-1.5),
+              {**pads(1, 2, 0, 3), "v": numpy.float32(-1.5)})
+    zoo.graph("pad_reflect", [node("Pad", ["input", "p"], ["output"], mode="reflect")], shape,
+              lambda x: F.pad(x, (2, 3, 1, 2), mode="reflect"), pads(1, 2, 2, 3))
+    zoo.graph("pad_reflect_conv", [node("Pad", ["input", "p"], ["q"], mode="reflect"), node("Conv", ["q", "w"], ["output"])], shape,
+              lambda x: F.conv2d(F.pad(x, (1, 1, 1, 1), mode="reflect"), t(k3)), {**pads(1, 1, 1, 1), "w": k3})
+    zoo.graph("pad_edge", [node("Pad", ["input"], ["output"], mode="edge", pads=[0, 0, 2, 0, 0, 0, 1, 3])], shape,
+              lambda x: F.pad(x, (0, 3, 2, 1), mode="replicate"), opset=10)
+    zoo.graph("pad_lowest_maxpool", [node("Pad", ["input", "p", "v"], ["q"]),
+                                     node("MaxPool", ["q"], ["output"], kernel_shape=[3, 3], strides=[2, 2])], shape,
+              lambda x: F.max_pool2d(x, 3, 2, 1), {**pads(1, 1, 1, 1), "v": numpy.float32(-numpy.inf)},
+              images=zoo.normal(IMAGES, *shape) - 5)
+    zoo.graph("pad_negative", [node("Pad", ["input", "p"], ["output"])], shape, lambda x: F.pad(x, (-1, 2, 0, -3)),
+              pads(0, -1, -3, 2))
+    zoo.graph("slice_rows", [node("Slice", ["input", "s", "e", "a"], ["r"]), node("Conv", ["r", "w"], ["output"], pads=[1, 1, 1, 1])],
+              shape, lambda x: F.conv2d(x[:, :, 2:6, 1:], t(k3), padding=1),
+              {"s": numpy.array([2, 1]), "e": numpy.array([-1, 2**63 - 1]), "a": numpy.array([2, 3]), "w": k3})
+    zoo.graph("slice_steps", [
+        node("Slice", ["input", "s0", "e", "a", "t"], ["a0"]), node("Slice", ["input", "s1", "e", "a", "t"], ["a1"]),
+        node("Concat", ["a0", "a1"], ["output"], axis=1)], (3, 8, 10),
+        lambda x: torch.cat((x[:, :, ::2, ::2], x[:, :, 1::2, 1::2]), 1),
+        {"s0": numpy.array([0, 0]), "s1": numpy.array([1, 1]), "e": numpy.array([2**63 - 1] * 2), "a": numpy.array([2, 3]),
+         "t": numpy.array([2, 2])})
+    zoo.graph("slice_old", [node("Slice", ["input"], ["output"], starts=[0, 1, 0, 2], ends=[2**31 - 1, 3, 7, -2])], shape,
+              lambda x: x[:, 1:3, :, 2:-2], opset=9)
+    zoo.graph("split_rows", [node("Split", ["input", "n"], ["a", "b"], axis=2), node("ReduceMean", ["b"], ["m"], axes=[2]),
+                             node("Add", ["a", "m"], ["output"])], shape,
+              lambda x: x[:, :, :3] + x[:, :, 3:].mean(2, keepdim=True), {"n": numpy.array([3, 4])})
+    zoo.graph("split_columns", [node("Split", ["input"], ["a", "b", "c"], axis=-1), node("Mul", ["a", "c"], ["m"]),
+                                node("Sub", ["m", "b"], ["output"])], shape, lambda x: x[..., :3] * x[..., 6:] - x[..., 3:6], opset=12)
+    m = zoo.normal(9, 5, scale=0.4)
+    zoo.graph("matmul_maps", [node("MatMul", ["input", "m"], ["p"]), node("Add", ["p", "b"], ["q"]), node("Relu", ["q"], ["output"])],
+              shape, lambda x: F.relu(x @ t(m) + t(mb)), {"m": m, "b": (mb := zoo.normal(5))})
+    zoo.node("matmul_rows", "MatMul", (11, 9), lambda x: x @ t(m), {"m": m})
+    deep, shift = zoo.normal(12, 1, 3, 3, scale=0.3), zoo.normal(12)
+    zoo.graph("conv_depthwise_multiplier3", [
+        node("Conv", ["input", "w", "b"], ["c"], group=4, pads=[1, 1, 1, 1], strides=[2, 2]), node("Relu", ["c"], ["r"]),
+        node("Conv", ["r", "v"], ["output"], pads=[1, 1, 1, 1])], (4, 13, 11),
+        lambda x: F.conv2d(F.relu(F.conv2d(x, t(deep), t(shift), 2, 1, 1, 4)), t(last), padding=1),
+        {"w": deep, "b": shift, "v": (last := zoo.normal(3, 12, 3, 3, scale=0.2))})
+
+
+def forms(zoo):
+    """The same small network in the forms that files have."""
+    w, b, m = zoo.normal(4, 3, 3, 3, scale=0.3), zoo.normal(4), zoo.normal(4, 5)
+
+    def network(x):
+        return F.relu(F.conv2d(x, t(w), t(b))).mean((2, 3)) @ t(m)
+
+    def nodes(opset):
+        return [helper.make_node("Conv", ["input", "w", "b"], ["c"]), helper.make_node("Relu", ["c"], ["r"]),
+                helper.make_node("GlobalAveragePool", ["r"], ["g"]), helper.make_node("Flatten", ["g"], ["f"]),
+                helper.make_node("Dropout", ["f"], ["d"], **({"ratio": 0.5} if opset < 12 else {})),
+                helper.make_node("MatMul", ["d", "m"], ["output"])]
+    images = zoo.normal(IMAGES, 3, 8, 8)
+    for opset in range(6, 18):
+        zoo.graph(f"opset_{opset:02}", nodes(opset), (3, 8, 8), network, {"w": w, "b": b, "m": m}, opset, images)
+    typed = {"typed_float": (TensorProto.FLOAT, w), "typed_double": (TensorProto.DOUBLE, w.astype(numpy.float64)),
+             "typed_float16": (TensorProto.FLOAT16, w.astype(numpy.float16))}
+    for name, (kind, array) in typed.items():
+        zoo.graph(name, nodes(13), (3, 8, 8), network, {"w": w, "b": b, "m": m}, 13, images)
+        zoo.replace(name, helper.make_tensor("w", kind, array.shape, array.reshape(-1).tolist()))
+    zoo.graph("ir3_inputs", nodes(8), (3, 8, 8), network, {"w": w, "b": b, "m": m}, 8, images)
+    zoo.declare_weights("ir3_inputs")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", default=FOLDER)
@@ -509,7 +704,8 @@ def main():
     onnx_export.deterministic(SEED)
     os.makedirs(folder, exist_ok=True)
     zoo = Zoo(folder)
-    for part in (convolutions, pools, activations, norms, dense, arithmetic, places, networks, later):
+    for part in (convolutions, pools, activations, norms, dense, arithmetic, places, networks, later, quantised_operators, more_operators,
+                 forms):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

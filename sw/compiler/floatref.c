@@ -104,6 +104,12 @@ static void fill(float *y, size_t count, float value)
         y[i] = value;
 }
 
+/* Channels of the result lie so many apart. */
+static size_t step_of(const struct cnnvp_graph_tensor *tensor)
+{
+    return tensor->channel_step > 1 ? tensor->channel_step : 1;
+}
+
 /* Taps of one axis between two limits. */
 static int64_t counted(int64_t first, uint32_t kernel, int32_t low, int32_t high)
 {
@@ -232,14 +238,16 @@ static void run_permuted(const struct cnnvp_graph_layer *layer, const struct sha
                 *to++ = s->x[c * strides[layer->from[0]] + y * strides[layer->from[1]] + x * strides[layer->from[2]]];
 }
 
-static void run_placed(const struct cnnvp_graph_layer *layer, const struct shapes *s)
+/* A part of each map to some place of the result. */
+static void run_moved(const struct cnnvp_graph_layer *layer, const struct shapes *s)
 {
-    const float *from = s->x;
+    const size_t height = layer->cropped != 0 ? layer->crop_height : s->in->height;
+    const size_t width = layer->cropped != 0 ? layer->crop_width : s->in->width;
     for (size_t c = 0; c < s->in->channels; ++c)
-        for (size_t y = 0; y < s->in->height; ++y) {
-            const size_t row = (c * s->out->height + layer->place_row + y) * s->out->width + layer->place_column;
-            memcpy(s->y + row, from, s->in->width * sizeof *from);
-            from += s->in->width;
+        for (size_t y = 0; y < height; ++y) {
+            const size_t from = (c * s->in->height + layer->crop_row + y) * s->in->width + layer->crop_column;
+            const size_t to = (c * s->out->height + layer->place_row + y) * s->out->width + layer->place_column;
+            memcpy(s->y + to, s->x + from, width * sizeof *s->y);
         }
 }
 
@@ -296,6 +304,27 @@ static void run_post(const struct cnnvp_graph_post *post, float *y, size_t count
     }
 }
 
+/* To the nearest whole number, the even one of two. */
+static void round_all(float *y, size_t count)
+{
+    const float magic = 12582912.0f; /* 1.5 * 2^23: adding it leaves no bit behind the point */
+    for (size_t i = 0; i < count; ++i)
+        if (y[i] > -4194304.0f && y[i] < 4194304.0f)
+            y[i] = (y[i] + magic) - magic;
+}
+
+/* What comes after a layer's own function, on a part of its results. */
+static void finish(struct cnnvp_floatref *run, size_t index, float *y, size_t count)
+{
+    const struct cnnvp_graph *graph = run->graph;
+    const struct cnnvp_graph_layer *layer = &graph->layers[index];
+    run->pre_max[index] = larger(run->pre_max[index], run->kernels->largest(y, count));
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        run_post(&layer->posts[i], y, count);
+    if (graph->tensors[cnnvp_graph_base(graph, layer->out)].whole != 0)
+        round_all(y, count);
+}
+
 static void run_layer(struct cnnvp_floatref *run, size_t index)
 {
     const struct cnnvp_graph *graph = run->graph;
@@ -314,8 +343,8 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
         run_fc(run, layer, &s);
         break;
     case CNNVP_OP_ACTIVATION:
-        if (layer->placed != 0)
-            run_placed(layer, &s);
+        if (layer->placed != 0 || layer->cropped != 0)
+            run_moved(layer, &s);
         else if (layer->permuted != 0)
             run_permuted(layer, &s);
         else
@@ -334,9 +363,12 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
         run_softmax(layer, &s);
         break;
     }
-    run->pre_max[index] = run->kernels->largest(s.y, words);
-    for (uint32_t i = 0; i < layer->post_count; ++i)
-        run_post(&layer->posts[i], s.y, words);
+    /* Channels that lie apart are finished one by one. */
+    const size_t step = step_of(s.out);
+    const size_t block = step > 1 ? (size_t)s.out->height * s.out->width : words;
+    run->pre_max[index] = 0.0f;
+    for (size_t i = 0; i < words / block; ++i)
+        finish(run, index, s.y + i * block * step, block);
 }
 
 void cnnvp_floatref_image(struct cnnvp_floatref *run, const float *input)

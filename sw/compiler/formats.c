@@ -151,6 +151,9 @@ static void choose_tensors(struct cnnvp_graph *graph)
     for (size_t i = 0; i < graph->layer_count; ++i)
         if (graph->layers[i].op == CNNVP_OP_SOFTMAX)
             graph->tensors[cnnvp_graph_base(graph, graph->layers[i].out)].frac = CNNVP_FRAC_SOFTMAX;
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        if (graph->tensors[i].whole != 0)
+            graph->tensors[i].frac = 0;
     unify(graph);
     for (size_t i = 0; i < graph->tensor_count; ++i)
         graph->tensors[i].frac = graph->tensors[cnnvp_graph_base(graph, (int32_t)i)].frac;

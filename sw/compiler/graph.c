@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graph.h"
-
-#include "float_kernels.h"
+#include "graph_edit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -122,10 +120,10 @@ int32_t cnnvp_graph_channel_view(struct cnnvp_graph *graph, int32_t tensor, uint
     return view;
 }
 
-/* ---- folding ---- */
+/* ---- editing ---- */
 
 /* The layer whose `out` is the tensor (views seen through), or -1. */
-static ptrdiff_t producer_of(const struct cnnvp_graph *graph, int32_t tensor)
+ptrdiff_t cnnvp_graph_producer(const struct cnnvp_graph *graph, int32_t tensor)
 {
     const int32_t base = cnnvp_graph_base(graph, tensor);
     for (size_t i = 0; i < graph->layer_count; ++i)
@@ -135,7 +133,7 @@ static ptrdiff_t producer_of(const struct cnnvp_graph *graph, int32_t tensor)
 }
 
 /* How often layers (and the network's output) read the tensor or a view of it. */
-static size_t readers_of(const struct cnnvp_graph *graph, int32_t tensor)
+size_t cnnvp_graph_readers(const struct cnnvp_graph *graph, int32_t tensor)
 {
     const int32_t base = cnnvp_graph_base(graph, tensor);
     size_t count = cnnvp_graph_base(graph, graph->output) == base ? 1 : 0;
@@ -149,7 +147,9 @@ static size_t readers_of(const struct cnnvp_graph *graph, int32_t tensor)
 int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor)
 {
     for (size_t steps = 0; steps <= graph->layer_count; ++steps) {
-        const ptrdiff_t at = producer_of(graph, tensor);
+        if (graph->tensors[cnnvp_graph_base(graph, tensor)].whole != 0)
+            return 1;
+        const ptrdiff_t at = cnnvp_graph_producer(graph, tensor);
         if (at < 0)
             return 0;
         const struct cnnvp_graph_layer *layer = &graph->layers[at];
@@ -165,115 +165,18 @@ int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor
     return 0;
 }
 
-static void remove_layer(struct cnnvp_graph *graph, size_t index)
+void cnnvp_graph_remove(struct cnnvp_graph *graph, size_t index)
 {
     memmove(&graph->layers[index], &graph->layers[index + 1],
             (graph->layer_count - index - 1) * sizeof *graph->layers);
     --graph->layer_count;
 }
 
-/* The convolution, fully connected layer or normalisation gets the channel-wise x * scale + offset that follows it. */
-static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before,
-                     const struct cnnvp_graph_layer *norm)
-{
-    const uint32_t outputs = graph->tensors[before->out].channels;
-    const int had_bias = before->has_bias != 0 || before->op == CNNVP_OP_NORM;
-    before->has_bias = 1;
-    if (graph->weightless)
-        return 1;
-    float *bias = cnnvp_keep_alloc(&graph->arena, outputs, sizeof *bias);
-    const size_t each = before->op == CNNVP_OP_NORM
-                            ? 1
-                            : (size_t)(cnnvp_graph_macs(graph, before) /
-                                       cnnvp_graph_words(&graph->tensors[before->out]));
-    float *weights = cnnvp_keep_alloc(&graph->arena, outputs * each, sizeof *weights);
-    if (bias == NULL || weights == NULL)
-        return 0;
-    for (uint32_t o = 0; o < outputs; ++o) {
-        cnnvp_float_kernels()->scale(before->weights + o * each, norm->weights[o], each, weights + o * each);
-        bias[o] = (had_bias ? before->bias[o] * norm->weights[o] : 0.0f) + norm->bias[o];
-    }
-    before->weights = weights;
-    before->bias = bias;
-    return 1;
-}
-
-static int can_fold_norm(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *before,
-                         const struct cnnvp_graph_layer *norm)
-{
-    if (before->op != CNNVP_OP_CONV && before->op != CNNVP_OP_FC && before->op != CNNVP_OP_NORM)
-        return 0;
-    if (norm->norm != CNNVP_NORM_STORED)
-        return 0;
-    /* A view between them with other channels would need other scales. */
-    return before->post_count == 0 &&
-           graph->tensors[before->out].channels == graph->tensors[norm->in].channels;
-}
-
-/* Copies that put what they read somewhere else: nothing is folded into them, and they into nothing. */
-static int is_copy(const struct cnnvp_graph_layer *layer)
-{
-    return layer->placed != 0 || layer->concat != 0 || layer->permuted != 0;
-}
-
-static int can_fold_posts(const struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *activation)
-{
-    if (before->op == CNNVP_OP_SOFTMAX || is_copy(before) || is_copy(activation) || before->post_count + activation->post_count > CNNVP_GRAPH_POSTS)
-        return 0;
-    uint32_t tables = 0;
-    for (uint32_t i = 0; i < before->post_count; ++i)
-        tables += cnnvp_graph_is_table(before->posts[i].kind) ? 1 : 0;
-    for (uint32_t i = 0; i < activation->post_count; ++i)
-        tables += cnnvp_graph_is_table(activation->posts[i].kind) ? 1 : 0;
-    return tables <= 1;
-}
-
-/* Replaces `before` and the layer at `index` by one. The results bear the name of the later tensor. */
-static void merge(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before, size_t index)
-{
-    const struct cnnvp_graph_layer *layer = &graph->layers[index];
-    for (uint32_t i = 0; i < layer->post_count; ++i)
-        before->posts[before->post_count++] = layer->posts[i];
-    struct cnnvp_graph_tensor *old = &graph->tensors[before->out];
-    const struct cnnvp_graph_tensor *new = &graph->tensors[layer->out];
-    if (cnnvp_graph_words(old) == cnnvp_graph_words(new) && old->channels == new->channels &&
-        old->height == new->height) {
-        before->out = layer->out;
-    } else {
-        /* Activation of a flattened tensor: the layer keeps its shape, the flat one is a view of it. */
-        graph->tensors[layer->out].base = before->out;
-    }
-    remove_layer(graph, index);
-}
-
-static cnnvp_result fold(struct cnnvp_graph *graph, struct cnnvp_error *error)
-{
-    for (size_t i = 0; i < graph->layer_count;) {
-        struct cnnvp_graph_layer *layer = &graph->layers[i];
-        const ptrdiff_t at = producer_of(graph, layer->in);
-        if (at < 0 || readers_of(graph, layer->in) != 1 || cnnvp_graph_words(&graph->tensors[layer->in]) !=
-                cnnvp_graph_words(&graph->tensors[graph->layers[at].out])) {
-            ++i;
-            continue;
-        }
-        struct cnnvp_graph_layer *before = &graph->layers[at];
-        if (layer->op == CNNVP_OP_NORM && can_fold_norm(graph, before, layer)) {
-            if (!fold_norm(graph, before, layer))
-                return cnnvp_compiler_no_memory(error);
-        } else if (layer->op != CNNVP_OP_ACTIVATION || !can_fold_posts(before, layer)) {
-            ++i;
-            continue;
-        }
-        merge(graph, before, i);
-    }
-    return CNNVP_DONE;
-}
-
-static void drop_unused(struct cnnvp_graph *graph)
+void cnnvp_graph_drop_unused(struct cnnvp_graph *graph)
 {
     for (size_t i = graph->layer_count; i-- > 0;)
-        if (readers_of(graph, graph->layers[i].out) == 0)
-            remove_layer(graph, i);
+        if (cnnvp_graph_readers(graph, graph->layers[i].out) == 0)
+            cnnvp_graph_remove(graph, i);
 }
 
 /* ---- grouped convolutions ---- */
@@ -297,7 +200,7 @@ static cnnvp_result split_groups_of(struct cnnvp_graph *graph, size_t index, str
     const uint32_t inputs = graph->tensors[whole.in].channels / whole.groups;
     const uint32_t outputs = graph->tensors[whole.out].channels / whole.groups;
     const size_t weights = (size_t)outputs * inputs * whole.ky * whole.kx;
-    remove_layer(graph, index);
+    cnnvp_graph_remove(graph, index);
     for (uint32_t g = 0; g < whole.groups; ++g) {
         char name[256];
         (void)snprintf(name, sizeof name, "%.200s.%u", whole.name, g);
@@ -317,13 +220,54 @@ static cnnvp_result split_groups_of(struct cnnvp_graph *graph, size_t index, str
     return CNNVP_DONE;
 }
 
+/* One input channel a group and several outputs: a depthwise convolution for the first output of each group, for the
+ * second ... Its channels lie apart in the result. */
+static cnnvp_result split_multiplier_of(struct cnnvp_graph *graph, size_t index, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph_layer whole = graph->layers[index];
+    const uint32_t parts = graph->tensors[whole.out].channels / whole.groups;
+    const size_t taps = (size_t)whole.ky * whole.kx;
+    cnnvp_graph_remove(graph, index);
+    for (uint32_t p = 0; p < parts; ++p) {
+        char name[256];
+        (void)snprintf(name, sizeof name, "%.200s.%u", whole.name, p);
+        struct cnnvp_graph_layer part = whole;
+        part.depthwise = 1;
+        part.out = cnnvp_graph_channel_view(graph, whole.out, p, whole.groups);
+        if (part.out == CNNVP_GRAPH_NONE || insert_layer(graph, index + p, &part, name) == NULL)
+            return cnnvp_compiler_no_memory(error);
+        graph->tensors[part.out].channel_step = parts;
+        if (graph->weightless)
+            continue;
+        struct cnnvp_graph_layer *made = &graph->layers[index + p];
+        made->weights = cnnvp_keep_alloc(&graph->arena, whole.groups * taps, sizeof *made->weights);
+        made->bias = cnnvp_keep_alloc(&graph->arena, whole.groups, sizeof *made->bias);
+        if (made->weights == NULL || made->bias == NULL)
+            return cnnvp_compiler_no_memory(error);
+        for (size_t c = 0; c < whole.groups; ++c) {
+            memcpy(made->weights + c * taps, whole.weights + (c * parts + p) * taps, taps * sizeof *made->weights);
+            made->bias[c] = whole.has_bias != 0 ? whole.bias[c * parts + p] : 0.0f;
+        }
+    }
+    return CNNVP_DONE;
+}
+
+/* Layers that one convolution may become. */
+#define SPLIT_MAX 4096u
+
 static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (layer->op != CNNVP_OP_CONV || layer->groups == 1 || layer->depthwise)
             continue;
-        const cnnvp_result result = split_groups_of(graph, i, error);
+        const uint32_t multiplier = graph->tensors[layer->out].channels / layer->groups;
+        const int deep = graph->tensors[layer->in].channels == layer->groups;
+        if ((deep ? multiplier : layer->groups) > SPLIT_MAX)
+            return cnnvp_compiler_error(error, "%s: node \"%s\" (%s): %u groups of %u outputs would become too many "
+                                               "layers; up to %u are possible", graph->file, layer->name, layer->op_type,
+                                        layer->groups, multiplier, SPLIT_MAX);
+        const cnnvp_result result = deep ? split_multiplier_of(graph, i, error) : split_groups_of(graph, i, error);
         if (result != CNNVP_DONE)
             return result;
     }
@@ -336,7 +280,7 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
  * them. */
 static int can_move(const struct cnnvp_graph *graph, int32_t tensor)
 {
-    if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || producer_of(graph, tensor) < 0 ||
+    if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_producer(graph, tensor) < 0 ||
         tensor == cnnvp_graph_base(graph, graph->input) || tensor == cnnvp_graph_base(graph, graph->output))
         return 0;
     return !cnnvp_graph_has_fixed_format(graph, tensor);
@@ -352,11 +296,17 @@ static void place_concatenations(struct cnnvp_graph *graph)
             continue;
         }
         graph->tensors[layer->in].base = layer->out;
-        remove_layer(graph, i);
+        cnnvp_graph_remove(graph, i);
     }
 }
 
-/* A padding with zeros is the window's own where only one convolution reads it, or an average that pads nothing. */
+static int pads_itself(const struct cnnvp_graph_layer *window)
+{
+    return window->pad_top != 0 || window->pad_left != 0 || window->pad_bottom != 0 || window->pad_right != 0;
+}
+
+/* A padding with zeros is the window's own where only one convolution reads it, or an average that pads nothing;
+ * one with the lowest number where a maximum pads nothing. */
 static void fold_paddings(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i + 1 < graph->layer_count; ++i) {
@@ -366,20 +316,31 @@ static void fold_paddings(struct cnnvp_graph *graph)
         size_t reader = i + 1;
         while (reader < graph->layer_count && graph->layers[reader].in != pad.out)
             ++reader;
-        if (pad.placed == 0 || pad.concat != 0 || reader == graph->layer_count || readers_of(graph, pad.out) != 1)
+        if (pad.placed == 0 || pad.concat != 0 || reader == graph->layer_count || cnnvp_graph_readers(graph, pad.out) != 1)
             continue;
         struct cnnvp_graph_layer *window = &graph->layers[reader];
         const int average = window->op == CNNVP_OP_POOL && window->pool == CNNVP_POOL_AVERAGE &&
                             window->by_position == 0 && window->pad_top == 0 && window->pad_left == 0;
-        if (window->op != CNNVP_OP_CONV && !average)
+        const int maximum = window->op == CNNVP_OP_POOL && window->pool == CNNVP_POOL_MAX && !pads_itself(window);
+        if (pad.lowest != 0 ? !maximum : window->op != CNNVP_OP_CONV && !average)
             continue;
         window->pad_top += pad.place_row;
         window->pad_left += pad.place_column;
         window->pad_bottom += out->height - in->height - pad.place_row;
         window->pad_right += out->width - in->width - pad.place_column;
         window->in = pad.in;
-        remove_layer(graph, i--);
+        cnnvp_graph_remove(graph, i--);
     }
+}
+
+static cnnvp_result check_paddings(const struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (graph->layers[i].lowest != 0)
+            return cnnvp_compiler_error(error, "%s: node \"%s\" (%s): padding with the lowest number is only known in "
+                                               "front of one MaxPool that pads nothing itself", graph->file,
+                                        graph->layers[i].name, graph->layers[i].op_type);
+    return CNNVP_DONE;
 }
 
 /* ---- copies ---- */
@@ -465,13 +426,14 @@ static cnnvp_result separate_borders(struct cnnvp_graph *graph, struct cnnvp_err
 
 cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
-    drop_unused(graph);
-    cnnvp_result result = fold(graph, error);
+    cnnvp_graph_drop_unused(graph);
+    cnnvp_result result = cnnvp_graph_fold(graph, error);
     if (result == CNNVP_DONE)
         result = split_groups(graph, error);
     if (result == CNNVP_DONE) {
         fold_paddings(graph);
         place_concatenations(graph);
+        result = check_paddings(graph, error);
     }
     if (result == CNNVP_DONE)
         result = separate_borders(graph, error);

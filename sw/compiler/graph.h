@@ -60,6 +60,9 @@ struct cnnvp_graph_tensor {
     uint32_t width;
     int32_t base;          /* a view of that tensor's words in the same order, or CNNVP_GRAPH_NONE */
     uint32_t base_channel; /* view of part of the channels: the first */
+    uint32_t channel_step; /* and each so many further on; 0 and 1: one behind the other */
+    uint32_t whole;        /* quantised: its values are whole numbers q - zero, which are its words (base tensors) */
+    int32_t zero;
     /* From the float pass and formats.c. Views have their base's format. */
     float max_abs;
     int32_t frac;
@@ -82,6 +85,7 @@ struct cnnvp_graph_layer {
     enum cnnvp_image_arithmetic arithmetic; /* add */
     enum cnnvp_image_axis axis;             /* softmax */
     enum cnnvp_image_norm_kind norm;
+    float uniform;         /* norm: all scales are this number and all offsets 0; 0: they are not, or nobody knows */
     float epsilon;         /* norm with statistics of the data, or when training */
     /* Import for training only: a batch norm's own parameters, which the ordinary import folds into weights and bias. */
     float *mean, *variance;
@@ -91,6 +95,9 @@ struct cnnvp_graph_layer {
     /* activation: a copy that lies in the output from this position on, the rest of which is other layers' or zeros. */
     uint32_t placed;
     uint32_t place_row, place_column;
+    uint32_t lowest;       /* placed: the rest is the lowest number, not zeros; only a maximum pool can read that */
+    uint32_t cropped;      /* activation: a copy of the part of the input that begins at this position */
+    uint32_t crop_row, crop_column, crop_height, crop_width;
     uint32_t permuted;     /* activation: 1: output dimension i (channels, rows, columns) is input dimension from[i] */
     uint32_t from[3];
     uint32_t concat;       /* activation: part of a concatenation; its output is a view of the result */
@@ -140,12 +147,12 @@ const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer);
 int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind);
 /* A view of channels [first, first + count), under the same name; CNNVP_GRAPH_NONE: no memory. */
 int32_t cnnvp_graph_channel_view(struct cnnvp_graph *graph, int32_t tensor, uint32_t first, uint32_t count);
-/* 1: the tensor's format is softmax's, which does not follow from its values. */
+/* 1: the tensor's format is softmax's or that of whole numbers, which does not follow from its values. */
 int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor);
 
 /*
  * Simplifies: folds normalisations and biases into the convolution or fully connected layer before, activations into
- * the layer before; drops layers whose results nobody uses; splits grouped convolutions that are not depthwise into one
+ * the layer before, the scales of quantised tensors into the layers around; drops layers whose results nobody uses; splits grouped convolutions that are not depthwise into one
  * layer a group; puts what is concatenated into its place in the result where nothing stands against it; makes a padding
  * part of the layer that reads it; copies a tensor where one reader needs a zero border around it and another its words without gaps.
  */

@@ -84,6 +84,21 @@ static struct cnnvp_image_tensor placed_output(const struct cnnvp_graph_layer *l
     return part;
 }
 
+/* A copy of a part: the rest is like a frame to it. */
+static struct cnnvp_image_tensor cropped_input(const struct cnnvp_graph_layer *layer,
+                                               const struct cnnvp_image_tensor *in)
+{
+    struct cnnvp_image_tensor part = *in;
+    part.address += (layer->crop_row * in->row_stride + layer->crop_column) * (uint32_t)sizeof(int16_t);
+    part.height = layer->crop_height;
+    part.width = layer->crop_width;
+    part.border_top += layer->crop_row;
+    part.border_left += layer->crop_column;
+    part.border_bottom += in->height - layer->crop_row - layer->crop_height;
+    part.border_right += in->width - layer->crop_column - layer->crop_width;
+    return part;
+}
+
 /* Zeros around the results have to be there, and nobody before has written beside them. */
 static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_image_tensor *out, size_t index)
 {
@@ -91,8 +106,12 @@ static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_image_
         return 0; /* it leaves for memory */
     if (out->border_top + out->border_left + out->border_bottom + out->border_right == 0)
         return 0;
+    /* Channels that lie apart are filled with those between them. */
+    const int32_t made = graph->layers[index].out;
+    const int apart = graph->tensors[made].channel_step > 1;
     for (size_t i = 0; i < index; ++i)
-        if (graph->layers[i].out == graph->layers[index].out)
+        if (graph->layers[i].out == made ||
+            (apart && cnnvp_graph_base(graph, graph->layers[i].out) == cnnvp_graph_base(graph, made)))
             return 0;
     return 1;
 }
@@ -103,6 +122,8 @@ static void refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp_build
     struct cnnvp_image_layer *to = &build->layers[index];
     to->in = build->tensors[from->in];
     to->out = build->tensors[from->out];
+    if (from->cropped != 0)
+        to->in = cropped_input(from, &to->in);
     if (from->placed != 0)
         to->out = placed_output(from, &to->in, &to->out);
     to->fill = (uint32_t)needs_fill(graph, &to->out, index);

@@ -57,7 +57,8 @@ static void shape_view(const struct cnnvp_graph *graph, struct cnnvp_build *buil
     const struct cnnvp_image_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
     if (view->height == base->height && view->width == base->width) {
         view->row_stride = base->row_stride;
-        view->channel_stride = base->channel_stride;
+        view->channel_stride =
+            base->channel_stride * (graph->tensors[tensor].channel_step > 1 ? graph->tensors[tensor].channel_step : 1u);
         view->border_top = base->border_top;
         view->border_left = base->border_left;
         view->border_bottom = base->border_bottom;

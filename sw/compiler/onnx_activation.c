@@ -125,7 +125,7 @@ static cnnvp_result clip_limit(struct cnnvp_import *import, const char *attribut
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_error why;
-    if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_floats(&import->onnx, constant, limit, 1, &why) != CNNVP_DONE)
+    if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_number(&import->onnx, constant, limit, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "limit \"%s\" is not one number", import->node->input[input]);
     *there = 1;
     return CNNVP_DONE;
@@ -156,54 +156,6 @@ static cnnvp_result import_clip(struct cnnvp_import *import)
     if (has_high)
         posts[count++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, high};
     return add_activation(import, count, posts);
-}
-
-/* ---- quantised networks ---- */
-
-/* One number from a constant input. */
-static cnnvp_result one_number(struct cnnvp_import *import, size_t index, float *number)
-{
-    const Onnx__TensorProto *constant;
-    struct cnnvp_error why;
-    const cnnvp_result result = cnnvp_import_constant(import, index, &constant);
-    if (result != CNNVP_DONE)
-        return result;
-    if (cnnvp_onnx_elements(constant) != 1 ||
-        cnnvp_onnx_floats(&import->onnx, constant, number, 1, &why) != CNNVP_DONE)
-        return cnnvp_import_error(import, "input \"%s\" is not one number; scales along an axis are known for weights only",
-                                  import->node->input[index]);
-    return CNNVP_DONE;
-}
-
-/* Numbers stay in FX16, which is finer than 8 bits: what remains of a quantisation is its range. */
-static cnnvp_result import_quantize(struct cnnvp_import *import)
-{
-    float scale = 0.0f;
-    float zero = 0.0f;
-    int is_signed = 0;
-    cnnvp_result result = one_number(import, 1, &scale);
-    if (result == CNNVP_DONE && cnnvp_import_has(import, 2)) {
-        const Onnx__TensorProto *constant;
-        result = one_number(import, 2, &zero);
-        if (result == CNNVP_DONE)
-            result = cnnvp_import_constant(import, 2, &constant);
-        if (result == CNNVP_DONE)
-            is_signed = constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
-    }
-    if (result != CNNVP_DONE)
-        return result;
-    if (!(scale > 0.0f && scale < 3.4e35f))
-        return cnnvp_import_error(import, "the scale is %g; a number above 0 is needed", (double)scale);
-    const struct cnnvp_graph_post posts[] = {
-        {CNNVP_GRAPH_MAX, ((is_signed ? -128.0f : 0.0f) - zero) * scale},
-        {CNNVP_GRAPH_MIN, ((is_signed ? 127.0f : 255.0f) - zero) * scale},
-    };
-    return add_activation(import, 2, posts);
-}
-
-static cnnvp_result import_dequantize(struct cnnvp_import *import)
-{
-    return add_activation(import, 0, NULL);
 }
 
 /* ---- PRelu ---- */
@@ -357,7 +309,6 @@ cnnvp_import_function cnnvp_import_activation(const char *op_type)
         {"Sigmoid", import_sigmoid},   {"Tanh", import_tanh},
         {"Softplus", import_softplus}, {"Softsign", import_softsign},
         {"Softmax", import_softmax},
-        {"QuantizeLinear", import_quantize}, {"DequantizeLinear", import_dequantize},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
         if (strcmp(op_type, known[i].op_type) == 0)

@@ -6,23 +6,13 @@
  */
 #include <string.h>
 
-#include "onnx_node.h"
+#include "onnx_constant.h"
 
-#define RANK_MAX 8u
 #define COUNT_MAX ((size_t)1 << 28)
 /* Weights larger than this are not read for a network that computes nothing. */
 #define SMALL_COUNT 4096u
 
-struct constant {
-    size_t rank;
-    int64_t dims[RANK_MAX];
-    size_t count;
-    int whole;       /* integers */
-    int64_t *ints;
-    float *floats;   /* NULL: not read */
-};
-
-static cnnvp_result allocate(struct cnnvp_import *import, struct constant *made)
+cnnvp_result cnnvp_constant_allocate(struct cnnvp_import *import, struct cnnvp_constant *made)
 {
     made->count = 1;
     for (size_t i = 0; i < made->rank; ++i) {
@@ -39,23 +29,23 @@ static cnnvp_result allocate(struct cnnvp_import *import, struct constant *made)
     return made->ints != NULL || made->floats != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
 }
 
-static cnnvp_result read(struct cnnvp_import *import, size_t input, struct constant *read)
+cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, struct cnnvp_constant *read)
 {
     const Onnx__TensorProto *tensor;
     cnnvp_result result = cnnvp_import_constant(import, input, &tensor);
     if (result != CNNVP_DONE)
         return result;
-    *read = (struct constant){.rank = tensor->n_dims,
+    *read = (struct cnnvp_constant){.rank = tensor->n_dims,
                               .whole = tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ||
                                        tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32};
-    if (tensor->n_dims > RANK_MAX)
-        return cnnvp_import_error(import, "a constant has %zu dimensions; up to %u are known", tensor->n_dims, RANK_MAX);
+    if (tensor->n_dims > CNNVP_CONSTANT_RANK)
+        return cnnvp_import_error(import, "a constant has %zu dimensions; up to %u are known", tensor->n_dims, CNNVP_CONSTANT_RANK);
     if (tensor->n_dims != 0)
         memcpy(read->dims, tensor->dims, tensor->n_dims * sizeof *read->dims);
     const size_t count = cnnvp_onnx_elements(tensor);
     for (size_t i = 0; i < read->rank; ++i)
         if (read->dims[i] == 0)
-            return allocate(import, read); /* an empty list */
+            return cnnvp_constant_allocate(import, read); /* an empty list */
     struct cnnvp_error why;
     if (!read->whole && import->graph->weightless && count > SMALL_COUNT) {
         read->count = count;
@@ -64,7 +54,7 @@ static cnnvp_result read(struct cnnvp_import *import, size_t input, struct const
     /* A file cannot make us ask for more than it holds. */
     if (cnnvp_onnx_check(&import->onnx, tensor, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
-    result = allocate(import, read);
+    result = cnnvp_constant_allocate(import, read);
     if (result == CNNVP_DONE &&
         (read->whole ? cnnvp_onnx_ints(&import->onnx, tensor, read->ints, count, &why)
                      : cnnvp_onnx_floats(&import->onnx, tensor, read->floats, count, &why)) != CNNVP_DONE)
@@ -73,10 +63,10 @@ static cnnvp_result read(struct cnnvp_import *import, size_t input, struct const
 }
 
 /* The node's output is that constant. */
-static cnnvp_result define(struct cnnvp_import *import, const struct constant *made)
+cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made)
 {
     Onnx__TensorProto *tensor = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *tensor);
-    int64_t *dims = cnnvp_keep_alloc(&import->graph->arena, RANK_MAX, sizeof *dims);
+    int64_t *dims = cnnvp_keep_alloc(&import->graph->arena, CNNVP_CONSTANT_RANK, sizeof *dims);
     if (tensor == NULL || dims == NULL)
         return cnnvp_import_no_memory(import);
     onnx__tensor_proto__init(tensor);
@@ -96,16 +86,16 @@ static cnnvp_result define(struct cnnvp_import *import, const struct constant *m
 
 /* Elements of `to` are those of `from` at other places: element i is from[places(i)]. A constant that was not read stays
  * so. */
-static cnnvp_result define_moved(struct cnnvp_import *import, const struct constant *from, struct constant *to,
+static cnnvp_result define_moved(struct cnnvp_import *import, const struct cnnvp_constant *from, struct cnnvp_constant *to,
                                  size_t (*place)(const void *context, size_t i), const void *context)
 {
     to->whole = from->whole;
     if (!from->whole && from->floats == NULL) {
         to->count = 0;
         to->floats = NULL;
-        return define(import, to);
+        return cnnvp_constant_define(import, to);
     }
-    const cnnvp_result result = allocate(import, to);
+    const cnnvp_result result = cnnvp_constant_allocate(import, to);
     if (result != CNNVP_DONE)
         return result;
     for (size_t i = 0; i < to->count; ++i) {
@@ -115,7 +105,7 @@ static cnnvp_result define_moved(struct cnnvp_import *import, const struct const
         else
             to->floats[i] = from->floats[at];
     }
-    return define(import, to);
+    return cnnvp_constant_define(import, to);
 }
 
 static size_t same_place(const void *context, size_t i)
@@ -130,12 +120,12 @@ static cnnvp_result fold_shape(struct cnnvp_import *import)
     cnnvp_result result = cnnvp_import_value(import, 0, &value);
     if (result != CNNVP_DONE)
         return result;
-    int64_t dims[RANK_MAX] = {0};
+    int64_t dims[CNNVP_CONSTANT_RANK] = {0};
     size_t rank = 0;
     if (value.constant != NULL) {
         rank = value.constant->n_dims;
-        if (rank > RANK_MAX)
-            return cnnvp_import_error(import, "the constant has %zu dimensions; up to %u are known", rank, RANK_MAX);
+        if (rank > CNNVP_CONSTANT_RANK)
+            return cnnvp_import_error(import, "the constant has %zu dimensions; up to %u are known", rank, CNNVP_CONSTANT_RANK);
         if (rank != 0)
             memcpy(dims, value.constant->dims, rank * sizeof *dims);
     } else {
@@ -148,16 +138,16 @@ static cnnvp_result fold_shape(struct cnnvp_import *import)
     if (start < 0 || end > (int64_t)rank || end < start)
         return cnnvp_import_error(import, "dimensions %lld to %lld of %zu are none", (long long)start, (long long)end,
                                   rank);
-    struct constant made = {.rank = 1, .dims = {end - start}, .whole = 1};
-    result = allocate(import, &made);
+    struct cnnvp_constant made = {.rank = 1, .dims = {end - start}, .whole = 1};
+    result = cnnvp_constant_allocate(import, &made);
     if (result != CNNVP_DONE)
         return result;
     memcpy(made.ints, dims + start, made.count * sizeof *made.ints);
-    return define(import, &made);
+    return cnnvp_constant_define(import, &made);
 }
 
 struct gather {
-    const struct constant *indices;
+    const struct cnnvp_constant *indices;
     size_t inner; /* elements behind the axis */
     size_t along; /* of the axis in the data */
 };
@@ -175,19 +165,19 @@ static size_t gather_place(const void *context, size_t i)
 
 static cnnvp_result fold_gather(struct cnnvp_import *import)
 {
-    struct constant data;
-    struct constant indices;
-    cnnvp_result result = read(import, 0, &data);
+    struct cnnvp_constant data;
+    struct cnnvp_constant indices;
+    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
     if (result == CNNVP_DONE)
-        result = read(import, 1, &indices);
+        result = cnnvp_constant_read(import, 1, &indices);
     if (result != CNNVP_DONE)
         return result;
     int64_t axis = cnnvp_onnx_int(import->node, "axis", 0);
     axis += axis < 0 ? (int64_t)data.rank : 0;
-    if (axis < 0 || axis >= (int64_t)data.rank || !indices.whole || data.rank - 1 + indices.rank > RANK_MAX)
+    if (axis < 0 || axis >= (int64_t)data.rank || !indices.whole || data.rank - 1 + indices.rank > CNNVP_CONSTANT_RANK)
         return cnnvp_import_error(import, "axis %lld of %zu dimensions, or indices that are no integers",
                                   (long long)axis, data.rank);
-    struct constant made = {.rank = 0};
+    struct cnnvp_constant made = {.rank = 0};
     struct gather gather = {&indices, 1, (size_t)data.dims[axis]};
     for (size_t i = 0; i < data.rank; ++i) {
         if ((int64_t)i != axis)
@@ -208,25 +198,25 @@ static cnnvp_result fold_gather(struct cnnvp_import *import)
 static cnnvp_result fold_squeeze(struct cnnvp_import *import)
 {
     const int adds = strcmp(import->node->op_type, "Unsqueeze") == 0;
-    struct constant data;
-    int64_t axes[RANK_MAX];
-    int marked[2 * RANK_MAX] = {0};
+    struct cnnvp_constant data;
+    int64_t axes[CNNVP_CONSTANT_RANK];
+    int marked[2 * CNNVP_CONSTANT_RANK] = {0};
     size_t count = 0;
-    cnnvp_result result = read(import, 0, &data);
+    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "axes", 1, RANK_MAX, axes, &count);
+        result = cnnvp_import_list(import, "axes", 1, CNNVP_CONSTANT_RANK, axes, &count);
     if (result != CNNVP_DONE)
         return result;
     const int64_t all = (int64_t)(data.rank + (adds ? count : 0));
-    if (all > RANK_MAX)
-        return cnnvp_import_error(import, "the result has %lld dimensions; up to %u are known", (long long)all, RANK_MAX);
+    if (all > CNNVP_CONSTANT_RANK)
+        return cnnvp_import_error(import, "the result has %lld dimensions; up to %u are known", (long long)all, CNNVP_CONSTANT_RANK);
     for (size_t i = 0; i < count; ++i) {
         const int64_t axis = axes[i] + (axes[i] < 0 ? all : 0);
         if (axis < 0 || axis >= all || (!adds && data.dims[axis] != 1))
             return cnnvp_import_error(import, "axis %lld of %lld dimensions", (long long)axes[i], (long long)all);
         marked[axis] = 1;
     }
-    struct constant made = {.rank = 0};
+    struct cnnvp_constant made = {.rank = 0};
     size_t next = 0;
     for (int64_t i = 0; i < all; ++i) {
         if (adds)
@@ -240,13 +230,13 @@ static cnnvp_result fold_squeeze(struct cnnvp_import *import)
 /* Only lists are joined. */
 static cnnvp_result fold_concat(struct cnnvp_import *import)
 {
-    struct constant made = {.rank = 1};
+    struct cnnvp_constant made = {.rank = 1};
     const size_t inputs = import->node->n_input;
-    struct constant *parts = cnnvp_keep_alloc(&import->graph->arena, inputs, sizeof *parts);
+    struct cnnvp_constant *parts = cnnvp_keep_alloc(&import->graph->arena, inputs, sizeof *parts);
     if (parts == NULL)
         return cnnvp_import_no_memory(import);
     for (size_t i = 0; i < inputs; ++i) {
-        const cnnvp_result result = read(import, i, &parts[i]);
+        const cnnvp_result result = cnnvp_constant_read(import, i, &parts[i]);
         if (result != CNNVP_DONE)
             return result;
         if (parts[i].rank != 1 || parts[i].whole != parts[0].whole || (!parts[i].whole && parts[i].floats == NULL))
@@ -254,7 +244,7 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
         made.dims[0] += parts[i].dims[0];
     }
     made.whole = inputs != 0 && parts[0].whole;
-    const cnnvp_result result = allocate(import, &made);
+    const cnnvp_result result = cnnvp_constant_allocate(import, &made);
     size_t at = 0;
     for (size_t i = 0; i < inputs && result == CNNVP_DONE; at += parts[i++].count) {
         if (made.whole)
@@ -262,7 +252,7 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
         else
             memcpy(made.floats + at, parts[i].floats, parts[i].count * sizeof *made.floats);
     }
-    return result == CNNVP_DONE ? define(import, &made) : result;
+    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
 }
 
 /* Elements first, first + step ... of one axis. */
@@ -292,10 +282,10 @@ static int64_t limit(int64_t value, int64_t size, int64_t low, int64_t high)
 
 static cnnvp_result fold_slice(struct cnnvp_import *import)
 {
-    struct constant data;
+    struct cnnvp_constant data;
     int64_t starts[1], ends[1], axes[1] = {0}, steps[1] = {1};
     size_t count[4] = {0, 0, 0, 0};
-    cnnvp_result result = read(import, 0, &data);
+    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
     if (result == CNNVP_DONE)
         result = cnnvp_import_list(import, "starts", 1, 1, starts, &count[0]);
     if (result == CNNVP_DONE)
@@ -316,7 +306,7 @@ static cnnvp_result fold_slice(struct cnnvp_import *import)
     slice.first = limit(starts[0], size, 0, back ? size - 1 : size);
     const int64_t end = limit(ends[0], size, back ? -1 : 0, size);
     const int64_t reach = back ? slice.first - end : end - slice.first;
-    struct constant made = data;
+    struct cnnvp_constant made = data;
     made.dims[axis] = reach > 0 ? (reach + (back ? -steps[0] : steps[0]) - 1) / (back ? -steps[0] : steps[0]) : 0;
     slice.taken = (size_t)made.dims[axis];
     for (size_t i = (size_t)axis + 1; i < data.rank; ++i)
@@ -326,14 +316,14 @@ static cnnvp_result fold_slice(struct cnnvp_import *import)
 
 static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
 {
-    struct constant shape;
-    cnnvp_result result = read(import, 0, &shape);
+    struct cnnvp_constant shape;
+    cnnvp_result result = cnnvp_constant_read(import, 0, &shape);
     if (result != CNNVP_DONE)
         return result;
     const Onnx__AttributeProto *value = cnnvp_onnx_attribute(import->node, "value");
-    struct constant made = {.rank = shape.count};
-    if (!shape.whole || shape.count > RANK_MAX)
-        return cnnvp_import_error(import, "the shape is no list of up to %u integers", RANK_MAX);
+    struct cnnvp_constant made = {.rank = shape.count};
+    if (!shape.whole || shape.count > CNNVP_CONSTANT_RANK)
+        return cnnvp_import_error(import, "the shape is no list of up to %u integers", CNNVP_CONSTANT_RANK);
     if (shape.count != 0)
         memcpy(made.dims, shape.ints, shape.count * sizeof *made.dims);
     int64_t whole = 0;
@@ -353,33 +343,33 @@ static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
             return cnnvp_import_error(import, "the result has more than %u elements", SMALL_COUNT);
         elements *= (size_t)made.dims[i];
     }
-    result = allocate(import, &made);
+    result = cnnvp_constant_allocate(import, &made);
     for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
         if (made.whole)
             made.ints[i] = whole;
         else
             made.floats[i] = number;
     }
-    return result == CNNVP_DONE ? define(import, &made) : result;
+    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
 }
 
 static cnnvp_result fold_cast(struct cnnvp_import *import)
 {
-    struct constant data;
-    cnnvp_result result = read(import, 0, &data);
+    struct cnnvp_constant data;
+    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
     if (result != CNNVP_DONE)
         return result;
     const int64_t to = cnnvp_onnx_int(import->node, "to", 0);
-    struct constant made = data;
+    struct cnnvp_constant made = data;
     made.whole = to == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 || to == ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
     if (!made.whole && to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT && to != ONNX__TENSOR_PROTO__DATA_TYPE__DOUBLE &&
         to != ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16)
         return cnnvp_import_error(import, "a cast to data type %lld is not known", (long long)to);
     if (made.whole == data.whole)
-        return define(import, &made);
+        return cnnvp_constant_define(import, &made);
     if (data.floats == NULL && !data.whole)
         return cnnvp_import_error(import, "so many numbers are not cast");
-    result = allocate(import, &made);
+    result = cnnvp_constant_allocate(import, &made);
     for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
         if (!made.whole)
             made.floats[i] = (float)data.ints[i];
@@ -388,7 +378,7 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
         else
             result = cnnvp_import_error(import, "%g is no integer", (double)data.floats[i]);
     }
-    return result == CNNVP_DONE ? define(import, &made) : result;
+    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
 }
 
 static int combine_ints(char operation, int64_t a, int64_t b, int64_t *out)
@@ -418,21 +408,21 @@ static cnnvp_result fold_arithmetic(struct cnnvp_import *import)
 {
     const char *type = import->node->op_type;
     const char operation = type[0] == 'A' ? '+' : type[0] == 'S' ? '-' : type[0] == 'M' ? '*' : '/';
-    struct constant a;
-    struct constant b;
-    cnnvp_result result = read(import, 0, &a);
+    struct cnnvp_constant a;
+    struct cnnvp_constant b;
+    cnnvp_result result = cnnvp_constant_read(import, 0, &a);
     if (result == CNNVP_DONE)
-        result = read(import, 1, &b);
+        result = cnnvp_constant_read(import, 1, &b);
     if (result != CNNVP_DONE)
         return result;
     const int same = a.rank == b.rank && memcmp(a.dims, b.dims, a.rank * sizeof *a.dims) == 0;
     if (a.whole != b.whole || (!same && a.count != 1 && b.count != 1))
         return cnnvp_import_error(import, "constants are only combined where they are of one kind and shape, or one is one "
                                           "number");
-    struct constant made = a.count >= b.count ? a : b;
+    struct cnnvp_constant made = a.count >= b.count ? a : b;
     if (!made.whole && (a.floats == NULL || b.floats == NULL))
-        return define(import, &made);
-    result = allocate(import, &made);
+        return cnnvp_constant_define(import, &made);
+    result = cnnvp_constant_allocate(import, &made);
     for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
         const size_t x = a.count == 1 ? 0 : i;
         const size_t y = b.count == 1 ? 0 : i;
@@ -441,26 +431,26 @@ static cnnvp_result fold_arithmetic(struct cnnvp_import *import)
         else if (!combine_ints(operation, a.ints[x], b.ints[y], &made.ints[i]))
             result = cnnvp_import_error(import, "the integers divide by 0 or overflow");
     }
-    return result == CNNVP_DONE ? define(import, &made) : result;
+    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
 }
 
 static cnnvp_result fold_reshape(struct cnnvp_import *import)
 {
-    struct constant data;
-    struct constant shape;
-    cnnvp_result result = read(import, 0, &data);
+    struct cnnvp_constant data;
+    struct cnnvp_constant shape;
+    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
     if (result == CNNVP_DONE)
-        result = read(import, 1, &shape);
+        result = cnnvp_constant_read(import, 1, &shape);
     if (result != CNNVP_DONE)
         return result;
-    if (!shape.whole || shape.count > RANK_MAX)
-        return cnnvp_import_error(import, "the shape is no list of up to %u integers", RANK_MAX);
-    struct constant made = {.rank = shape.count};
+    if (!shape.whole || shape.count > CNNVP_CONSTANT_RANK)
+        return cnnvp_import_error(import, "the shape is no list of up to %u integers", CNNVP_CONSTANT_RANK);
+    struct cnnvp_constant made = {.rank = shape.count};
     size_t known = 1;
-    size_t open = RANK_MAX;
+    size_t open = CNNVP_CONSTANT_RANK;
     for (size_t i = 0; i < made.rank; ++i) {
-        int64_t size = shape.ints[i] == 0 && i < data.rank ? data.dims[i] : shape.ints[i];
-        if (size == -1 && open == RANK_MAX) {
+        int64_t size = i < data.rank && shape.ints[i] == 0 ? data.dims[i] : shape.ints[i];
+        if (size == -1 && open == CNNVP_CONSTANT_RANK) {
             open = i;
             size = 1;
         }
@@ -469,7 +459,7 @@ static cnnvp_result fold_reshape(struct cnnvp_import *import)
         made.dims[i] = size;
         known *= (size_t)size;
     }
-    if (open != RANK_MAX) {
+    if (open != CNNVP_CONSTANT_RANK) {
         made.dims[open] = (int64_t)(data.count / known);
         known *= data.count / known;
     }
@@ -480,8 +470,8 @@ static cnnvp_result fold_reshape(struct cnnvp_import *import)
 
 struct transposition {
     size_t rank;
-    int64_t dims[RANK_MAX];   /* of the result */
-    size_t strides[RANK_MAX]; /* in the data */
+    int64_t dims[CNNVP_CONSTANT_RANK];   /* of the result */
+    size_t strides[CNNVP_CONSTANT_RANK]; /* in the data */
 };
 
 static size_t transpose_place(const void *context, size_t i)
@@ -495,12 +485,12 @@ static size_t transpose_place(const void *context, size_t i)
 
 static cnnvp_result fold_transpose(struct cnnvp_import *import)
 {
-    struct constant data;
-    int64_t perm[RANK_MAX];
+    struct cnnvp_constant data;
+    int64_t perm[CNNVP_CONSTANT_RANK];
     size_t count = 0;
-    cnnvp_result result = read(import, 0, &data);
+    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "perm", SIZE_MAX, RANK_MAX, perm, &count);
+        result = cnnvp_import_list(import, "perm", SIZE_MAX, CNNVP_CONSTANT_RANK, perm, &count);
     if (result != CNNVP_DONE)
         return result;
     for (size_t i = 0; count == 0 && i < data.rank; ++i)
@@ -510,57 +500,17 @@ static cnnvp_result fold_transpose(struct cnnvp_import *import)
         seen |= perm[i] >= 0 && perm[i] < (int64_t)data.rank ? 1u << perm[i] : 0u;
     if ((count != 0 && count != data.rank) || seen != (1u << data.rank) - 1u)
         return cnnvp_import_error(import, "perm must name each of %zu dimensions once", data.rank);
-    size_t strides[RANK_MAX];
+    size_t strides[CNNVP_CONSTANT_RANK] = {0};
     size_t stride = 1;
     for (size_t d = data.rank; d-- > 0; stride *= (size_t)data.dims[d])
         strides[d] = stride;
     struct transposition t = {.rank = data.rank};
-    struct constant made = {.rank = data.rank};
+    struct cnnvp_constant made = {.rank = data.rank};
     for (size_t d = 0; d < data.rank; ++d) {
         made.dims[d] = t.dims[d] = data.dims[perm[d]];
         t.strides[d] = strides[perm[d]];
     }
     return define_moved(import, &data, &made, transpose_place, &t);
-}
-
-/* Weights that are stored in 8 bits (biases in 32): (x - zero point) * scale, both of one number or one along an axis. */
-static cnnvp_result fold_dequantize(struct cnnvp_import *import)
-{
-    struct constant data;
-    struct constant scale;
-    struct constant zero = {.count = 0};
-    cnnvp_result result = read(import, 0, &data);
-    if (result == CNNVP_DONE)
-        result = read(import, 1, &scale);
-    if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
-        result = read(import, 2, &zero);
-    if (result != CNNVP_DONE)
-        return result;
-    int64_t axis = cnnvp_onnx_int(import->node, "axis", 1);
-    axis += axis < 0 ? (int64_t)data.rank : 0;
-    const size_t numbers = scale.count;
-    if (scale.whole || numbers == 0 || (numbers != 1 && (axis < 0 || axis >= (int64_t)data.rank ||
-                                                         (int64_t)numbers != data.dims[axis])) ||
-        (zero.count != 0 && zero.count != numbers))
-        return cnnvp_import_error(import, "scale and zero point have %zu and %zu numbers; one, or one for each element of "
-                                          "the axis is needed", numbers, zero.count);
-    struct constant made = data;
-    made.whole = 0;
-    if ((!data.whole && data.floats == NULL) || scale.floats == NULL) {
-        made.floats = NULL;
-        return define(import, &made);
-    }
-    size_t inner = 1;
-    for (size_t i = (size_t)axis + 1; numbers != 1 && i < data.rank; ++i)
-        inner *= (size_t)data.dims[i];
-    result = allocate(import, &made);
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
-        const size_t at = i / inner % numbers;
-        const float x = data.whole ? (float)data.ints[i] : data.floats[i];
-        const float origin = zero.count == 0 ? 0.0f : zero.whole ? (float)zero.ints[at] : zero.floats[at];
-        made.floats[i] = (x - origin) * scale.floats[at];
-    }
-    return result == CNNVP_DONE ? define(import, &made) : result;
 }
 
 cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done)
@@ -574,7 +524,7 @@ cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done)
         {"Cast", fold_cast},           {"Add", fold_arithmetic},      {"Sub", fold_arithmetic},
         {"Mul", fold_arithmetic},      {"Div", fold_arithmetic},      {"Reshape", fold_reshape},
         {"Transpose", fold_transpose}, {"ConstantOfShape", fold_constant_of_shape},
-        {"DequantizeLinear", fold_dequantize},
+        {"DequantizeLinear", cnnvp_constant_dequantize}, {"QuantizeLinear", cnnvp_constant_quantize},
     };
     const Onnx__NodeProto *node = import->node;
     *done = 0;

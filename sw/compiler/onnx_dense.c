@@ -8,8 +8,8 @@
 /* ---- Gemm, MatMul ---- */
 
 /* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`. */
-static cnnvp_result read_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix, int transposed,
-                                float factor, uint32_t inputs, uint32_t *outputs, float **weights)
+cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix, int transposed,
+                                 float factor, uint32_t inputs, uint32_t *outputs, float **weights)
 {
     const char *name = matrix->name != NULL ? matrix->name : "";
     if (matrix->n_dims != 2)
@@ -73,8 +73,8 @@ cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__T
     return CNNVP_DONE;
 }
 
-static cnnvp_result add_dense(struct cnnvp_import *import, int32_t in, uint32_t outputs, float *weights, int has_bias,
-                              float *bias)
+cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, uint32_t outputs, float *weights,
+                                      int has_bias, float *bias)
 {
     struct cnnvp_graph_layer *layer;
     const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_FC, in, 2, outputs, 1, 1, &layer);
@@ -111,11 +111,58 @@ static cnnvp_result import_gemm(struct cnnvp_import *import)
     uint32_t outputs;
     float *weights;
     float *biases = NULL;
-    result = read_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0,
+    result = cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0,
                          alpha, import->graph->tensors[in].channels, &outputs, &weights);
     if (result == CNNVP_DONE && bias != NULL)
         result = cnnvp_import_per_channel(import, bias, 2, outputs, beta, &biases);
-    return result == CNNVP_DONE ? add_dense(import, in, outputs, weights, bias != NULL, biases) : result;
+    return result == CNNVP_DONE ? cnnvp_import_dense_layer(import, in, outputs, weights, bias != NULL, biases) : result;
+}
+
+/* Dimensions change places as a step on the way: dimension i of the result is from[i] of `in`. */
+static cnnvp_result permute(struct cnnvp_import *import, int32_t in, const uint32_t from[3], int32_t *out)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const uint32_t sizes[3] = {input.channels, input.height, input.width};
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, sizes[from[0]], sizes[from[1]],
+                                                   sizes[from[2]], &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->post_count = 1;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    layer->permuted = 1;
+    memcpy(layer->from, from, sizeof layer->from);
+    *out = layer->out;
+    return CNNVP_DONE;
+}
+
+/* The product over the last of 3 or 4 dimensions: those become channels, a 1x1 convolution multiplies, and back. */
+static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *matrix)
+{
+    static const uint32_t to[3] = {2, 0, 1};
+    static const uint32_t back[3] = {1, 2, 0};
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    uint32_t outputs;
+    float *weights;
+    int32_t turned;
+    struct cnnvp_graph_layer *layer;
+    cnnvp_result result = cnnvp_import_matrix(import, matrix, 0, 1.0f, input.width, &outputs, &weights);
+    if (result == CNNVP_DONE)
+        result = permute(import, in, to, &turned);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor rows = import->graph->tensors[turned];
+    if ((uint64_t)outputs * rows.height > INT32_MAX / rows.width)
+        return cnnvp_import_error(import, "the result has more than 2^31 elements");
+    result = cnnvp_import_inner(import, CNNVP_OP_CONV, turned, outputs, rows.height, rows.width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->weights = weights;
+    result = permute(import, layer->out, back, &turned);
+    if (result != CNNVP_DONE)
+        return result;
+    import->graph->tensors[turned].rank = input.rank;
+    return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = turned});
 }
 
 static cnnvp_result import_matmul(struct cnnvp_import *import)
@@ -124,12 +171,13 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
     const Onnx__TensorProto *matrix;
     uint32_t outputs;
     float *weights;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 2, &in);
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
     if (result == CNNVP_DONE)
         result = cnnvp_import_constant(import, 1, &matrix);
-    if (result == CNNVP_DONE)
-        result = read_matrix(import, matrix, 0, 1.0f, import->graph->tensors[in].channels, &outputs, &weights);
-    return result == CNNVP_DONE ? add_dense(import, in, outputs, weights, 0, NULL) : result;
+    if (result != CNNVP_DONE || import->graph->tensors[in].rank != 2)
+        return result == CNNVP_DONE ? multiply_rows(import, in, matrix) : result;
+    result = cnnvp_import_matrix(import, matrix, 0, 1.0f, import->graph->tensors[in].channels, &outputs, &weights);
+    return result == CNNVP_DONE ? cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL) : result;
 }
 
 /* ---- x * scale[c] + offset[c] ---- */
@@ -238,42 +286,160 @@ static cnnvp_result import_instance_norm(struct cnnvp_import *import)
 }
 
 
-/* tensor (operation) constant, or constant (operation) tensor. */
+/* ---- arithmetic with constants ---- */
+
+static int is_per_channel(const Onnx__TensorProto *constant, uint32_t rank, uint32_t channels)
+{
+    const size_t count = cnnvp_onnx_elements(constant);
+    int fits = constant->n_dims <= rank && (count == 1 || count == channels);
+    for (size_t i = 0; i < constant->n_dims && fits && count > 1; ++i)
+        fits = constant->dims[i] == 1 || (rank - constant->n_dims + i == 1 && constant->dims[i] == channels);
+    return fits;
+}
+
+/* One number for each word of an image from a constant whose dimensions are 1 or the tensor's. */
+static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in, float **values)
+{
+    int64_t dims[4];
+    size_t strides[4] = {0, 0, 0, 0}; /* in the constant */
+    float *read;
+    size_t stride = 1;
+    const uint32_t rank = cnnvp_import_dims(import, in, dims);
+    const size_t words = cnnvp_graph_words(&import->graph->tensors[in]);
+    int fits = constant->n_dims <= rank && words <= CNNVP_ONNX_DIMENSION_MAX;
+    for (size_t i = constant->n_dims; i-- > 0 && fits;) {
+        const size_t axis = rank - constant->n_dims + i;
+        fits = constant->dims[i] == 1 || (axis != 0 && constant->dims[i] == dims[axis]);
+        strides[axis] = constant->dims[i] == 1 ? 0 : stride;
+        stride *= (size_t)constant->dims[i];
+    }
+    if (!fits)
+        return cnnvp_import_error(import, "constant \"%s\" has %zu elements in %zu dimensions; one element, one for each of "
+                                          "the %u channels, or dimensions that are 1 or the tensor's, and up to %d "
+                                          "elements are needed", constant->name != NULL ? constant->name : "",
+                                  cnnvp_onnx_elements(constant), constant->n_dims, import->graph->tensors[in].channels,
+                                  CNNVP_ONNX_DIMENSION_MAX);
+    const cnnvp_result result = cnnvp_import_floats(import, constant, cnnvp_onnx_elements(constant), &read);
+    *values = NULL;
+    if (result != CNNVP_DONE || read == NULL)
+        return result;
+    *values = cnnvp_keep_alloc(&import->graph->arena, words, sizeof **values);
+    if (*values == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t i = 0; i < words; ++i) {
+        size_t from = 0;
+        size_t rest = i;
+        for (size_t axis = rank; axis-- > 1; rest /= (size_t)dims[axis])
+            from += rest % (size_t)dims[axis] * strides[axis];
+        (*values)[i] = read[from];
+    }
+    return CNNVP_DONE;
+}
+
+/* A constant operand as one number for each channel of *on: the tensor, or a view of it in which each word is one. */
+static cnnvp_result read_operand(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in, int32_t *on,
+                                 float **values)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    *on = in;
+    if (is_per_channel(constant, input.rank, input.channels))
+        return cnnvp_import_per_channel(import, constant, input.rank, input.channels, 1.0f, values);
+    const cnnvp_result result = read_all(import, constant, in, values);
+    if (result != CNNVP_DONE)
+        return result;
+    *on = cnnvp_graph_tensor_add(import->graph, input.name, 2, (uint32_t)cnnvp_graph_words(&input), 1, 1);
+    if (*on == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    import->graph->tensors[*on].base = in;
+    return CNNVP_DONE;
+}
+
+/* x * scale + offset on such a view, as the node's result or a step on the way to it, in the tensor's shape. */
+static cnnvp_result operand_affine(struct cnnvp_import *import, int32_t in, int32_t on, float *scale, float *offset,
+                                   int inner, int32_t *out)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_affine(import, on, scale, offset, inner || on != in, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    *out = layer->out;
+    if (on == in)
+        return CNNVP_DONE;
+    *out = cnnvp_graph_tensor_add(import->graph, import->node->output[0], input.rank, input.channels, input.height,
+                                  input.width);
+    if (*out == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    import->graph->tensors[*out].base = layer->out;
+    if (inner)
+        return CNNVP_DONE;
+    return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = *out});
+}
+
+/* As many numbers, each the same. */
+static cnnvp_result repeat(struct cnnvp_import *import, int32_t on, float value, float **values)
+{
+    const size_t count = import->graph->tensors[on].channels;
+    *values = NULL;
+    if (import->graph->weightless)
+        return CNNVP_DONE;
+    *values = cnnvp_keep_alloc(&import->graph->arena, count, sizeof **values);
+    for (size_t i = 0; i < count && *values != NULL; ++i)
+        (*values)[i] = value;
+    return *values != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
+}
+
+static cnnvp_result invert(struct cnnvp_import *import, int32_t on, float *values)
+{
+    const size_t count = values != NULL ? import->graph->tensors[on].channels : 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (!(values[i] < 0.0f || values[i] > 0.0f))
+            return cnnvp_import_error(import, "division by the constant 0");
+        values[i] = 1.0f / values[i];
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result with_tensor(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t first,
+                                int32_t second);
+
+/* tensor (operation) constant, or constant (operation) tensor. What is no line of x is an operation with a tensor of the
+ * constants, x * 0 + constant. */
 static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, size_t tensor_input)
 {
     int32_t in;
+    int32_t on;
+    int32_t out;
     const Onnx__TensorProto *constant;
+    float *values;
+    float *other = NULL;
     cnnvp_result result = cnnvp_import_tensor(import, tensor_input, 0, &in);
     if (result == CNNVP_DONE)
         result = cnnvp_import_constant(import, 1 - tensor_input, &constant);
+    if (result == CNNVP_DONE)
+        result = read_operand(import, constant, in, &on, &values);
     if (result != CNNVP_DONE)
         return result;
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const int reversed = tensor_input == 1;
-    if (operation == CNNVP_ARITHMETIC_DIV && reversed)
-        return cnnvp_import_error(import, "a constant divided by a tensor is not known");
-    float *values;
-    const float factor = operation == CNNVP_ARITHMETIC_SUB && !reversed ? -1.0f : 1.0f;
-    result = cnnvp_import_per_channel(import, constant, input.rank, input.channels, factor, &values);
-    if (result != CNNVP_DONE)
-        return result;
-    float *scale = NULL;
-    if (values != NULL && (operation == CNNVP_ARITHMETIC_DIV || (operation == CNNVP_ARITHMETIC_SUB && reversed))) {
-        scale = cnnvp_keep_alloc(&import->graph->arena, input.channels, sizeof *scale);
-        if (scale == NULL)
-            return cnnvp_import_no_memory(import);
-        for (size_t c = 0; c < input.channels; ++c) {
-            if (operation == CNNVP_ARITHMETIC_DIV && !(values[c] < 0.0f || values[c] > 0.0f))
-                return cnnvp_import_error(import, "division by the constant 0");
-            scale[c] = operation == CNNVP_ARITHMETIC_DIV ? 1.0f / values[c] : -1.0f;
-        }
+    if ((operation == CNNVP_ARITHMETIC_DIV && reversed) || operation == CNNVP_ARITHMETIC_MAX ||
+        operation == CNNVP_ARITHMETIC_MIN) {
+        result = repeat(import, on, 0.0f, &other);
+        if (result == CNNVP_DONE)
+            result = operand_affine(import, in, on, other, values, 1, &out);
+        return result == CNNVP_DONE ? with_tensor(import, operation, out, in) : result;
     }
     if (operation == CNNVP_ARITHMETIC_DIV)
-        return add_affine(import, in, scale, NULL);
-    if (operation == CNNVP_ARITHMETIC_MUL)
-        return add_affine(import, in, values, NULL);
-    result = add_affine(import, in, scale, values);
-    if (result == CNNVP_DONE && operation == CNNVP_ARITHMETIC_ADD)
+        result = invert(import, on, values);
+    if (operation == CNNVP_ARITHMETIC_SUB && reversed)
+        result = repeat(import, on, -1.0f, &other);
+    for (size_t i = 0; values != NULL && operation == CNNVP_ARITHMETIC_SUB && !reversed &&
+                       i < import->graph->tensors[on].channels; ++i)
+        values[i] = -values[i];
+    if (result != CNNVP_DONE)
+        return result;
+    const int product = operation == CNNVP_ARITHMETIC_MUL || operation == CNNVP_ARITHMETIC_DIV;
+    result = operand_affine(import, in, on, product ? values : other, product ? NULL : values, 0, &out);
+    if (result == CNNVP_DONE && operation == CNNVP_ARITHMETIC_ADD && on == in)
         cnnvp_import_origin(import, CNNVP_GRAPH_BIAS, 1 - tensor_input);
     return result;
 }
@@ -342,10 +508,11 @@ static cnnvp_result import_arithmetic(struct cnnvp_import *import, enum cnnvp_im
     const int limits = operation == CNNVP_ARITHMETIC_MAX || operation == CNNVP_ARITHMETIC_MIN;
     if (limits && import->node->n_input != 2)
         return cnnvp_import_error(import, "it has %zu inputs; two are needed", import->node->n_input);
-    if (limits && (values[0].constant != NULL || values[1].constant != NULL))
+    const Onnx__TensorProto *constant = values[0].constant != NULL ? values[0].constant : values[1].constant;
+    if (limits && constant != NULL && cnnvp_onnx_elements(constant) == 1)
         return with_limit(import, operation, values[0].constant != NULL ? values[1].tensor : values[0].tensor,
-                          values[0].constant != NULL ? values[0].constant : values[1].constant);
-    if (values[0].constant != NULL || values[1].constant != NULL)
+                          constant);
+    if (constant != NULL)
         return with_constant(import, operation, values[0].constant != NULL ? 1 : 0);
     return with_tensor(import, operation, values[0].tensor, values[1].tensor);
 }

@@ -274,6 +274,9 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
                                                   sizes[2], sizes[3]);
     if (import->graph->input == CNNVP_GRAPH_NONE)
         return cnnvp_compiler_no_memory(import->error);
+    const int type = info->type->tensor_type->elem_type;
+    import->graph->tensors[import->graph->input].whole =
+        type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
     return cnnvp_import_define(import, info->name, (struct cnnvp_onnx_value){.tensor = import->graph->input});
 }
 
@@ -301,37 +304,76 @@ static cnnvp_result define_inputs(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
+static cnnvp_import_function function_of(const Onnx__NodeProto *node, int vendor)
+{
+    static cnnvp_import_function (*const tables[])(const char *op_type) = {
+        cnnvp_import_window, cnnvp_import_dense, cnnvp_import_activation, cnnvp_import_shape, cnnvp_import_place};
+    cnnvp_import_function function = cnnvp_import_quantised(node->op_type, vendor);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && function == NULL && !vendor; ++i)
+        function = tables[i](node->op_type);
+    return function;
+}
+
+static cnnvp_result not_known(struct cnnvp_import *import, int vendor)
+{
+    if (vendor)
+        return cnnvp_import_error(import, "of onnxruntime's own operators QLinearAdd, QGemm, QLinearGlobalAveragePool, "
+                                          "QuantizeLinear, DequantizeLinear are known");
+    return cnnvp_import_error(import,
+                              "this operator is not known; known are Conv, MaxPool, AveragePool, GlobalAveragePool, "
+                              "GlobalMaxPool, ReduceMean, ReduceMax, BatchNormalization, InstanceNormalization, Gemm, "
+                              "MatMul, Add, Sub, Mul, Div, Max, Min, Neg, Relu, Clip, LeakyRelu, PRelu, Elu, Selu, "
+                              "HardSigmoid, HardSwish, Sigmoid, Tanh, Softplus, Softsign, Softmax, Concat, Split, Slice, "
+                              "Pad, Transpose, Flatten, Reshape, Squeeze, Unsqueeze, Identity, Dropout, Cast, "
+                              "QuantizeLinear, DequantizeLinear, QLinearConv, QLinearMatMul, Constant, and arithmetic on "
+                              "constants");
+}
+
 static cnnvp_result import_node(struct cnnvp_import *import, const Onnx__NodeProto *node)
 {
     import->node = node;
     if (node->op_type == NULL || node->n_output == 0 || node->output[0][0] == '\0')
         return cnnvp_import_error(import, "a node needs an operator and an output");
-    if (node->domain != NULL && node->domain[0] != '\0' && strcmp(node->domain, "ai.onnx") != 0)
+    const int vendor = node->domain != NULL && strcmp(node->domain, "com.microsoft") == 0;
+    if (node->domain != NULL && node->domain[0] != '\0' && strcmp(node->domain, "ai.onnx") != 0 && !vendor)
         return cnnvp_import_error(import, "operators of domain \"%s\" are not known; only ONNX's own are",
                                   node->domain);
     int done = 0;
-    const cnnvp_result result = cnnvp_import_fold(import, &done);
+    int whole;
+    int32_t zero;
+    cnnvp_result result = cnnvp_import_fold(import, &done);
     if (result != CNNVP_DONE || done)
         return result;
-    cnnvp_import_function function = cnnvp_import_window(node->op_type);
+    const cnnvp_import_function function = function_of(node, vendor);
     if (function == NULL)
-        function = cnnvp_import_dense(node->op_type);
-    if (function == NULL)
-        function = cnnvp_import_activation(node->op_type);
-    if (function == NULL)
-        function = cnnvp_import_shape(node->op_type);
-    if (function == NULL)
-        function = cnnvp_import_place(node->op_type);
-    if (function == NULL)
-        return cnnvp_import_error(import,
-                                  "this operator is not known; known are Conv, MaxPool, AveragePool, "
-                                  "GlobalAveragePool, GlobalMaxPool, ReduceMean, ReduceMax, BatchNormalization, "
-                                  "InstanceNormalization, Gemm, MatMul, Add, Sub, Mul, Div, Max, Min, Neg, Relu, Clip, "
-                                  "LeakyRelu, PRelu, Elu, Selu, HardSigmoid, HardSwish, Sigmoid, Tanh, Softplus, "
-                                  "Softsign, Softmax, Concat, Split, Slice, Pad, Transpose, Flatten, Reshape, Squeeze, "
-                                  "Unsqueeze, Identity, Dropout, Cast, QuantizeLinear, DequantizeLinear, "
-                                  "Constant, and arithmetic on constants");
-    return function(import);
+        return not_known(import, vendor);
+    result = cnnvp_import_check_whole(import, &whole, &zero);
+    if (result == CNNVP_DONE)
+        result = function(import);
+    if (result == CNNVP_DONE && whole)
+        cnnvp_import_pass_whole(import, zero);
+    return result;
+}
+
+/* A quantised result is given as the network's numbers: with the zero point. */
+static cnnvp_result define_whole_output(struct cnnvp_import *import, int32_t tensor)
+{
+    const struct cnnvp_graph_tensor made = import->graph->tensors[tensor];
+    const float zero = (float)import->graph->tensors[cnnvp_graph_base(import->graph, tensor)].zero;
+    float *line = cnnvp_keep_alloc(&import->graph->arena, 2 * (size_t)made.channels, sizeof *line);
+    if (line == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t c = 0; c < made.channels; ++c) {
+        line[c] = 1.0f;
+        line[made.channels + c] = zero;
+    }
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_affine(import, tensor, line, line + made.channels, 1, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    import->graph->output = layer->out;
+    import->graph->tensors[layer->out].whole = 1;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result define_output(struct cnnvp_import *import)
@@ -346,8 +388,11 @@ static cnnvp_result define_output(struct cnnvp_import *import)
         import->values[number].tensor == CNNVP_GRAPH_NONE)
         return cnnvp_compiler_error(import->error, "%s: no node computes the network's output \"%s\"",
                                     import->onnx.name, name != NULL ? name : "");
-    import->graph->output = import->values[number].tensor;
-    return CNNVP_DONE;
+    const int32_t tensor = import->values[number].tensor;
+    import->graph->output = tensor;
+    if (import->graph->tensors[cnnvp_graph_base(import->graph, tensor)].zero == 0)
+        return CNNVP_DONE;
+    return define_whole_output(import, tensor);
 }
 
 cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)

@@ -97,6 +97,18 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int
 CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                      uint32_t rank, uint32_t channels, float factor, float **values);
 
+/* Conv's layer over `in`, as the node's attributes and the shape of its weights say; they and the bias are the caller's
+ * to fill in. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in,
+                                                    const Onnx__TensorProto *weights, struct cnnvp_graph_layer **layer);
+/* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`; NULL if the graph is weightless. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix,
+                                                int transposed, float factor, uint32_t inputs, uint32_t *outputs,
+                                                float **weights);
+/* A product with such weights as the node's output. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, uint32_t outputs,
+                                                     float *weights, int has_bias, float *bias);
+
 /* Computes the node now, if its output does not depend on the network's input: *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done);
 
@@ -105,11 +117,18 @@ typedef cnnvp_result (*cnnvp_import_function)(struct cnnvp_import *import);
 
 /* NULL: not known. onnx_window.c: Conv and pooling; onnx_dense.c: Gemm, MatMul, Add and other arithmetic,
  * normalisation; onnx_activation.c: functions of one number, softmax; onnx_shape.c: other shapes of the same words;
- * onnx_place.c: what puts words somewhere else. */
+ * onnx_place.c: what puts words somewhere else; onnx_quantise.c: whole numbers and the way there and back, `vendor` for
+ * onnxruntime's own operators. */
 cnnvp_import_function cnnvp_import_window(const char *op_type);
 cnnvp_import_function cnnvp_import_dense(const char *op_type);
 cnnvp_import_function cnnvp_import_activation(const char *op_type);
 cnnvp_import_function cnnvp_import_shape(const char *op_type);
 cnnvp_import_function cnnvp_import_place(const char *op_type);
+cnnvp_import_function cnnvp_import_quantised(const char *op_type, int vendor);
+
+/* Before a node: which inputs are quantised tensors, and whether its operator takes them. *whole: those of an operator
+ * that passes them on. Afterwards: its outputs are quantised too. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, int *whole, int32_t *zero);
+void cnnvp_import_pass_whole(struct cnnvp_import *import, int32_t zero);
 
 #endif

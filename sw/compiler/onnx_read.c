@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -357,8 +358,8 @@ cnnvp_result cnnvp_onnx_check(const struct cnnvp_onnx *onnx, const Onnx__TensorP
     return locate(onnx, tensor, count, &raw, error);
 }
 
-cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *out, size_t count,
-                               struct cnnvp_error *error)
+static cnnvp_result convert(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *out, size_t count,
+                            struct cnnvp_error *error)
 {
     const uint8_t *raw;
     const cnnvp_result result = locate(onnx, tensor, count, &raw, error);
@@ -369,10 +370,32 @@ cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__Tensor
     else
         for (size_t i = 0; i < count; ++i)
             out[i] = raw != NULL ? raw_float(tensor->data_type, raw, i) : typed_float(tensor, i);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *out, size_t count,
+                               struct cnnvp_error *error)
+{
+    const cnnvp_result result = convert(onnx, tensor, out, count, error);
+    if (result != CNNVP_DONE)
+        return result;
     for (size_t i = 0; i < count; ++i)
         if (!(out[i] >= -3.4028235e38f && out[i] <= 3.4028235e38f))
             return cnnvp_compiler_error(error, "element %zu of tensor \"%s\" is not a finite number", i,
                                         tensor->name != NULL ? tensor->name : "");
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_onnx_number(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *number,
+                               struct cnnvp_error *error)
+{
+    float read = 0.0f;
+    const cnnvp_result result = convert(onnx, tensor, &read, 1, error);
+    if (result != CNNVP_DONE)
+        return result;
+    if (read != read)
+        return cnnvp_compiler_error(error, "tensor \"%s\" is no number", tensor->name != NULL ? tensor->name : "");
+    *number = read < -FLT_MAX ? -FLT_MAX : read > FLT_MAX ? FLT_MAX : read;
     return CNNVP_DONE;
 }
 

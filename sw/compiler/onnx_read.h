@@ -42,6 +42,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_onnx_check(const struct cnnvp_onnx *onnx, cons
  * cnnvp_onnx_elements. The error says what the tensor holds instead, without naming file or node. */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor,
                                               float *out, size_t count, struct cnnvp_error *error);
+/* The one element of a tensor; infinity is the largest number. */
+CNNVP_MUST_USE cnnvp_result cnnvp_onnx_number(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor,
+                                              float *number, struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_ints(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor,
                                             int64_t *out, size_t count, struct cnnvp_error *error);
 

@@ -50,7 +50,7 @@ static cnnvp_result resolve_shape(struct cnnvp_import *import, int32_t in, size_
     int64_t known = 1;
     size_t open = 0;
     for (size_t i = 1; i < rank; ++i) {
-        if (dims[i] == 0 && i < input->rank)
+        if (i < input->rank && dims[i] == 0)
             dims[i] = old[i];
         if (dims[i] == -1 && open == 0 && dims[0] != -1)
             open = i;

@@ -47,10 +47,11 @@ static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis)
     } else if (cnnvp_onnx_attribute(node, "auto_pad") != NULL && !cnnvp_onnx_is(node, "auto_pad", "NOTSET")) {
         return cnnvp_import_error(import, "attribute auto_pad is none of NOTSET, VALID, SAME_UPPER, SAME_LOWER");
     }
-    const int64_t room = axis->in + axis->before + axis->after - reach;
+    const int64_t padded = axis->in + axis->before + axis->after;
+    const int64_t room = padded - reach;
     if (room < 0)
         return cnnvp_import_error(import, "the kernel reaches over %lld positions, the padded input has %lld",
-                                  (long long)reach, (long long)(axis->in + axis->before + axis->after));
+                                  (long long)reach, (long long)padded);
     axis->out = room / axis->stride + 1;
     /* A last window that is not full counts if it begins in the input or in the padding before it. */
     if (cnnvp_onnx_int(node, "ceil_mode", 0) != 0 && room % axis->stride != 0 &&
@@ -150,49 +151,55 @@ static cnnvp_result window_input(struct cnnvp_import *import, int32_t *in)
     return result;
 }
 
-static cnnvp_result import_conv(struct cnnvp_import *import)
+cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *weights,
+                                     struct cnnvp_graph_layer **layer)
 {
-    int32_t in;
-    const Onnx__TensorProto *weights;
-    const Onnx__TensorProto *bias = NULL;
-    cnnvp_result result = window_input(import, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1, &weights);
-    if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
-        result = cnnvp_import_constant(import, 2, &bias);
-    if (result != CNNVP_DONE)
-        return result;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const int64_t group = cnnvp_onnx_int(import->node, "group", 1);
     int64_t d[4];
-    result = check_weights(import, weights, input.rank, input.channels, group, d);
+    if (input.rank < 3)
+        return cnnvp_import_error(import, "input \"%s\" has 2 dimensions; (N, C, H, W) or (N, C, W) is needed",
+                                  import->node->input[0]);
+    cnnvp_result result = check_weights(import, weights, input.rank, input.channels, group, d);
     if (result != CNNVP_DONE)
         return result;
     struct axis y = {.in = input.height, .kernel = d[2]};
     struct axis x = {.in = input.width, .kernel = d[3]};
     result = read_window(import, input.rank, &y, &x);
-    float *values = NULL;
-    float *biases = NULL;
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_floats(import, weights, cnnvp_onnx_elements(weights), &values);
-    if (result == CNNVP_DONE && bias != NULL)
-        result = cnnvp_import_floats(import, bias, (size_t)d[0], &biases);
-    struct cnnvp_graph_layer *layer;
     if (result == CNNVP_DONE)
         result = cnnvp_import_layer(import, CNNVP_OP_CONV, in, input.rank, (uint32_t)d[0], (uint32_t)y.out,
-                                    (uint32_t)x.out, &layer);
+                                    (uint32_t)x.out, layer);
     if (result != CNNVP_DONE)
         return result;
-    set_window(layer, &y, &x);
-    layer->groups = (uint32_t)group;
-    layer->depthwise = group > 1 && group == input.channels && d[0] == group;
-    layer->weights = values;
-    layer->has_bias = bias != NULL;
-    layer->bias = biases;
-    cnnvp_import_origin(import, CNNVP_GRAPH_WEIGHTS, 1);
-    if (bias != NULL)
-        cnnvp_import_origin(import, CNNVP_GRAPH_BIAS, 2);
+    set_window(*layer, &y, &x);
+    (*layer)->groups = (uint32_t)group;
+    (*layer)->depthwise = group > 1 && group == input.channels && d[0] == group;
     return CNNVP_DONE;
+}
+
+static cnnvp_result import_conv(struct cnnvp_import *import)
+{
+    int32_t in;
+    const Onnx__TensorProto *weights;
+    const Onnx__TensorProto *bias = NULL;
+    struct cnnvp_graph_layer *layer;
+    cnnvp_result result = window_input(import, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 1, &weights);
+    if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
+        result = cnnvp_import_constant(import, 2, &bias);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_conv_layer(import, in, weights, &layer);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_floats(import, weights, cnnvp_onnx_elements(weights), &layer->weights);
+    if (result != CNNVP_DONE)
+        return result;
+    cnnvp_import_origin(import, CNNVP_GRAPH_WEIGHTS, 1);
+    if (bias == NULL)
+        return CNNVP_DONE;
+    layer->has_bias = 1;
+    cnnvp_import_origin(import, CNNVP_GRAPH_BIAS, 2);
+    return cnnvp_import_floats(import, bias, import->graph->tensors[layer->out].channels, &layer->bias);
 }
 
 static cnnvp_result add_pool(struct cnnvp_import *import, enum cnnvp_image_pool_kind kind, int32_t in,

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Layers that become part of the one before them, and scales that become part of the one behind. */
+#include <math.h>
+
+#include "float_kernels.h"
+#include "graph_edit.h"
+
+/* ---- normalisations ---- */
+
+/* Weights of each output. */
+static size_t weights_each(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    if (layer->op == CNNVP_OP_NORM)
+        return 1;
+    return (size_t)(cnnvp_graph_macs(graph, layer) / cnnvp_graph_words(&graph->tensors[layer->out]));
+}
+
+/* The convolution, fully connected layer or normalisation gets the channel-wise x * scale + offset that follows it. Its
+ * weights are its own: each layer has read them for itself. */
+static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *norm)
+{
+    const uint32_t outputs = graph->tensors[before->out].channels;
+    for (uint32_t i = 0; i < before->post_count; ++i)
+        before->posts[i].value *= norm->uniform;
+    before->uniform *= norm->uniform;
+    before->has_bias = before->has_bias != 0 || before->op == CNNVP_OP_NORM || norm->uniform == 0.0f;
+    if (before->has_bias != 0 && before->bias == NULL && !graph->weightless) {
+        before->bias = cnnvp_keep_alloc(&graph->arena, outputs, sizeof *before->bias);
+        if (before->bias == NULL)
+            return 0;
+    }
+    const size_t each = weights_each(graph, before);
+    for (uint32_t o = 0; o < outputs && !graph->weightless; ++o) {
+        cnnvp_float_kernels()->scale(before->weights + o * each, norm->weights[o], each, before->weights + o * each);
+        if (before->bias != NULL)
+            before->bias[o] = before->bias[o] * norm->weights[o] + norm->bias[o];
+    }
+    return 1;
+}
+
+static int has_table(const struct cnnvp_graph_layer *layer)
+{
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        if (cnnvp_graph_is_table(layer->posts[i].kind))
+            return 1;
+    return 0;
+}
+
+static int can_fold_norm(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *before,
+                         const struct cnnvp_graph_layer *norm)
+{
+    if (before->op != CNNVP_OP_CONV && before->op != CNNVP_OP_FC && before->op != CNNVP_OP_NORM)
+        return 0;
+    if (norm->norm != CNNVP_NORM_STORED)
+        return 0;
+    /* Whole numbers were rounded. Limits can be scaled, other functions cannot. */
+    if (graph->tensors[cnnvp_graph_base(graph, before->out)].whole != 0 ||
+        (before->post_count != 0 && (!(norm->uniform > 0.0f) || has_table(before))))
+        return 0;
+    /* A view between them with other channels would need other scales. */
+    return graph->tensors[before->out].channels == graph->tensors[norm->in].channels;
+}
+
+/* ---- activations ---- */
+
+/* Copies that put what they read somewhere else: nothing is folded into them, and they into nothing. */
+static int is_copy(const struct cnnvp_graph_layer *layer)
+{
+    return layer->placed != 0 || layer->concat != 0 || layer->permuted != 0 || layer->cropped != 0;
+}
+
+/* Limits that follow each other: one lower and one upper limit. */
+struct limits {
+    float low;
+    float high;
+};
+
+static void narrow(struct limits *limits, const struct cnnvp_graph_post *post)
+{
+    if (post->kind == CNNVP_GRAPH_MAX) {
+        limits->low = fmaxf(limits->low, post->value);
+        limits->high = fmaxf(limits->high, post->value);
+    } else {
+        limits->low = fminf(limits->low, post->value);
+        limits->high = fminf(limits->high, post->value);
+    }
+}
+
+static void flush(struct limits *limits, struct cnnvp_graph_post *posts, uint32_t *count)
+{
+    if (limits->low > -INFINITY)
+        posts[(*count)++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, limits->low};
+    if (limits->high < INFINITY)
+        posts[(*count)++] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, limits->high};
+    *limits = (struct limits){-INFINITY, INFINITY};
+}
+
+/* Posts of both layers. Returns how many there are. */
+static uint32_t join_posts(const struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *behind,
+                           struct cnnvp_graph_post posts[2 * CNNVP_GRAPH_POSTS])
+{
+    uint32_t count = 0;
+    struct limits limits = {-INFINITY, INFINITY};
+    for (uint32_t i = 0; i < before->post_count + behind->post_count; ++i) {
+        const struct cnnvp_graph_post *post =
+            i < before->post_count ? &before->posts[i] : &behind->posts[i - before->post_count];
+        if (!cnnvp_graph_is_table(post->kind)) {
+            narrow(&limits, post);
+            continue;
+        }
+        flush(&limits, posts, &count);
+        posts[count++] = *post;
+    }
+    flush(&limits, posts, &count);
+    return count;
+}
+
+static int can_fold_posts(const struct cnnvp_graph_layer *before, const struct cnnvp_graph_layer *behind)
+{
+    struct cnnvp_graph_post posts[2 * CNNVP_GRAPH_POSTS];
+    if (before->op == CNNVP_OP_SOFTMAX || is_copy(before) || is_copy(behind))
+        return 0;
+    return join_posts(before, behind, posts) <= CNNVP_GRAPH_POSTS && !(has_table(before) && has_table(behind));
+}
+
+/* Replaces `before` and the layer at `index` by one. The results bear the name of the later tensor. */
+static void merge(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before, size_t index)
+{
+    const struct cnnvp_graph_layer *layer = &graph->layers[index];
+    struct cnnvp_graph_post posts[2 * CNNVP_GRAPH_POSTS];
+    before->post_count = join_posts(before, layer, posts);
+    for (uint32_t i = 0; i < before->post_count; ++i)
+        before->posts[i] = posts[i];
+    struct cnnvp_graph_tensor *old = &graph->tensors[before->out];
+    const struct cnnvp_graph_tensor *new = &graph->tensors[layer->out];
+    if (cnnvp_graph_words(old) == cnnvp_graph_words(new) && old->channels == new->channels &&
+        old->height == new->height) {
+        before->out = layer->out;
+    } else {
+        /* Activation of a flattened tensor: the layer keeps its shape, the flat one is a view of it. */
+        old->whole = new->whole;
+        old->zero = new->zero;
+        graph->tensors[layer->out].base = before->out;
+    }
+    cnnvp_graph_remove(graph, index);
+}
+
+static cnnvp_result fold_into_before(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count;) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const ptrdiff_t at = cnnvp_graph_producer(graph, layer->in);
+        if (at < 0 || cnnvp_graph_readers(graph, layer->in) != 1 ||
+            cnnvp_graph_words(&graph->tensors[layer->in]) !=
+                cnnvp_graph_words(&graph->tensors[graph->layers[at].out]) ||
+            !can_fold_posts(&graph->layers[at], layer)) {
+            ++i;
+            continue;
+        }
+        struct cnnvp_graph_layer *before = &graph->layers[at];
+        if (layer->op == CNNVP_OP_NORM && can_fold_norm(graph, before, layer)) {
+            if (!fold_norm(graph, before, layer))
+                return cnnvp_compiler_no_memory(error);
+        } else if (layer->op != CNNVP_OP_ACTIVATION) {
+            ++i;
+            continue;
+        }
+        merge(graph, before, i);
+    }
+    return CNNVP_DONE;
+}
+
+/* ---- scales of whole numbers ---- */
+
+/* The words before a scale in the shape in which the layer reads those behind it. */
+static int32_t unscaled(struct cnnvp_graph *graph, const struct cnnvp_graph_layer *scale, int32_t view)
+{
+    const struct cnnvp_graph_tensor shape = graph->tensors[view];
+    if (view == scale->out)
+        return scale->in;
+    const int32_t made = cnnvp_graph_tensor_add(graph, shape.name, shape.rank, shape.channels, shape.height, shape.width);
+    if (made != CNNVP_GRAPH_NONE)
+        graph->tensors[made].base = scale->in;
+    return made;
+}
+
+/* (q - zero) * scale in front of a product with weights: the weights are scaled, the numbers stay whole. */
+static cnnvp_result absorb_scales(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const ptrdiff_t at = layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC
+                                 ? cnnvp_graph_producer(graph, layer->in)
+                                 : -1;
+        if (at < 0)
+            continue;
+        const struct cnnvp_graph_layer *scale = &graph->layers[at];
+        if (scale->op != CNNVP_OP_NORM || scale->uniform == 0.0f || scale->post_count != 0 ||
+            graph->tensors[cnnvp_graph_base(graph, scale->in)].whole == 0 ||
+            cnnvp_graph_words(&graph->tensors[scale->out]) != cnnvp_graph_words(&graph->tensors[layer->in]))
+            continue;
+        const size_t weights = graph->weightless ? 0 : graph->tensors[layer->out].channels * weights_each(graph, layer);
+        if (weights != 0)
+            cnnvp_float_kernels()->scale(layer->weights, scale->uniform, weights, layer->weights);
+        layer->in = unscaled(graph, scale, layer->in);
+        if (layer->in == CNNVP_GRAPH_NONE)
+            return cnnvp_compiler_no_memory(error);
+    }
+    cnnvp_graph_drop_unused(graph);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    const cnnvp_result result = fold_into_before(graph, error);
+    return result == CNNVP_DONE ? absorb_scales(graph, error) : result;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Constants as they are computed while a file is read. Between onnx_constant.c and onnx_constant_quantise.c. */
+#ifndef CNNVP_COMPILER_ONNX_CONSTANT_H
+#define CNNVP_COMPILER_ONNX_CONSTANT_H
+
+#include "onnx_node.h"
+
+#define CNNVP_CONSTANT_RANK 8u
+
+struct cnnvp_constant {
+    size_t rank;
+    int64_t dims[CNNVP_CONSTANT_RANK];
+    size_t count;
+    int whole;       /* integers */
+    int64_t *ints;
+    float *floats;   /* NULL: not read */
+};
+
+/* Input `input` of the node. */
+CNNVP_MUST_USE cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, struct cnnvp_constant *read);
+/* Memory for rank, dims and whole as they are set; sets count. */
+CNNVP_MUST_USE cnnvp_result cnnvp_constant_allocate(struct cnnvp_import *import, struct cnnvp_constant *made);
+/* The node's output is that constant. */
+CNNVP_MUST_USE cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made);
+
+cnnvp_result cnnvp_constant_quantize(struct cnnvp_import *import);
+cnnvp_result cnnvp_constant_dequantize(struct cnnvp_import *import);
+
+#endif

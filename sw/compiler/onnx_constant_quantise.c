@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* QuantizeLinear and DequantizeLinear of constants: weights in 8 bits, biases in 32. */
+#include <math.h>
+
+#include "onnx_constant.h"
+
+struct grid {
+    struct cnnvp_constant scale;
+    struct cnnvp_constant zero; /* count 0: none */
+    size_t inner;               /* elements of the data for each number of the axis */
+    float low;                  /* limits of the zero point's type */
+    float high;
+};
+
+/* Scale and zero point: one number, or one for each element of the axis. */
+static cnnvp_result read_grid(struct cnnvp_import *import, const struct cnnvp_constant *data, struct grid *grid)
+{
+    *grid = (struct grid){.inner = 1, .low = 0.0f, .high = 255.0f};
+    cnnvp_result result = cnnvp_constant_read(import, 1, &grid->scale);
+    if (result == CNNVP_DONE && cnnvp_import_has(import, 2)) {
+        const Onnx__TensorProto *tensor;
+        result = cnnvp_constant_read(import, 2, &grid->zero);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_constant(import, 2, &tensor);
+        if (result == CNNVP_DONE && tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8) {
+            grid->low = -128.0f;
+            grid->high = 127.0f;
+        }
+    }
+    if (result != CNNVP_DONE)
+        return result;
+    int64_t axis = cnnvp_onnx_int(import->node, "axis", 1);
+    axis += axis < 0 ? (int64_t)data->rank : 0;
+    const size_t numbers = grid->scale.count;
+    if (grid->scale.whole || numbers == 0 ||
+        (numbers != 1 && (axis < 0 || axis >= (int64_t)data->rank || (int64_t)numbers != data->dims[axis])) ||
+        (grid->zero.count != 0 && grid->zero.count != numbers))
+        return cnnvp_import_error(import, "scale and zero point have %zu and %zu numbers; one, or one for each element of "
+                                          "the axis is needed", numbers, grid->zero.count);
+    for (size_t i = (size_t)axis + 1; numbers != 1 && i < data->rank; ++i)
+        grid->inner *= (size_t)data->dims[i];
+    return CNNVP_DONE;
+}
+
+static float zero_at(const struct grid *grid, size_t i)
+{
+    if (grid->zero.count == 0)
+        return 0.0f;
+    return grid->zero.whole ? (float)grid->zero.ints[i] : grid->zero.floats[i];
+}
+
+static float quantised(const struct grid *grid, size_t i, float x)
+{
+    const float whole = rintf(x / grid->scale.floats[i]) + zero_at(grid, i);
+    return whole < grid->low ? grid->low : whole > grid->high ? grid->high : whole;
+}
+
+static cnnvp_result convert(struct cnnvp_import *import, int back)
+{
+    struct cnnvp_constant data;
+    struct grid grid;
+    cnnvp_result result = cnnvp_constant_read(import, 0, &data);
+    if (result == CNNVP_DONE)
+        result = read_grid(import, &data, &grid);
+    if (result != CNNVP_DONE)
+        return result;
+    struct cnnvp_constant made = data;
+    made.whole = 0;
+    const int known = (data.whole || data.floats != NULL) && grid.scale.floats != NULL &&
+                      (grid.zero.count == 0 || grid.zero.whole || grid.zero.floats != NULL);
+    if (!known) {
+        made.floats = NULL;
+        return cnnvp_constant_define(import, &made);
+    }
+    result = cnnvp_constant_allocate(import, &made);
+    for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
+        const size_t at = i / grid.inner % grid.scale.count;
+        const float x = data.whole ? (float)data.ints[i] : data.floats[i];
+        made.floats[i] = back ? (x - zero_at(&grid, at)) * grid.scale.floats[at] : quantised(&grid, at, x);
+    }
+    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
+}
+
+/* (x - zero point) * scale. */
+cnnvp_result cnnvp_constant_dequantize(struct cnnvp_import *import)
+{
+    return convert(import, 1);
+}
+
+/* x / scale to the nearest number, plus the zero point, within the type's limits. */
+cnnvp_result cnnvp_constant_quantize(struct cnnvp_import *import)
+{
+    return convert(import, 0);
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Quantised networks. A quantised tensor is one of whole numbers q - zero point: they are its words, with no bit behind
+ * the point, so 8-bit values are exact. QuantizeLinear divides by the scale, rounds and limits; DequantizeLinear
+ * multiplies; both are normalisations with one number, which graph_fold.c makes part of the convolutions and products
+ * around them. So a convolution between quantised tensors sums whole numbers with weights (w - zero) * scales, 16 bits
+ * wide, and rounds once: what it gives is the quantised model's own number, or the next one where the exact result lies
+ * within the weights' precision (2^-16 of the largest) of the middle of two.
+ */
+#include <string.h>
+
+#include "onnx_node.h"
+
+/* A scale and a zero point from inputs `index` and `index` + 1; numbers along an axis are only for constants. */
+struct steps {
+    size_t count;
+    const float *scales;
+    const float *zeros; /* NULL: none is given */
+    float low;          /* the type's limits */
+    float high;
+};
+
+/* A constant's numbers, in timing-only networks too: limits and scales shape the network. */
+static cnnvp_result read_numbers(struct cnnvp_import *import, size_t index, size_t *count, const float **numbers)
+{
+    const Onnx__TensorProto *constant;
+    float *read = NULL;
+    cnnvp_result result = cnnvp_import_constant(import, index, &constant);
+    if (result != CNNVP_DONE)
+        return result;
+    const int weightless = import->graph->weightless;
+    *count = cnnvp_onnx_elements(constant);
+    import->graph->weightless = 0;
+    result = cnnvp_import_floats(import, constant, *count, &read);
+    import->graph->weightless = weightless;
+    *numbers = read;
+    return result;
+}
+
+static cnnvp_result read_steps(struct cnnvp_import *import, size_t index, struct steps *steps)
+{
+    size_t zeros = 0;
+    *steps = (struct steps){.low = 0.0f, .high = 255.0f};
+    cnnvp_result result = read_numbers(import, index, &steps->count, &steps->scales);
+    if (result == CNNVP_DONE && cnnvp_import_has(import, index + 1)) {
+        const Onnx__TensorProto *constant;
+        result = read_numbers(import, index + 1, &zeros, &steps->zeros);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_constant(import, index + 1, &constant);
+        if (result == CNNVP_DONE && constant->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8) {
+            steps->low = -128.0f;
+            steps->high = 127.0f;
+        }
+    }
+    if (result != CNNVP_DONE)
+        return result;
+    if (zeros != 0 && zeros != steps->count)
+        return cnnvp_import_error(import, "there are %zu scales and %zu zero points", steps->count, zeros);
+    for (size_t i = 0; i < steps->count; ++i)
+        if (!(steps->scales[i] > 1e-30f && steps->scales[i] < 1e30f))
+            return cnnvp_import_error(import, "a scale is %g; 1e-30 to 1e30 is possible", (double)steps->scales[i]);
+    for (size_t i = 0; i < zeros; ++i)
+        if (!(steps->zeros[i] >= -128.0f && steps->zeros[i] <= 255.0f))
+            return cnnvp_import_error(import, "a zero point is %g; it must be of 8 bits", (double)steps->zeros[i]);
+    return CNNVP_DONE;
+}
+
+/* One scale for the whole tensor. */
+static cnnvp_result read_step(struct cnnvp_import *import, size_t index, struct steps *step)
+{
+    const cnnvp_result result = read_steps(import, index, step);
+    if (result == CNNVP_DONE && step->count != 1)
+        return cnnvp_import_error(import, "input \"%s\" has %zu numbers; scales along an axis are known for weights and "
+                                          "for DequantizeLinear of constants", import->node->input[index], step->count);
+    return result;
+}
+
+static float zero_of(const struct steps *steps, size_t i)
+{
+    return steps->zeros != NULL ? steps->zeros[i < steps->count ? i : 0] : 0.0f;
+}
+
+static float scale_of(const struct steps *steps, size_t i)
+{
+    return steps->scales[i < steps->count ? i : 0];
+}
+
+/* ---- quantised tensors ---- */
+
+static const struct cnnvp_graph_tensor *base_of(const struct cnnvp_import *import, int32_t tensor)
+{
+    return &import->graph->tensors[cnnvp_graph_base(import->graph, tensor)];
+}
+
+/* The layer gives whole numbers within the type's limits. */
+static void make_whole(struct cnnvp_import *import, struct cnnvp_graph_layer *layer, const struct steps *steps)
+{
+    struct cnnvp_graph_tensor *out = &import->graph->tensors[layer->out];
+    const float zero = zero_of(steps, 0);
+    out->whole = 1;
+    out->zero = (int32_t)zero;
+    layer->post_count = 2;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, steps->low - zero};
+    layer->posts[1] = (struct cnnvp_graph_post){CNNVP_GRAPH_MIN, steps->high - zero};
+}
+
+/* x * factor + offset. */
+static cnnvp_result add_scale(struct cnnvp_import *import, int32_t in, float factor, float offset, int inner,
+                              struct cnnvp_graph_layer **layer)
+{
+    const size_t channels = import->graph->tensors[in].channels;
+    float *line = NULL;
+    if (!import->graph->weightless) {
+        line = cnnvp_keep_alloc(&import->graph->arena, 2 * channels, sizeof *line);
+        if (line == NULL)
+            return cnnvp_import_no_memory(import);
+        for (size_t c = 0; c < channels; ++c) {
+            line[c] = factor;
+            line[channels + c] = offset;
+        }
+    }
+    const cnnvp_result result =
+        cnnvp_import_affine(import, in, line, line != NULL ? line + channels : NULL, inner, layer);
+    if (result == CNNVP_DONE)
+        (*layer)->uniform = offset < 0.0f || offset > 0.0f ? 0.0f : factor;
+    return result;
+}
+
+/* Input `index`, which must be quantised, and the numbers with which it is to be taken. */
+static cnnvp_result whole_input(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *in,
+                                struct steps *step)
+{
+    cnnvp_result result = cnnvp_import_tensor(import, index, rank, in);
+    if (result == CNNVP_DONE)
+        result = read_step(import, index + 1, step);
+    if (result != CNNVP_DONE)
+        return result;
+    if (base_of(import, *in)->whole == 0)
+        return cnnvp_import_error(import, "input \"%s\" is not quantised; the result of a QuantizeLinear is needed",
+                                  import->node->input[index]);
+    return CNNVP_DONE;
+}
+
+/* The same with the zero point that it was made with. */
+static cnnvp_result same_zero_input(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *in,
+                                    struct steps *step)
+{
+    const cnnvp_result result = whole_input(import, index, rank, in, step);
+    if (result == CNNVP_DONE && base_of(import, *in)->zero != (int32_t)zero_of(step, 0))
+        return cnnvp_import_error(import, "input \"%s\" was quantised with zero point %d, here it is %g",
+                                  import->node->input[index], (int)base_of(import, *in)->zero,
+                                  (double)zero_of(step, 0));
+    return result;
+}
+
+static cnnvp_result import_quantize(struct cnnvp_import *import)
+{
+    int32_t in;
+    struct steps step;
+    struct cnnvp_graph_layer *layer;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result == CNNVP_DONE)
+        result = read_step(import, 1, &step);
+    if (result == CNNVP_DONE)
+        result = add_scale(import, in, 1.0f / step.scales[0], 0.0f, 0, &layer);
+    if (result == CNNVP_DONE)
+        make_whole(import, layer, &step);
+    return result;
+}
+
+/* A layer that gives the numbers that the quantised input stands for, divided by `by`. */
+static cnnvp_result dequantised(struct cnnvp_import *import, size_t index, float by, int inner,
+                                struct cnnvp_graph_layer **layer)
+{
+    int32_t in;
+    struct steps step;
+    const cnnvp_result result = whole_input(import, index, 0, &in, &step);
+    if (result != CNNVP_DONE)
+        return result;
+    const float factor = step.scales[0] / by;
+    return add_scale(import, in, factor, ((float)base_of(import, in)->zero - zero_of(&step, 0)) * factor, inner, layer);
+}
+
+static cnnvp_result import_dequantize(struct cnnvp_import *import)
+{
+    struct cnnvp_graph_layer *layer;
+    return dequantised(import, 0, 1.0f, 0, &layer);
+}
+
+/* ---- products ---- */
+
+/* (w - zero) * scale * factor, `each` weights an output. */
+static void scale_weights(float *weights, size_t outputs, size_t each, const struct steps *steps, float factor)
+{
+    for (size_t o = 0; o < outputs; ++o)
+        for (size_t i = 0; i < each; ++i)
+            weights[o * each + i] = (weights[o * each + i] - zero_of(steps, o)) * (scale_of(steps, o) * factor);
+}
+
+/* The bias is in units of the products. */
+static cnnvp_result read_bias(struct cnnvp_import *import, size_t index, size_t outputs, const struct steps *weights,
+                              float factor, struct cnnvp_graph_layer *layer)
+{
+    const Onnx__TensorProto *constant;
+    if (!cnnvp_import_has(import, index))
+        return CNNVP_DONE;
+    cnnvp_result result = cnnvp_import_constant(import, index, &constant);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_floats(import, constant, outputs, &layer->bias);
+    layer->has_bias = 1;
+    for (size_t o = 0; result == CNNVP_DONE && layer->bias != NULL && o < outputs; ++o)
+        layer->bias[o] *= scale_of(weights, o) * factor;
+    return result;
+}
+
+static cnnvp_result check_steps(struct cnnvp_import *import, size_t index, const struct steps *weights, size_t outputs)
+{
+    if (weights->count == 1 || weights->count == outputs)
+        return CNNVP_DONE;
+    return cnnvp_import_error(import, "input \"%s\" has %zu numbers; one, or one for each of %zu outputs is needed",
+                              import->node->input[index], weights->count, outputs);
+}
+
+/* Inputs: x, its scale and zero point, w, its, those of y, bias. */
+static cnnvp_result import_conv(struct cnnvp_import *import)
+{
+    int32_t in;
+    struct steps x, w, y;
+    const Onnx__TensorProto *constant;
+    struct cnnvp_graph_layer *layer;
+    cnnvp_result result = same_zero_input(import, 0, 0, &in, &x);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 3, &constant);
+    if (result == CNNVP_DONE)
+        result = read_steps(import, 4, &w);
+    if (result == CNNVP_DONE)
+        result = read_step(import, 6, &y);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_conv_layer(import, in, constant, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    const size_t outputs = import->graph->tensors[layer->out].channels;
+    const size_t weights = cnnvp_onnx_elements(constant);
+    const float factor = x.scales[0] / y.scales[0];
+    result = check_steps(import, 4, &w, outputs);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_floats(import, constant, weights, &layer->weights);
+    if (result != CNNVP_DONE)
+        return result;
+    if (layer->weights != NULL)
+        scale_weights(layer->weights, outputs, weights / outputs, &w, factor);
+    make_whole(import, layer, &y);
+    return read_bias(import, 8, outputs, &w, factor, layer);
+}
+
+/* x times a matrix of constants; y's numbers are inputs `result_index` and the next. */
+static cnnvp_result add_product(struct cnnvp_import *import, int transposed, float alpha, size_t bias,
+                                size_t result_index)
+{
+    int32_t in;
+    struct steps x, w, y;
+    uint32_t outputs = 0;
+    float *weights = NULL;
+    const Onnx__TensorProto *matrix;
+    cnnvp_result result = same_zero_input(import, 0, 2, &in, &x);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 3, &matrix);
+    if (result == CNNVP_DONE)
+        result = read_steps(import, 4, &w);
+    if (result == CNNVP_DONE)
+        result = read_step(import, result_index, &y);
+    if (result != CNNVP_DONE)
+        return result;
+    const uint32_t inputs = import->graph->tensors[in].channels;
+    const float factor = alpha * x.scales[0] / y.scales[0];
+    result = cnnvp_import_matrix(import, matrix, transposed, 1.0f, inputs, &outputs, &weights);
+    if (result == CNNVP_DONE)
+        result = check_steps(import, 4, &w, outputs);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL);
+    if (result != CNNVP_DONE)
+        return result;
+    struct cnnvp_graph_layer *layer = &import->graph->layers[import->graph->layer_count - 1];
+    memset(layer->origins, 0, sizeof layer->origins); /* nobody trains them */
+    if (weights != NULL)
+        scale_weights(weights, outputs, inputs, &w, factor);
+    make_whole(import, layer, &y);
+    return read_bias(import, bias, outputs, &w, factor, layer);
+}
+
+static cnnvp_result import_matmul(struct cnnvp_import *import)
+{
+    return add_product(import, 0, 1.0f, SIZE_MAX, 6);
+}
+
+/* Inputs: a, its scale and zero point, b, its, bias, those of y. */
+static cnnvp_result import_gemm(struct cnnvp_import *import)
+{
+    if (cnnvp_onnx_int(import->node, "transA", 0) != 0)
+        return cnnvp_import_error(import, "transA=1 would mix the images of the batch; transA=0 is needed");
+    if (!cnnvp_import_has(import, 7))
+        return cnnvp_import_error(import, "a result that is not quantised is not known; input 7 is needed");
+    return add_product(import, cnnvp_onnx_int(import->node, "transB", 0) != 0,
+                       cnnvp_onnx_float(import->node, "alpha", 1.0f), 6, 7);
+}
+
+/* ---- onnxruntime's own ---- */
+
+/* Inputs: a, its scale and zero point, b, its, those of the result. */
+static cnnvp_result import_add(struct cnnvp_import *import)
+{
+    struct steps result_step;
+    struct cnnvp_graph_layer *layer;
+    cnnvp_result result = read_step(import, 6, &result_step);
+    if (result == CNNVP_DONE)
+        result = dequantised(import, 0, result_step.scales[0], 1, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    const int32_t first = layer->out;
+    result = dequantised(import, 3, result_step.scales[0], 1, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    const int32_t second = layer->out;
+    const struct cnnvp_graph_tensor a = import->graph->tensors[first];
+    const struct cnnvp_graph_tensor b = import->graph->tensors[second];
+    if (a.rank != b.rank || a.channels != b.channels || a.height != b.height || a.width != b.width)
+        return cnnvp_import_error(import, "the inputs have shapes %u x %u x %u and %u x %u x %u; they must be the same",
+                                  a.channels, a.height, a.width, b.channels, b.height, b.width);
+    result = cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, a.channels, a.height, a.width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->in2 = second;
+    layer->arithmetic = CNNVP_ARITHMETIC_ADD;
+    make_whole(import, layer, &result_step);
+    return CNNVP_DONE;
+}
+
+/* Inputs: x, its scale and zero point, those of the result. */
+static cnnvp_result import_global_average(struct cnnvp_import *import)
+{
+    int32_t in;
+    struct steps x, y;
+    struct cnnvp_graph_layer *layer;
+    cnnvp_result result = same_zero_input(import, 0, 4, &in, &x);
+    if (result == CNNVP_DONE)
+        result = read_step(import, 3, &y);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    if (cnnvp_onnx_int(import->node, "channels_last", 0) != 0 || input.height > INT16_MAX || input.width > INT16_MAX)
+        return cnnvp_import_error(import, "channels_last=1 or maps of %u x %u are not known", input.height, input.width);
+    result = cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, 1, 1, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->pool = CNNVP_POOL_AVERAGE;
+    layer->kx = layer->sx = input.width;
+    layer->ky = layer->sy = input.height;
+    result = add_scale(import, layer->out, x.scales[0] / y.scales[0], 0.0f, 0, &layer);
+    if (result == CNNVP_DONE)
+        make_whole(import, layer, &y);
+    return result;
+}
+
+cnnvp_import_function cnnvp_import_quantised(const char *op_type, int vendor)
+{
+    static const struct {
+        const char *op_type;
+        int vendor;
+        cnnvp_import_function function;
+    } known[] = {
+        {"QuantizeLinear", 0, import_quantize},
+        {"DequantizeLinear", 0, import_dequantize},
+        {"QLinearConv", 0, import_conv},
+        {"QLinearMatMul", 0, import_matmul},
+        {"QuantizeLinear", 1, import_quantize},
+        {"DequantizeLinear", 1, import_dequantize},
+        {"QGemm", 1, import_gemm},
+        {"QLinearAdd", 1, import_add},
+        {"QLinearGlobalAveragePool", 1, import_global_average},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (known[i].vendor == vendor && strcmp(op_type, known[i].op_type) == 0)
+            return known[i].function;
+    return NULL;
+}
+
+/* ---- what passes whole numbers on ---- */
+
+static int passes_whole(const char *op_type)
+{
+    static const char *const known[] = {"MaxPool", "Reshape",  "Flatten", "Squeeze", "Unsqueeze", "Transpose",
+                                        "Slice",   "Identity", "Dropout", "Split",   "Concat",    "GlobalMaxPool"};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strcmp(op_type, known[i]) == 0)
+            return 1;
+    return 0;
+}
+
+cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, int *whole, int32_t *zero)
+{
+    const Onnx__NodeProto *node = import->node;
+    const int takes = cnnvp_import_quantised(node->op_type, 0) != NULL || cnnvp_import_quantised(node->op_type, 1) != NULL;
+    *whole = 0;
+    *zero = 0;
+    for (size_t i = 0; i < node->n_input && !takes; ++i) {
+        uint32_t number;
+        if (!cnnvp_import_has(import, i) || !cnnvp_names_get(&import->names, node->input[i], &number) ||
+            import->values[number].tensor == CNNVP_GRAPH_NONE)
+            continue;
+        const struct cnnvp_graph_tensor *base = base_of(import, import->values[number].tensor);
+        const int differs = i != 0 && ((base->whole != 0) != *whole || (base->whole != 0 && base->zero != *zero));
+        if (base->whole != 0 && !passes_whole(node->op_type))
+            return cnnvp_import_error(import, "input \"%s\" is quantised; a DequantizeLinear is needed in front",
+                                      node->input[i]);
+        if (differs)
+            return cnnvp_import_error(import, "the inputs are not quantised alike; a DequantizeLinear is needed in front "
+                                              "of each");
+        *whole = base->whole != 0;
+        *zero = base->zero;
+    }
+    return CNNVP_DONE;
+}
+
+void cnnvp_import_pass_whole(struct cnnvp_import *import, int32_t zero)
+{
+    for (size_t i = 0; i < import->node->n_output; ++i) {
+        uint32_t number;
+        if (!cnnvp_names_get(&import->names, import->node->output[i], &number) ||
+            import->values[number].tensor == CNNVP_GRAPH_NONE)
+            continue;
+        struct cnnvp_graph_tensor *base =
+            &import->graph->tensors[cnnvp_graph_base(import->graph, import->values[number].tensor)];
+        base->whole = 1;
+        base->zero = zero;
+    }
+}
