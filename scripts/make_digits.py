@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the 1797 handwritten 8x8 digits of the UCI (as python3-sklearn carries them) as 32x32 images in npy files.
+"""Writes the 1797 handwritten 8x8 digits of the UCI (as python3-sklearn carries them): as 32x32 images in npy files for
+inference, as they are in IDX files for training.
 
-Each image is enlarged three times by bilinear interpolation (pixel centres aligned, zeros outside) and centred in
+For the npy files each image is enlarged three times by bilinear interpolation (pixel centres aligned, zeros outside) and centred in
 32x32, which leaves the border that LeNet-5 expects. The interpolation is done in whole numbers: pixels are 0..16,
 weights are ninths, so a value is k / 144, the same on every machine.
 
@@ -11,6 +12,8 @@ Split: an image is a test image if its index in the data set is 4 modulo 5 (359 
 
 Files: train_images.npy, test_images.npy   float32 [N, 1, 32, 32], 0..1
        train_labels.npy, test_labels.npy   int64 [N]
+       train_images.idx, test_images.idx   bytes [N, 8, 8], 0..255
+       train_labels.idx, test_labels.idx   bytes [N]
 """
 import argparse
 import os
@@ -56,11 +59,31 @@ def split():
     return {"train": (images[~test], labels[~test]), "test": (images[test], labels[test])}
 
 
-def save(path, array):
+def split_bytes():
+    """The same split of the digits as they are, each a pair of images uint8 [N, 8, 8] and labels uint8 [N]."""
+    digits = sklearn.datasets.load_digits()
+    # to the nearest of 255 sixteenths, ties up
+    images = ((digits.images.astype(numpy.int64) * 255 * 2 + WHITE) // (2 * WHITE)).astype(numpy.uint8)
+    labels = digits.target.astype(numpy.uint8)
+    test = numpy.arange(len(labels)) % 5 == 4
+    return {"train": (images[~test], labels[~test]), "test": (images[test], labels[test])}
+
+
+def write(path, put):
     """An interrupted run leaves no incomplete file under the final name."""
     with open(path + ".tmp", "wb") as file:
-        numpy.save(file, numpy.ascontiguousarray(array), allow_pickle=False)
+        put(file)
     os.replace(path + ".tmp", path)
+
+
+def save(path, array):
+    write(path, lambda file: numpy.save(file, numpy.ascontiguousarray(array), allow_pickle=False))
+
+
+def save_idx(path, array):
+    """Two zero bytes, type unsigned byte, number of dimensions, dimensions as big-endian 32-bit numbers, elements."""
+    header = bytes([0, 0, 8, array.ndim]) + numpy.array(array.shape, ">u4").tobytes()
+    write(path, lambda file: file.write(header + numpy.ascontiguousarray(array).tobytes()))
 
 
 def main():
@@ -72,6 +95,9 @@ def main():
         for name, (images, labels) in split().items():
             save(os.path.join(folder, name + "_images.npy"), images)
             save(os.path.join(folder, name + "_labels.npy"), labels)
+        for name, (images, labels) in split_bytes().items():
+            save_idx(os.path.join(folder, name + "_images.idx"), images)
+            save_idx(os.path.join(folder, name + "_labels.idx"), labels)
     except OSError as error:
         sys.exit(f"make_digits.py: {error}")
 

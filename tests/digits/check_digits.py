@@ -13,7 +13,7 @@ try:
 except ImportError:
     sys.exit(77)
 
-# Of the four files' data one after the other: the same on every machine.
+# Of the npy files' data one after the other: the same on every machine.
 SHA256 = "c5b64b468f8e9fea55cca6386ac7fe93b5cf00b5c658340020c52ea7d943cf96"
 
 
@@ -53,7 +53,19 @@ def main():
         data_hash.update(images.tobytes())
         data_hash.update(labels.tobytes())
     assert data_hash.hexdigest() == SHA256, data_hash.hexdigest()
-    assert sorted(os.listdir(folder)) == ["test_images.npy", "test_labels.npy", "train_images.npy", "train_labels.npy"]
+    for name, indexes in (("train", train), ("test", test)):
+        with open(os.path.join(folder, name + "_images.idx"), "rb") as file:
+            images = file.read()
+        with open(os.path.join(folder, name + "_labels.idx"), "rb") as file:
+            labels = file.read()
+        count = len(indexes)
+        assert images[:16] == bytes([0, 0, 8, 3, 0, 0, count >> 8, count & 255, 0, 0, 0, 8, 0, 0, 0, 8])
+        assert labels[:8] == bytes([0, 0, 8, 1, 0, 0, count >> 8, count & 255])
+        assert list(labels[8:]) == source.target[indexes].tolist()
+        want = [int(value * 255 / 16 + 0.5) for value in source.images[indexes].flatten()]
+        assert list(images[16:]) == want
+    assert sorted(os.listdir(folder)) == [f"{name}_{part}.{form}" for name in ("test", "train")
+                                          for part in ("images", "labels") for form in ("idx", "npy")]
 
 
 if __name__ == "__main__":
