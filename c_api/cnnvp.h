@@ -155,8 +155,10 @@ struct cnnvp_work_info {
     uint64_t pes;             /* processing elements, for utilization */
     const struct cnnvp_layer_info *layers; /* tag t is layers[t - 1] */
     size_t layer_count;
+    const uint64_t *layer_images; /* images that each layer worked on; NULL: `images` for all */
 };
 
+/* May be called again: what was said before is forgotten. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const struct cnnvp_work_info *work);
 
 /* Statistics in the form of contract schema cnnvp-stats/1. Free with free(). */

@@ -17,14 +17,13 @@
 #ifndef CNNVP_TRAIN_H
 #define CNNVP_TRAIN_H
 
-#include "cnnvp.h"
+#include "cnnvp_data.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct cnnvp_trainer cnnvp_trainer;
-typedef struct cnnvp_dataset cnnvp_dataset; /* cnnvp_data.h */
 
 /* Sigma of batch norm (Part B 1-12): from the range of the values, or from their variance. */
 enum cnnvp_train_bn { CNNVP_TRAIN_BN_RANGE = 0, CNNVP_TRAIN_BN_STANDARD = 1 };

@@ -166,6 +166,7 @@ static void clear_work(struct cnnvp_stats *stats)
         free((char *)stats->work.layers[i].phase);
     }
     free((struct cnnvp_layer_info *)stats->work.layers);
+    free((uint64_t *)stats->work.layer_images);
     free((char *)stats->work.command);
     free((char *)stats->work.network);
     memset(&stats->work, 0, sizeof stats->work);
@@ -200,12 +201,16 @@ static int copy_layers(struct cnnvp_stats *stats, const struct cnnvp_work_info *
 {
     struct cnnvp_layer_info *layers = calloc(work->layer_count + 1, sizeof *layers);
 
+    uint64_t *images = calloc(work->layer_count + 1, sizeof *images);
+
     stats->work.layers = layers;
-    if (!layers)
+    stats->work.layer_images = images;
+    if (!layers || !images)
         return 0;
     stats->work.layer_count = work->layer_count;
     for (size_t i = 0; i < work->layer_count; i++) {
         layers[i].macs = work->layers[i].macs;
+        images[i] = work->layer_images ? work->layer_images[i] : work->images;
         if (!copy_text(work->layers[i].name, "", &layers[i].name) || !copy_text(work->layers[i].op, "", &layers[i].op)
             || !copy_text(work->layers[i].phase, "forward", &layers[i].phase))
             return 0;

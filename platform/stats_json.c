@@ -109,7 +109,7 @@ static int has_line(const struct cnnvp_stats *stats, uint32_t tag)
 
 static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
 {
-    return tag - 1 < stats->work.layer_count ? stats->work.layers[tag - 1].macs * stats->work.images : 0;
+    return tag - 1 < stats->work.layer_count ? stats->work.layers[tag - 1].macs * stats->work.layer_images[tag - 1] : 0;
 }
 
 /* The instance of this name, or else the first unit of this kind; instance_count if there is neither. */

@@ -29,9 +29,9 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
     return CNNVP_DONE;
 }
 
-static cnnvp_result hash_file(struct cnnvp_network *network, struct cnnvp_error *error)
+cnnvp_result cnnvp_network_file_hash(const char *file, uint64_t *hash, struct cnnvp_error *error)
 {
-    FILE *stream = fopen(network->file, "rb");
+    FILE *stream = fopen(file, "rb");
     XXH3_state_t *state = XXH3_createState();
     unsigned char *block = malloc(65536);
     const int done = stream != NULL && state != NULL && block != NULL;
@@ -39,13 +39,13 @@ static cnnvp_result hash_file(struct cnnvp_network *network, struct cnnvp_error 
         (void)XXH3_64bits_reset(state);
         for (size_t size = fread(block, 1, 65536, stream); size != 0; size = fread(block, 1, 65536, stream))
             (void)XXH3_64bits_update(state, block, size);
-        network->file_hash = XXH3_64bits_digest(state);
+        *hash = XXH3_64bits_digest(state);
     }
     (void)XXH3_freeState(state);
     free(block);
     if (stream != NULL)
         (void)fclose(stream);
-    return done ? CNNVP_DONE : cnnvp_compiler_error(error, "%s: cannot be read", network->file);
+    return done ? CNNVP_DONE : cnnvp_compiler_error(error, "%s: cannot be read", file);
 }
 
 /* Runs the images in float and keeps the largest magnitudes. */
@@ -165,7 +165,7 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
     if (result == CNNVP_DONE)
         result = cnnvp_onnx_import(network->file, options->timing_only, &network->graph, error);
     if (result == CNNVP_DONE)
-        result = hash_file(network, error);
+        result = cnnvp_network_file_hash(network->file, &network->file_hash, error);
     if (result == CNNVP_DONE)
         result = cnnvp_graph_simplify(&network->graph, error);
     if (result == CNNVP_DONE)

@@ -19,6 +19,9 @@ struct cnnvp_network {
     float *input;        /* images x words of the input; NULL in timing-only */
 };
 
+/* xxh3 of a file's bytes. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_file_hash(const char *file, uint64_t *hash, struct cnnvp_error *error);
+
 /* network_input.c: images from an array or seeded, as float. *data is given back with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array,
                                                  const char *what, float **data, uint64_t *images,

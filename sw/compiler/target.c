@@ -23,8 +23,8 @@ static cnnvp_result window(const cnnvp_config *config, const char *instance, uin
     return CNNVP_DONE;
 }
 
-static cnnvp_result read_buffer(const cnnvp_config *config, const char *instance, uint64_t *half, uint32_t *halves,
-                                struct cnnvp_error *error)
+cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instance, uint64_t *half, uint32_t *halves,
+                                 struct cnnvp_error *error)
 {
     char name[64];
     const size_t length = strlen(instance);
@@ -56,7 +56,7 @@ static cnnvp_result read_array(const cnnvp_config *config, struct cnnvp_target *
     return CNNVP_DONE;
 }
 
-static cnnvp_result read_map(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
+cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
 {
     uint64_t element = 0;
     uint64_t plic = 0;
@@ -88,10 +88,10 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     struct cnnvp_plan_limits *limits = &target->limits;
     cnnvp_result result = read_array(config, target, error);
     if (result == CNNVP_DONE)
-        result = read_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves, error);
+        result = cnnvp_target_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves, error);
     if (result == CNNVP_DONE)
-        result = read_buffer(config, "weight_buffer", &limits->weight_bytes, &limits->weight_halves, error);
+        result = cnnvp_target_buffer(config, "weight_buffer", &limits->weight_bytes, &limits->weight_halves, error);
     if (result == CNNVP_DONE)
-        result = read_buffer(config, "output_buffer", &limits->output_bytes, &target->output_halves, error);
-    return result == CNNVP_DONE ? read_map(config, target, error) : result;
+        result = cnnvp_target_buffer(config, "output_buffer", &limits->output_bytes, &target->output_halves, error);
+    return result == CNNVP_DONE ? cnnvp_target_map(config, target, error) : result;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The guest software's one context: no globals, so that the host build can run it anywhere. Layers, from below:
- * machine.h, element.h (driver), pipeline.h (tiles in flight), layers.h (S000's layer functions), schedule.h, inference.h.
+ * machine.h, element.h (driver), pipeline.h (tiles in flight), layers.h (S000's layer functions), schedule.h, inference.c. The training
+ * engine has its own: train.h.
  */
 #ifndef CNNVP_GUEST_H
 #define CNNVP_GUEST_H
 
 #include "element.h"
 #include "image/network_image.h"
+#include "image/train_image.h"
 
 /* Halves of a buffer at most. */
 #define CNNVP_HALVES 2u
@@ -62,9 +64,44 @@ struct cnnvp_replay {
     struct cnnvp_recording recording;
 };
 
+/* What a half holds: a cut of a tensor in memory. */
+struct cnnvp_train_slot {
+    uint32_t valid;
+    uint32_t address; /* of its first value */
+    uint32_t detail;  /* channels | rows << 16, or rows and columns of a matrix */
+    uint32_t images;
+};
+
+/* A tile of complete sums that is still to be looked at and stored, while the next one is computed (train_product.c). */
+struct cnnvp_train_pending {
+    uint32_t steps;       /* left: 2 statistics and store, 1 store, 0 nothing */
+    uint32_t half;
+    uint32_t address;     /* where the tensor lies in memory */
+    uint32_t map_channels, map_height, map_width;
+    uint32_t image, images, channel, channels, row, rows;
+    uint32_t converts;    /* 1: with statistics, integer sums become binary32 */
+    const struct cnnvp_train_layer *layer;
+};
+
+/* Training, see train.h. */
+struct cnnvp_train {
+    const struct cnnvp_train_image *image;
+    const struct cnnvp_train_layer *layers;
+    const struct cnnvp_train_images *data; /* that the batch in work is of */
+    uint32_t step;        /* CNNVP_TRAIN_NO_STEP: nothing is learned */
+    uint32_t first;       /* place of the batch's first image in `data`, or in the order of a training's images */
+    uint32_t images;      /* of the batch */
+    uint32_t next[3];     /* half that each buffer used last */
+    struct cnnvp_train_slot slots[2][CNNVP_HALVES]; /* input and weight buffer */
+    struct cnnvp_train_pending pending;
+};
+
 struct cnnvp_guest {
     const struct cnnvp_machine *machine;
-    const struct cnnvp_image *image;
+    const struct cnnvp_image *image; /* or that of training */
+    uint32_t plic;        /* address of the interrupt controller */
+    uint32_t element_irq; /* the element's line there */
+    struct cnnvp_train train;
     const struct cnnvp_image_blob *blobs;
     struct cnnvp_element element;
     struct cnnvp_slot input[CNNVP_HALVES];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inference application: interrupt handling, set-up, the loop over images. */
+/* Set-up and interrupt handling of both applications; inference: the loop over images. */
 #include "replay.h"
 #include "schedule.h"
+#include "train.h"
 
 #include <stddef.h>
 
@@ -13,11 +14,11 @@
 
 void cnnvp_guest_interrupt(struct cnnvp_guest *guest)
 {
-    const uint32_t claim = guest->image->plic + PLIC_CLAIM;
+    const uint32_t claim = guest->plic + PLIC_CLAIM;
     const uint32_t line = cnnvp_device_read(guest->machine, claim);
     if (line == 0)
         return;
-    if (line == guest->image->element_irq)
+    if (line == guest->element_irq)
         cnnvp_element_interrupt(&guest->element);
     cnnvp_device_write(guest->machine, claim, line);
 }
@@ -31,15 +32,30 @@ int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *mach
         words[i] = 0;
     guest->replay.images = 0;
     guest->machine = machine;
-    guest->image = image;
-    if (image == NULL || image->magic != CNNVP_IMAGE_MAGIC || image->version != CNNVP_IMAGE_VERSION)
+    if (image == NULL)
         return -1;
-    guest->blobs = cnnvp_memory(machine, image->blobs);
-    cnnvp_element_init(&guest->element, machine, image->element);
-    const uint32_t line = image->element_irq;
-    cnnvp_device_write(machine, image->plic + PLIC_PRIORITY(line), 1);
-    cnnvp_device_write(machine, image->plic + PLIC_ENABLE, 1u << line);
-    cnnvp_device_write(machine, image->plic + PLIC_THRESHOLD, 0);
+    uint32_t element;
+    if (image->magic == CNNVP_IMAGE_MAGIC && image->version == CNNVP_IMAGE_VERSION) {
+        guest->image = image;
+        guest->blobs = cnnvp_memory(machine, image->blobs);
+        guest->plic = image->plic;
+        guest->element_irq = image->element_irq;
+        element = image->element;
+    } else {
+        const struct cnnvp_train_image *train = (const void *)image;
+        if (train->magic != CNNVP_TRAIN_IMAGE_MAGIC || train->version != CNNVP_TRAIN_IMAGE_VERSION)
+            return -1;
+        guest->train.image = train;
+        guest->train.layers = cnnvp_memory(machine, train->layers);
+        guest->plic = train->plic;
+        guest->element_irq = train->element_irq;
+        element = train->element;
+    }
+    cnnvp_element_init(&guest->element, machine, element);
+    const uint32_t line = guest->element_irq;
+    cnnvp_device_write(machine, guest->plic + PLIC_PRIORITY(line), 1);
+    cnnvp_device_write(machine, guest->plic + PLIC_ENABLE, 1u << line);
+    cnnvp_device_write(machine, guest->plic + PLIC_THRESHOLD, 0);
     return 0;
 }
 
@@ -67,6 +83,8 @@ static void push_images(struct cnnvp_guest *guest)
 
 int cnnvp_guest_run(struct cnnvp_guest *guest)
 {
+    if (guest->train.image != NULL)
+        return cnnvp_train_run(guest);
     if ((guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0)
         cnnvp_schedule_preload(guest);
     push_images(guest);

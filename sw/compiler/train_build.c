@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train_build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGN UINT64_C(64)
+#define SUM_BYTES UINT64_C(4)
+
+struct builder {
+    const struct cnnvp_graph *graph;
+    const struct cnnvp_train_net *net;
+    const struct cnnvp_train_target *target;
+    const struct cnnvp_train_build_options *options;
+    struct cnnvp_train_build *build;
+    uint64_t shared; /* bytes of the one region for what the layer above gives back */
+    struct cnnvp_error *error;
+};
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* Places grow beyond 32 bits only until check_memory has seen them. */
+static uint32_t place(struct builder *b, uint64_t bytes)
+{
+    const uint64_t address = b->build->end;
+    b->build->end += (bytes + ALIGN - 1u) / ALIGN * ALIGN;
+    return (uint32_t)address;
+}
+
+static cnnvp_result check_memory(const struct builder *b)
+{
+    const uint64_t room = b->target->map.memory_size;
+    const uint64_t used = b->build->end - b->target->map.memory_base;
+    if (used <= room)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(b->error,
+                                "%s: weights, maps and images take %llu bytes of memory, dram has %llu; use a smaller "
+                                "batch, fewer images (--limit) or -s dram.size=",
+                                b->graph->file, (unsigned long long)used, (unsigned long long)room);
+}
+
+/* ---- layers ---- */
+
+static struct cnnvp_train_bfp place_bfp(struct builder *b, uint64_t values, uint64_t exponents)
+{
+    struct cnnvp_train_bfp bfp;
+    bfp.mantissas = place(b, values * b->target->value_bytes);
+    bfp.exponents = place(b, exponents);
+    return bfp;
+}
+
+static void place_weights(struct builder *b, const struct cnnvp_train_node *node, struct cnnvp_train_layer *layer)
+{
+    const uint64_t weights = cnnvp_train_net_weights(node);
+    const int learns = b->options->plan.learns;
+    layer->weights = place_bfp(b, weights, b->options->plan.block == CNNVP_TRAIN_BY_CHANNEL ? node->co : 1u);
+    if (learns && !b->options->plan.narrow)
+        layer->master.values = place(b, weights * SUM_BYTES);
+    if (learns)
+        layer->master.velocity = place(b, weights * SUM_BYTES);
+    if (layer->bias) {
+        layer->biases = place_bfp(b, node->co, 1);
+        layer->bias_master.values = learns ? place(b, node->co * SUM_BYTES) : 0;
+        layer->bias_master.velocity = learns ? place(b, node->co * SUM_BYTES) : 0;
+    }
+    if (layer->norm) {
+        layer->norm_entries = place(b, (uint64_t)node->co * CNNVP_TRAIN_NORM_BYTES);
+        layer->extreme_entries = learns ? place(b, (uint64_t)node->co * CNNVP_TRAIN_EXTREME_BYTES) : 0;
+    }
+}
+
+static void place_maps(struct builder *b, const struct cnnvp_train_node *node, int first, struct cnnvp_train_layer *layer)
+{
+    const struct cnnvp_train_plan_options *plan = &b->options->plan;
+    const uint64_t images = plan->images;
+    const uint64_t maps = images * node->co;
+    const uint64_t plane = (uint64_t)node->ho * node->wo;
+    const uint64_t pooled = (uint64_t)node->ph * node->pw;
+    if (!first)
+        layer->in = place_bfp(b, images * node->ci * node->hi * node->wi,
+                              cnnvp_train_plan_exponents(plan, node, node->ci));
+    layer->sums = place(b, maps * plane * SUM_BYTES);
+    if (!plan->learns)
+        return;
+    layer->positive = node->relu ? place(b, maps * cnnvp_train_plan_packed(plane, 1)) : 0;
+    layer->positions = node->pool ? place(b, maps * cnnvp_train_plan_packed(pooled, 2)) : 0;
+    layer->error = place_bfp(b, maps * plane, cnnvp_train_plan_exponents(plan, node, node->co));
+    b->shared = maps * pooled * SUM_BYTES > b->shared ? maps * pooled * SUM_BYTES : b->shared;
+}
+
+static cnnvp_result plan_layers(struct builder *b)
+{
+    for (size_t i = 0; i < b->net->count; ++i) {
+        const struct cnnvp_train_node *node = &b->net->nodes[i];
+        struct cnnvp_train_layer *layer = &b->build->layers[i];
+        const cnnvp_result result = cnnvp_train_plan(b->graph, node, b->target, &b->options->plan, layer, b->error);
+        if (result != CNNVP_DONE)
+            return result;
+        if (layer->norm)
+            layer->epsilon = bits_of(b->graph->layers[node->norm].epsilon);
+        if (i != 0)
+            layer[-1].out_block = layer->block;
+    }
+    return CNNVP_DONE;
+}
+
+/* Tags in the order in which a step comes to them: forward, softmax, backward, gradient. */
+static void number_layers(struct builder *b)
+{
+    const uint32_t count = (uint32_t)b->net->count;
+    const int softmax = b->options->plan.learns || b->net->softmax;
+    b->build->header.tag_softmax = softmax ? count + 1u : 0;
+    const uint32_t behind = count + (softmax ? 1u : 0u);
+    for (uint32_t i = 0; i < count; ++i) {
+        struct cnnvp_train_layer *layer = &b->build->layers[i];
+        layer->tag_forward = i + 1u;
+        layer->tag_backward = behind + count - i;
+        layer->tag_gradient = behind + 2u * count - i;
+    }
+}
+
+static void place_layers(struct builder *b)
+{
+    uint64_t scratch = 0;
+    for (size_t i = 0; i < b->net->count; ++i) {
+        place_weights(b, &b->net->nodes[i], &b->build->layers[i]);
+        place_maps(b, &b->net->nodes[i], i == 0, &b->build->layers[i]);
+        const uint64_t bytes = cnnvp_train_net_weights(&b->net->nodes[i]) * SUM_BYTES;
+        scratch = bytes > scratch ? bytes : scratch;
+    }
+    if (!b->options->plan.learns)
+        return;
+    const uint32_t back = place(b, b->shared);
+    const uint32_t values = b->options->plan.narrow ? place(b, scratch) : 0;
+    for (size_t i = 0; i < b->net->count; ++i) {
+        b->build->layers[i].back = back;
+        if (b->options->plan.narrow)
+            b->build->layers[i].master.values = values;
+    }
+}
+
+/* ---- the module's max-min buffer: entries, and behind them what is held ---- */
+
+static cnnvp_result place_held(struct builder *b)
+{
+    const struct cnnvp_train_plan_options *plan = &b->options->plan;
+    uint64_t entries = 0;
+    uint64_t exponents = 0;
+    for (size_t i = 0; i < b->net->count; ++i) {
+        const struct cnnvp_train_node *node = &b->net->nodes[i];
+        const uint64_t needed = cnnvp_train_plan_entries(plan, node);
+        const uint64_t held = cnnvp_train_plan_exponents(plan, node, node->co);
+        entries = needed > entries ? needed : entries;
+        exponents = held > exponents ? held : exponents;
+    }
+    const uint64_t room = b->target->max_min / 4u * 4u;
+    const uint64_t held = (exponents + 3u) / 4u * 4u + 8u;
+    if (entries * CNNVP_TRAIN_EXTREME_BYTES + held > room)
+        return cnnvp_compiler_error(b->error,
+                                    "%s: %llu extremes and %llu exponents at once do not fit into max_min_buffer; use "
+                                    "max_min_buffer.size=%llu or more",
+                                    b->graph->file, (unsigned long long)entries, (unsigned long long)exponents,
+                                    (unsigned long long)(entries * CNNVP_TRAIN_EXTREME_BYTES + held));
+    struct cnnvp_train_image *header = &b->build->header;
+    header->held_scale = (uint32_t)(room - held);
+    header->held_back = header->held_scale + 4u;
+    header->held_exponents = header->held_back + 4u;
+    if ((uint64_t)b->target->arrays * cnnvp_train_record_bytes(b->net->classes) > b->target->output_data)
+        return cnnvp_compiler_error(b->error, "%s: the class results of %u images do not fit into output_data_buffer",
+                                    b->graph->file, b->target->arrays);
+    return CNNVP_DONE;
+}
+
+/* ---- images ---- */
+
+static void place_images(struct builder *b, uint64_t count, int training, struct cnnvp_train_images *images)
+{
+    const struct cnnvp_train_net *net = b->net;
+    const uint64_t bytes =
+        (uint64_t)net->channels * net->height * net->width * b->target->value_bytes;
+    const enum cnnvp_train_image_block block = cnnvp_train_plan_block(&b->options->plan, &net->nodes[0]);
+    const uint64_t records = training ? b->options->plan.images : count;
+    const int softmax = b->build->header.tag_softmax != 0;
+    *images = (struct cnnvp_train_images){.count = (uint32_t)count};
+    if (count == 0)
+        return;
+    images->mantissas = place(b, count * bytes);
+    images->exponents = place(b, block == CNNVP_TRAIN_BY_IMAGE     ? count
+                                 : block == CNNVP_TRAIN_BY_CHANNEL ? net->channels
+                                                                   : 1u);
+    if (training || b->options->labels)
+        images->labels = place(b, count * 4u);
+    if (softmax)
+        images->results = place(b, records * cnnvp_train_record_bytes(net->classes));
+    else
+        images->outputs = place(b, records * net->classes * SUM_BYTES);
+}
+
+static void fill_header(struct builder *b)
+{
+    const struct cnnvp_train_build_options *options = b->options;
+    const struct cnnvp_train_target *target = b->target;
+    struct cnnvp_train_image *header = &b->build->header;
+    const uint64_t batch = options->plan.images;
+    const uint64_t steps = options->images != 0 ? (options->images + batch - 1u) / batch : 0;
+    const uint64_t rest = steps != 0 ? options->images - (steps - 1u) * batch : 0;
+    header->magic = CNNVP_TRAIN_IMAGE_MAGIC;
+    header->version = CNNVP_TRAIN_IMAGE_VERSION;
+    header->flags = options->flags;
+    header->layer_count = (uint32_t)b->net->count;
+    header->element = target->map.element;
+    header->plic = target->map.plic;
+    header->element_irq = target->map.element_irq;
+    header->input_halves = target->input_halves;
+    header->weight_halves = target->weight_halves;
+    header->output_halves = target->output_halves;
+    header->input_half = (uint32_t)target->input_half;
+    header->weight_half = (uint32_t)target->weight_half;
+    header->output_half = (uint32_t)target->output_half;
+    header->arrays = target->arrays;
+    header->mantissa_bits = target->mantissa_bits;
+    header->value_bytes = target->value_bytes;
+    header->classes = b->net->classes;
+    header->block = options->plan.block;
+    header->rounding = options->rounding;
+    header->seed_low = (uint32_t)options->seed;
+    header->seed_high = (uint32_t)(options->seed >> 32);
+    header->rate = bits_of(options->rate);
+    header->momentum = bits_of(options->momentum);
+    header->bn_momentum = bits_of(options->bn_momentum);
+    header->batch = (uint32_t)batch;
+    header->factor = bits_of((float)(1.0 / (double)batch));
+    header->factor_last = rest != 0 ? bits_of((float)(1.0 / (double)rest)) : header->factor;
+    header->steps_per_epoch = (uint32_t)steps;
+    header->steps = (uint32_t)(steps * options->epochs);
+}
+
+static cnnvp_result build_all(struct builder *b)
+{
+    struct cnnvp_train_image *header = &b->build->header;
+    cnnvp_result result = plan_layers(b);
+    if (result == CNNVP_DONE)
+        result = place_held(b);
+    if (result != CNNVP_DONE)
+        return result;
+    fill_header(b);
+    number_layers(b);
+    b->build->end = CNNVP_IMAGE_ADDRESS;
+    header->bytes = (uint32_t)(sizeof *header + b->net->count * sizeof *b->build->layers);
+    header->layers = place(b, header->bytes) + (uint32_t)sizeof *header;
+    place_layers(b);
+    header->order = place(b, b->options->images * b->options->epochs * 4u);
+    place_images(b, b->options->images, 1, &header->training);
+    place_images(b, b->options->evaluation, 0, &header->evaluation);
+    return check_memory(b);
+}
+
+cnnvp_result cnnvp_train_build(const struct cnnvp_graph *graph, const struct cnnvp_train_net *net,
+                               const struct cnnvp_train_target *target, const struct cnnvp_train_build_options *options,
+                               struct cnnvp_train_build *build, struct cnnvp_error *error)
+{
+    struct builder b = {.graph = graph, .net = net, .target = target, .options = options, .build = build, .error = error};
+    *build = (struct cnnvp_train_build){.layer_count = net->count};
+    build->layers = calloc(net->count, sizeof *build->layers);
+    if (build->layers == NULL)
+        return cnnvp_compiler_no_memory(error);
+    const cnnvp_result result = build_all(&b);
+    if (result != CNNVP_DONE)
+        cnnvp_train_build_clear(build);
+    return result;
+}
+
+void cnnvp_train_build_clear(struct cnnvp_train_build *build)
+{
+    free(build->layers);
+    build->layers = NULL;
+    build->layer_count = 0;
+}
+
+cnnvp_result cnnvp_train_build_load(const struct cnnvp_train_build *build, cnnvp_platform *platform,
+                                    struct cnnvp_error *error)
+{
+    cnnvp_result result =
+        cnnvp_platform_write(platform, CNNVP_IMAGE_ADDRESS, &build->header, sizeof build->header);
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_write(platform, build->header.layers, build->layers,
+                                      build->layer_count * sizeof *build->layers);
+    if (result != CNNVP_DONE)
+        return cnnvp_compiler_error(error, "the platform has no memory for the network at 0x%x",
+                                    (unsigned)CNNVP_IMAGE_ADDRESS);
+    return CNNVP_DONE;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The training image (train_image.h): tiles and places in memory of everything that a training or an inference needs. */
+#ifndef CNNVP_COMPILER_TRAIN_BUILD_H
+#define CNNVP_COMPILER_TRAIN_BUILD_H
+
+#include "train_plan.h"
+
+struct cnnvp_train_build_options {
+    struct cnnvp_train_plan_options plan;
+    uint32_t flags;            /* of enum cnnvp_train_flag */
+    uint32_t rounding;         /* enum cnnvp_round_mode */
+    uint64_t seed;
+    float rate, momentum, bn_momentum;
+    uint64_t images;           /* of the training's data set; 0: none */
+    uint64_t evaluation;       /* images of the evaluation, or of an inference */
+    int labels;                /* of the evaluation are there */
+    uint64_t epochs;
+};
+
+struct cnnvp_train_build {
+    struct cnnvp_train_image header;
+    struct cnnvp_train_layer *layers; /* one a node; given back by cnnvp_train_build_clear */
+    size_t layer_count;
+    uint64_t end;                     /* address behind everything */
+};
+
+CNNVP_MUST_USE cnnvp_result cnnvp_train_build(const struct cnnvp_graph *graph, const struct cnnvp_train_net *net,
+                                              const struct cnnvp_train_target *target,
+                                              const struct cnnvp_train_build_options *options,
+                                              struct cnnvp_train_build *build, struct cnnvp_error *error);
+void cnnvp_train_build_clear(struct cnnvp_train_build *build);
+
+/* Writes header and layer table into the platform's memory. */
+CNNVP_MUST_USE cnnvp_result cnnvp_train_build_load(const struct cnnvp_train_build *build, cnnvp_platform *platform,
+                                                   struct cnnvp_error *error);
+
+/* Bytes of a record of the output data buffer. */
+static inline uint32_t cnnvp_train_record_bytes(uint32_t classes)
+{
+    return (uint32_t)sizeof(struct cnnvp_train_result) + classes * 4u;
+}
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Weights and images on their way into the platform's memory and back. */
+#include "trainer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bfp/bfp.h"
+
+/* -- memory -- */
+
+static cnnvp_result map(cnnvp_platform *platform, uint32_t address, uint64_t bytes, const char *what, void *data,
+                        struct cnnvp_error *error)
+{
+    void *mapped;
+    if (cnnvp_platform_map(platform, address, (size_t)bytes, &mapped) != CNNVP_DONE)
+        return cnnvp_compiler_error(error, "the platform has no memory for %s at 0x%x", what, (unsigned)address);
+    memcpy(data, &mapped, sizeof mapped);
+    return CNNVP_DONE;
+}
+
+static float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* -- block floating point -- */
+
+static cnnvp_result encode(const struct cnnvp_train_source *source, uint32_t rounding, uint64_t seed,
+                           const struct cnnvp_bfp_layout *layout, const float *values, void *mantissas,
+                           int8_t *exponents, struct cnnvp_error *error)
+{
+    const struct cnnvp_bfp_format format = {source->target->mantissa_bits, rounding, seed};
+    struct cnnvp_bfp_counts counts = {0};
+    const int status =
+        source->target->value_bytes == 1u
+            ? cnnvp_bfp_encode(&format, layout, values, mantissas, exponents, &counts)
+            : cnnvp_bfp_encode_wide(&format, layout, values, mantissas, exponents, &counts);
+    return status == CNNVP_OK ? CNNVP_DONE : cnnvp_compiler_error(error, "values cannot be quantised");
+}
+
+static cnnvp_result put_bfp(const struct cnnvp_train_source *source, cnnvp_platform *platform,
+                            const struct cnnvp_train_bfp *place, size_t layer, enum cnnvp_train_what what,
+                            const struct cnnvp_bfp_layout *layout, const float *values, struct cnnvp_error *error)
+{
+    const struct cnnvp_train_image *header = &source->build->header;
+    const uint64_t seed = (uint64_t)header->seed_high << 32 | header->seed_low;
+    void *mantissas = NULL;
+    int8_t *exponents = NULL;
+    cnnvp_result result = map(platform, place->mantissas, layout->channels * layout->plane * source->target->value_bytes,
+                              "weights", &mantissas, error);
+    if (result == CNNVP_DONE)
+        result = map(platform, place->exponents, cnnvp_bfp_blocks(layout), "exponents", &exponents, error);
+    if (result == CNNVP_DONE)
+        result = encode(source, header->rounding, cnnvp_train_seed(seed, 0, (uint32_t)layer, what), layout, values,
+                        mantissas, exponents, error);
+    return result;
+}
+
+/* -- weights -- */
+
+static cnnvp_result put_vector(cnnvp_platform *platform, const struct cnnvp_train_master *place, const float *values,
+                               uint64_t count, struct cnnvp_error *error)
+{
+    void *data = NULL;
+    cnnvp_result result = CNNVP_DONE;
+    if (place->values != 0) {
+        result = map(platform, place->values, count * sizeof(float), "weights", &data, error);
+        if (result == CNNVP_DONE)
+            memcpy(data, values, count * sizeof(float));
+    }
+    if (result == CNNVP_DONE && place->velocity != 0) {
+        result = map(platform, place->velocity, count * sizeof(float), "velocities", &data, error);
+        if (result == CNNVP_DONE)
+            memset(data, 0, count * sizeof(float));
+    }
+    return result;
+}
+
+static cnnvp_result put_norm(const struct cnnvp_train_source *source, cnnvp_platform *platform, size_t i,
+                             struct cnnvp_error *error)
+{
+    const struct cnnvp_train_node *node = &source->net->nodes[i];
+    const struct cnnvp_graph_layer *norm = &source->graph->layers[node->norm];
+    const float *bias = node->has_bias ? source->graph->layers[node->layer].bias : NULL;
+    struct cnnvp_train_norm_entry *entries = NULL;
+    const cnnvp_result result = map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries,
+                                    "batch norm", &entries, error);
+    for (uint32_t c = 0; result == CNNVP_DONE && c < node->co; ++c) {
+        memset(&entries[c], 0, sizeof entries[c]);
+        entries[c].gamma = bits_of(norm->weights[c]);
+        entries[c].beta = bits_of(norm->bias[c]);
+        /* The convolution's own bias only moves the mean: it is not added on the engine. */
+        entries[c].running_mean = bits_of((float)((double)norm->mean[c] - (bias != NULL ? (double)bias[c] : 0.0)));
+        entries[c].running_sigma = bits_of((float)sqrt((double)norm->variance[c] + (double)norm->epsilon));
+    }
+    return result;
+}
+
+static cnnvp_result put_layer(const struct cnnvp_train_source *source, cnnvp_platform *platform, size_t i,
+                              struct cnnvp_error *error)
+{
+    const struct cnnvp_train_node *node = &source->net->nodes[i];
+    const struct cnnvp_train_layer *layer = &source->build->layers[i];
+    const struct cnnvp_graph_layer *graph = &source->graph->layers[node->layer];
+    const int by_channel = source->build->header.block == CNNVP_TRAIN_BY_CHANNEL;
+    const struct cnnvp_bfp_layout weights = {1, node->co, cnnvp_train_net_weights(node) / node->co,
+                                             by_channel ? CNNVP_BFP_BLOCK_CHANNEL : CNNVP_BFP_BLOCK_TENSOR};
+    const struct cnnvp_bfp_layout biases = {1, 1, node->co, CNNVP_BFP_BLOCK_TENSOR};
+    struct cnnvp_train_master master = layer->master;
+    if (source->narrow)
+        master.values = 0;
+    cnnvp_result result =
+        put_bfp(source, platform, &layer->weights, i, CNNVP_TRAIN_SEED_WEIGHT, &weights, graph->weights, error);
+    if (result == CNNVP_DONE)
+        result = put_vector(platform, &master, graph->weights, cnnvp_train_net_weights(node), error);
+    if (result == CNNVP_DONE && layer->bias)
+        result = put_bfp(source, platform, &layer->biases, i, CNNVP_TRAIN_SEED_BIAS, &biases, graph->bias, error);
+    if (result == CNNVP_DONE && layer->bias)
+        result = put_vector(platform, &layer->bias_master, graph->bias, node->co, error);
+    return result == CNNVP_DONE && layer->norm ? put_norm(source, platform, i, error) : result;
+}
+
+cnnvp_result cnnvp_train_put_weights(const struct cnnvp_train_source *source, cnnvp_platform *platform,
+                                     struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < source->net->count && result == CNNVP_DONE; ++i)
+        result = put_layer(source, platform, i, error);
+    return result;
+}
+
+/* -- back -- */
+
+static cnnvp_result get_norm(const struct cnnvp_train_source *source, cnnvp_platform *platform, size_t i,
+                             struct cnnvp_error *error)
+{
+    const struct cnnvp_train_node *node = &source->net->nodes[i];
+    const struct cnnvp_graph_layer *norm = &source->graph->layers[node->norm];
+    const float *bias = node->has_bias ? source->graph->layers[node->layer].bias : NULL;
+    const struct cnnvp_train_norm_entry *entries = NULL;
+    const cnnvp_result result = map(platform, source->build->layers[i].norm_entries, node->co * sizeof *entries,
+                                    "batch norm", &entries, error);
+    for (uint32_t c = 0; result == CNNVP_DONE && c < node->co; ++c) {
+        const double sigma = (double)float_of(entries[c].running_sigma);
+        const double variance = sigma * sigma - (double)norm->epsilon;
+        norm->weights[c] = float_of(entries[c].gamma);
+        norm->bias[c] = float_of(entries[c].beta);
+        norm->mean[c] = (float)((double)float_of(entries[c].running_mean) + (bias != NULL ? (double)bias[c] : 0.0));
+        norm->variance[c] = variance > 0.0 ? (float)variance : 0.0f;
+    }
+    return result;
+}
+
+/* The weights that the next step would begin with. */
+static cnnvp_result get_matrix(const struct cnnvp_train_source *source, cnnvp_platform *platform, size_t i,
+                               struct cnnvp_error *error)
+{
+    const struct cnnvp_train_node *node = &source->net->nodes[i];
+    const struct cnnvp_train_layer *layer = &source->build->layers[i];
+    const uint64_t count = cnnvp_train_net_weights(node);
+    float *values = source->graph->layers[node->layer].weights;
+    void *data = NULL;
+    int8_t *exponents = NULL;
+    if (!source->narrow) {
+        const cnnvp_result result = map(platform, layer->master.values, count * sizeof(float), "weights", &data, error);
+        if (result == CNNVP_DONE)
+            memcpy(values, data, count * sizeof(float));
+        return result;
+    }
+    const int by_channel = source->build->header.block == CNNVP_TRAIN_BY_CHANNEL;
+    const struct cnnvp_bfp_layout layout = {1, node->co, count / node->co,
+                                            by_channel ? CNNVP_BFP_BLOCK_CHANNEL : CNNVP_BFP_BLOCK_TENSOR};
+    const uint32_t bits = source->target->mantissa_bits;
+    cnnvp_result result =
+        map(platform, layer->weights.mantissas, count * source->target->value_bytes, "weights", &data, error);
+    if (result == CNNVP_DONE)
+        result = map(platform, layer->weights.exponents, cnnvp_bfp_blocks(&layout), "exponents", &exponents, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const int status = source->target->value_bytes == 1u ? cnnvp_bfp_decode(bits, &layout, data, exponents, values)
+                                                         : cnnvp_bfp_decode_wide(bits, &layout, data, exponents, values);
+    return status == CNNVP_OK ? CNNVP_DONE : cnnvp_compiler_error(error, "weights cannot be decoded");
+}
+
+cnnvp_result cnnvp_train_get_weights(const struct cnnvp_train_source *source, cnnvp_platform *platform,
+                                     struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < source->net->count && result == CNNVP_DONE; ++i) {
+        const struct cnnvp_train_layer *layer = &source->build->layers[i];
+        const struct cnnvp_train_node *node = &source->net->nodes[i];
+        void *data = NULL;
+        result = get_matrix(source, platform, i, error);
+        if (result == CNNVP_DONE && layer->bias) {
+            result = map(platform, layer->bias_master.values, node->co * sizeof(float), "biases", &data, error);
+            if (result == CNNVP_DONE)
+                memcpy(source->graph->layers[node->layer].bias, data, node->co * sizeof(float));
+        }
+        if (result == CNNVP_DONE && layer->norm)
+            result = get_norm(source, platform, i, error);
+    }
+    return result;
+}
+
+/* -- images -- */
+
+static uint64_t image_blocks(uint32_t block, const struct cnnvp_train_reader *reader)
+{
+    return block == CNNVP_TRAIN_BY_IMAGE ? reader->images : block == CNNVP_TRAIN_BY_CHANNEL ? reader->channels : 1u;
+}
+
+static cnnvp_result put_image_set(const struct cnnvp_train_source *source, const struct cnnvp_train_reader *reader,
+                                  uint32_t block, float *values, void *mantissas, int8_t *exponents,
+                                  struct cnnvp_error *error)
+{
+    const uint64_t words = reader->channels * reader->plane;
+    const uint32_t bits = source->target->mantissa_bits;
+    const struct cnnvp_bfp_format format = {bits, CNNVP_ROUNDING_NEAREST, 0};
+    struct cnnvp_bfp_counts counts = {0};
+    const uint64_t blocks = image_blocks(block, reader);
+    float *largest = calloc(blocks, sizeof *largest);
+    if (largest == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (uint64_t i = 0; i < reader->images; ++i) {
+        reader->read(reader->context, i, values);
+        for (uint32_t c = 0; c < reader->channels; ++c) {
+            const float max = cnnvp_bfp_max(values + c * reader->plane, reader->plane);
+            float *slot = &largest[block == CNNVP_TRAIN_BY_IMAGE ? i : block == CNNVP_TRAIN_BY_CHANNEL ? c : 0];
+            *slot = max > *slot ? max : *slot;
+        }
+    }
+    for (uint64_t i = 0; i < blocks; ++i)
+        exponents[i] = cnnvp_bfp_exponent(largest[i], &counts);
+    free(largest);
+    for (uint64_t i = 0; i < reader->images; ++i) {
+        reader->read(reader->context, i, values);
+        for (uint32_t c = 0; c < reader->channels; ++c) {
+            const uint64_t at = i * words + c * reader->plane;
+            const int8_t exponent = exponents[block == CNNVP_TRAIN_BY_IMAGE ? i : block == CNNVP_TRAIN_BY_CHANNEL ? c : 0];
+            const float *plane = values + c * reader->plane;
+            if (source->target->value_bytes == 1u)
+                cnnvp_bfp_quantise(&format, exponent, at, plane, reader->plane, (int8_t *)mantissas + at, &counts);
+            else
+                cnnvp_bfp_quantise_wide(&format, exponent, at, plane, reader->plane, (int32_t *)mantissas + at, &counts);
+        }
+    }
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_train_put_images(const struct cnnvp_train_source *source, const struct cnnvp_train_images *images,
+                                    uint32_t block, const struct cnnvp_train_reader *reader, cnnvp_platform *platform,
+                                    struct cnnvp_error *error)
+{
+    const uint64_t words = reader->channels * reader->plane;
+    void *mantissas = NULL;
+    int8_t *exponents = NULL;
+    cnnvp_result result = map(platform, images->mantissas, reader->images * words * source->target->value_bytes, "images",
+                              &mantissas, error);
+    if (result == CNNVP_DONE)
+        result = map(platform, images->exponents, image_blocks(block, reader), "exponents", &exponents, error);
+    if (result != CNNVP_DONE)
+        return result;
+    float *values = malloc((size_t)words * sizeof *values);
+    if (values == NULL)
+        return cnnvp_compiler_no_memory(error);
+    result = put_image_set(source, reader, block, values, mantissas, exponents, error);
+    free(values);
+    return result;
+}
+
+/* -- what training goes on from -- */
+
+struct region {
+    uint32_t address;
+    uint64_t bytes;
+};
+
+cnnvp_result cnnvp_train_each_region(const struct cnnvp_train_source *source,
+                                     cnnvp_result (*function)(void *context, uint32_t address, size_t bytes),
+                                     void *context)
+{
+    const uint64_t value_bytes = source->target->value_bytes;
+    const int by_channel = source->build->header.block == CNNVP_TRAIN_BY_CHANNEL;
+    for (size_t i = 0; i < source->net->count; ++i) {
+        const struct cnnvp_train_node *node = &source->net->nodes[i];
+        const struct cnnvp_train_layer *layer = &source->build->layers[i];
+        const uint64_t weights = cnnvp_train_net_weights(node);
+        const struct region regions[] = {
+            {layer->weights.mantissas, weights * value_bytes},
+            {layer->weights.exponents, by_channel ? node->co : 1u},
+            {source->narrow ? 0 : layer->master.values, weights * sizeof(float)},
+            {layer->master.velocity, weights * sizeof(float)},
+            {layer->biases.mantissas, node->co * value_bytes},
+            {layer->biases.exponents, 1u},
+            {layer->bias_master.values, node->co * sizeof(float)},
+            {layer->bias_master.velocity, node->co * sizeof(float)},
+            {layer->norm_entries, (uint64_t)node->co * CNNVP_TRAIN_NORM_BYTES},
+        };
+        for (size_t r = 0; r < sizeof regions / sizeof regions[0]; ++r) {
+            if (regions[r].address == 0)
+                continue;
+            const cnnvp_result result = function(context, regions[r].address, (size_t)regions[r].bytes);
+            if (result != CNNVP_DONE)
+                return result;
+        }
+    }
+    return CNNVP_DONE;
+}

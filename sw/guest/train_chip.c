@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffer halves and transfers of the training engine. */
+#include "train.h"
+
+#define SUM_BYTES 4u
+
+uint32_t cnnvp_train_next(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer)
+{
+    const struct cnnvp_train_image *image = guest->train.image;
+    const uint32_t halves[] = {image->input_halves, image->weight_halves, image->output_halves};
+    guest->train.next[buffer] = (guest->train.next[buffer] + 1u) % halves[buffer];
+    return guest->train.next[buffer];
+}
+
+void cnnvp_train_push(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                      enum cnnvp_train_base base, const void *descriptor, uint32_t bytes)
+{
+    cnnvp_element_tile(&guest->element, opcode, status, halves, 0, (uint32_t)base, descriptor,
+                       bytes / (uint32_t)sizeof(uint32_t));
+}
+
+static struct cnnvp_transfer transfer_of(const struct cnnvp_train_box *box, uint32_t at)
+{
+    return (struct cnnvp_transfer){
+        .memory_addr = box->address,
+        .buffer_addr = at,
+        .row_bytes = box->row,
+        .rows = box->rows,
+        .memory_row_stride = box->row_stride,
+        .buffer_row_stride = box->row,
+        .planes = box->planes,
+        .memory_plane_stride = box->plane_stride,
+        .buffer_plane_stride = box->row * box->rows,
+    };
+}
+
+void cnnvp_train_load(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer, uint32_t half, uint32_t at,
+                      const struct cnnvp_train_box *box)
+{
+    const struct cnnvp_transfer transfer = transfer_of(box, at);
+    const uint32_t status = (uint32_t)buffer << CNNVP_STATUS_request_buffer;
+    const enum cnnvp_train_base base = (enum cnnvp_train_base)(CNNVP_TRAIN_BASE_LOAD + 10u * (uint32_t)buffer);
+    cnnvp_train_push(guest, CNNVP_OPCODE_request, status, cnnvp_train_bit(half, buffer), base, &transfer,
+                     sizeof transfer);
+    cnnvp_train_push(guest, CNNVP_OPCODE_receive, status, cnnvp_train_bit(half, buffer), base, NULL, 0);
+}
+
+void cnnvp_train_put(struct cnnvp_guest *guest, uint32_t half, uint32_t at, const struct cnnvp_train_box *box)
+{
+    const struct cnnvp_transfer transfer = transfer_of(box, at);
+    cnnvp_train_push(guest, CNNVP_OPCODE_store, (uint32_t)CNNVP_TRAIN_MIDDLE << CNNVP_STATUS_store_buffer,
+                     cnnvp_train_bit(half, CNNVP_TRAIN_MIDDLE), CNNVP_TRAIN_BASE_STORE, &transfer, sizeof transfer);
+}
+
+int cnnvp_train_find(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer, uint32_t address, uint32_t detail,
+                     uint32_t images, uint32_t *half)
+{
+    struct cnnvp_train_slot *slots = guest->train.slots[buffer];
+    for (*half = 0; *half < CNNVP_HALVES; ++*half) {
+        const struct cnnvp_train_slot *slot = &slots[*half];
+        if (slot->valid && slot->address == address && slot->detail == detail && slot->images == images)
+            return 1;
+    }
+    *half = cnnvp_train_next(guest, buffer);
+    slots[*half] = (struct cnnvp_train_slot){.valid = 1, .address = address, .detail = detail, .images = images};
+    return 0;
+}
+
+void cnnvp_train_forget(struct cnnvp_guest *guest)
+{
+    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
+        guest->train.slots[CNNVP_TRAIN_INPUT][half].valid = guest->train.slots[CNNVP_TRAIN_WEIGHT][half].valid = 0;
+}
+
+/* ---- the module's buffers ---- */
+
+static void push_held(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, enum cnnvp_train_module module,
+                      uint32_t offset, uint32_t bytes, uint32_t half)
+{
+    const struct cnnvp_theld held = {.address = 0, .offset = offset, .bytes = (bytes + 3u) & ~3u};
+    cnnvp_train_push(guest, opcode, (uint32_t)module << CNNVP_STATUS_tload_buffer,
+                     cnnvp_train_bit(half, CNNVP_TRAIN_MIDDLE), CNNVP_TRAIN_BASE_HELD, &held, sizeof held);
+}
+
+static struct cnnvp_train_box line(uint32_t address, uint32_t bytes)
+{
+    return (struct cnnvp_train_box){.address = address, .row = bytes, .rows = 1, .planes = 1};
+}
+
+/* Pieces that fit into a half. */
+static uint32_t piece_of(const struct cnnvp_guest *guest, uint32_t bytes)
+{
+    return cnnvp_train_smaller(bytes, guest->train.image->output_half & ~7u);
+}
+
+void cnnvp_train_load_held(struct cnnvp_guest *guest, enum cnnvp_train_module module, uint32_t offset, uint32_t bytes,
+                           uint32_t address)
+{
+    for (uint32_t done = 0; done < bytes;) {
+        const uint32_t piece = piece_of(guest, bytes - done);
+        const struct cnnvp_train_box box = line(address + done, piece);
+        const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
+        cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, 0, &box);
+        push_held(guest, CNNVP_OPCODE_tload, module, offset + done, piece, half);
+        done += piece;
+    }
+}
+
+void cnnvp_train_save_held(struct cnnvp_guest *guest, enum cnnvp_train_module module, uint32_t offset, uint32_t bytes,
+                           uint32_t address)
+{
+    for (uint32_t done = 0; done < bytes;) {
+        const uint32_t piece = piece_of(guest, bytes - done);
+        const struct cnnvp_train_box box = line(address + done, piece);
+        const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
+        push_held(guest, CNNVP_OPCODE_tsave, module, offset + done, piece, half);
+        cnnvp_train_put(guest, half, 0, &box);
+        done += piece;
+    }
+}
+
+void cnnvp_train_clear_held(struct cnnvp_guest *guest, enum cnnvp_train_module module, uint32_t offset, uint32_t bytes)
+{
+    push_held(guest, CNNVP_OPCODE_tclear, module, offset, bytes, 0);
+}
+
+/* ---- maps ---- */
+
+struct cnnvp_train_box cnnvp_train_sums_box(uint32_t address, uint32_t channels, uint32_t height, uint32_t width,
+                                            const struct cnnvp_train_cut *cut)
+{
+    const uint32_t row = width * SUM_BYTES;
+    const uint32_t plane = height * row;
+    const uint32_t at = address + (cut->image * channels + cut->channel) * plane + cut->row * row;
+    if (cut->rows == height)
+        return (struct cnnvp_train_box){at, cut->channels * plane, cut->images, channels * plane, 1, 0};
+    return (struct cnnvp_train_box){at, cut->rows * row, cut->channels, plane, cut->images, channels * plane};
+}
+
+/* A map of mantissas in memory. */
+struct map {
+    struct cnnvp_train_bfp place;
+    uint32_t block;
+    uint32_t channels, height, width;
+};
+
+static struct cnnvp_train_box map_box(const struct cnnvp_guest *guest, const struct map *map, uint32_t image,
+                                      const struct cnnvp_train_cut *cut)
+{
+    const uint32_t row = map->width * guest->train.image->value_bytes;
+    const uint32_t plane = map->height * row;
+    const uint32_t at = map->place.mantissas + (image * map->channels + cut->channel) * plane + cut->row * row;
+    if (cut->rows == map->height)
+        return (struct cnnvp_train_box){at, cut->channels * plane, cut->images, map->channels * plane, 1, 0};
+    return (struct cnnvp_train_box){at, cut->rows * row, cut->channels, plane, cut->images, map->channels * plane};
+}
+
+static void load_exponents(struct cnnvp_guest *guest, const struct map *map, uint32_t image,
+                           const struct cnnvp_train_cut *cut, enum cnnvp_train_buffer buffer, uint32_t half, uint32_t at)
+{
+    const uint32_t block = map->block;
+    const uint32_t first = block == CNNVP_TRAIN_BY_IMAGE ? image : block == CNNVP_TRAIN_BY_CHANNEL ? cut->channel : 0;
+    const uint32_t count = block == CNNVP_TRAIN_BY_IMAGE     ? cut->images
+                           : block == CNNVP_TRAIN_BY_CHANNEL ? cut->channels
+                                                             : 1u;
+    const struct cnnvp_train_box box = line(map->place.exponents + first, count);
+    cnnvp_train_load(guest, buffer, half, at, &box);
+}
+
+/* A cut of a map to the start of a half, its exponents behind; the exponents' address. */
+static uint32_t load_map(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_cut *cut,
+                         enum cnnvp_train_buffer buffer, uint32_t *half)
+{
+    const uint32_t bytes =
+        cut->images * cut->channels * cut->rows * map->width * guest->train.image->value_bytes;
+    const uint32_t exponents = cnnvp_train_even(bytes);
+    const struct cnnvp_train_box box = map_box(guest, map, cut->image, cut);
+    if (cnnvp_train_find(guest, buffer, box.address, cnnvp_train_pack(cut->channels, cut->rows), cut->images, half))
+        return exponents;
+    cnnvp_train_load(guest, buffer, *half, 0, &box);
+    load_exponents(guest, map, cut->image, cut, buffer, *half, exponents);
+    return exponents;
+}
+
+uint32_t cnnvp_train_number(const struct cnnvp_guest *guest, uint32_t index)
+{
+    const struct cnnvp_train *train = &guest->train;
+    if (train->step == CNNVP_TRAIN_NO_STEP)
+        return train->first + index;
+    const uint32_t *order = cnnvp_memory(guest->machine, train->image->order + (train->first + index) * 4u);
+    return *order;
+}
+
+/* The same from the data set: each image lies somewhere else. */
+static uint32_t load_images(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_cut *cut,
+                            uint32_t *half)
+{
+    const uint32_t bytes = cut->channels * cut->rows * map->width * guest->train.image->value_bytes;
+    const uint32_t exponents = cnnvp_train_even(cut->images * bytes);
+    const int by_image = map->block == CNNVP_TRAIN_BY_IMAGE;
+    struct cnnvp_train_cut one = *cut;
+    one.images = 1;
+    const struct cnnvp_train_box first = map_box(guest, map, cnnvp_train_number(guest, cut->image), &one);
+    if (cnnvp_train_find(guest, CNNVP_TRAIN_INPUT, first.address, cnnvp_train_pack(cut->channels, cut->rows),
+                         cut->images, half))
+        return exponents;
+    for (uint32_t i = 0; i < cut->images; ++i) {
+        const uint32_t number = cnnvp_train_number(guest, cut->image + i);
+        const struct cnnvp_train_box box = map_box(guest, map, number, &one);
+        cnnvp_train_load(guest, CNNVP_TRAIN_INPUT, *half, i * bytes, &box);
+        if (by_image || i == 0)
+            load_exponents(guest, map, number, &one, CNNVP_TRAIN_INPUT, *half, exponents + i);
+    }
+    return exponents;
+}
+
+uint32_t cnnvp_train_load_inputs(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                                 const struct cnnvp_train_cut *cut, uint32_t *half)
+{
+    struct map map = {layer->in, layer->block, layer->ci, layer->hi, layer->wi};
+    if (layer != guest->train.layers)
+        return load_map(guest, &map, cut, CNNVP_TRAIN_INPUT, half);
+    map.place = (struct cnnvp_train_bfp){guest->train.data->mantissas, guest->train.data->exponents};
+    return load_images(guest, &map, cut, half);
+}
+
+uint32_t cnnvp_train_load_errors(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                                 const struct cnnvp_train_cut *cut, enum cnnvp_train_buffer buffer, uint32_t *half)
+{
+    const struct map map = {layer->error, layer->block, layer->co, layer->ho, layer->wo};
+    return load_map(guest, &map, cut, buffer, half);
+}
+
+uint32_t cnnvp_train_exponent_strides(uint32_t block)
+{
+    return cnnvp_train_pack(block == CNNVP_TRAIN_BY_IMAGE, block == CNNVP_TRAIN_BY_CHANNEL);
+}
+
+/* ---- what all layer functions ask ---- */
+
+int cnnvp_train_adds_float(const struct cnnvp_guest *guest)
+{
+    return guest->train.image->value_bytes != 1u || guest->train.image->block != CNNVP_TRAIN_BY_TENSOR;
+}
+
+uint32_t cnnvp_train_format(const struct cnnvp_guest *guest)
+{
+    return guest->train.image->rounding | guest->train.image->mantissa_bits << 8;
+}
+
+uint32_t cnnvp_train_seed_of(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                             enum cnnvp_train_what what)
+{
+    const struct cnnvp_train_image *image = guest->train.image;
+    const uint64_t seed = (uint64_t)image->seed_high << 32 | image->seed_low;
+    const int later = what == CNNVP_TRAIN_SEED_WEIGHT || what == CNNVP_TRAIN_SEED_BIAS;
+    return cnnvp_train_seed(seed, guest->train.step + (later ? 1u : 0u), (uint32_t)(layer - guest->train.layers), what);
+}
+
+uint32_t cnnvp_train_exponents(const struct cnnvp_guest *guest, uint32_t block, uint32_t channels)
+{
+    return block == CNNVP_TRAIN_BY_IMAGE     ? guest->train.images
+           : block == CNNVP_TRAIN_BY_CHANNEL ? channels
+                                             : 1u;
+}

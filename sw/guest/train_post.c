@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What S001's multi-function module does with whole maps, forward and backward, batch by batch (Part B 1-27): the statistics
+ * are complete, coefficients and exponents follow from them, then every tile is brought back from memory and goes
+ * through batch norm, ReLU, quantiser and pool, or the other way.
+ *
+ * Entries of the max-min buffer: a layer with batch norm has its extremes in 0 .. co - 1 and other ones, of errors or of
+ * images, from co on; one without has what decides its exponents from 0 on. Exponents are held behind all entries.
+ */
+#include "train.h"
+
+#define SUM_BYTES 4u
+/* 2x2 at stride 2: kx | ky << 8 | sx << 16 | sy << 24. */
+#define POOL_2X2 UINT32_C(0x02020202)
+
+/* Tiles of whole maps in turn. */
+static int next_cut(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                    const struct cnnvp_train_tiles *tiles, struct cnnvp_train_cut *cut)
+{
+    cut->channel += cut->channels;
+    if (cut->channel == layer->co) {
+        cut->channel = 0;
+        cut->image += cut->images;
+    }
+    if (cut->image == guest->train.images)
+        return 0;
+    cut->channels = cnnvp_train_smaller(tiles->out, layer->co - cut->channel);
+    cut->images = cnnvp_train_smaller(tiles->images, guest->train.images - cut->image);
+    cut->rows = layer->ho;
+    return 1;
+}
+
+static uint32_t packed_bytes(uint32_t values, uint32_t width)
+{
+    return (values * width + 15u) / 16u * 2u;
+}
+
+/* A region of [image][channel][bytes] in memory. */
+static struct cnnvp_train_box packed_box(const struct cnnvp_train_layer *layer, const struct cnnvp_train_cut *cut,
+                                         uint32_t address, uint32_t bytes)
+{
+    return (struct cnnvp_train_box){address + (cut->image * layer->co + cut->channel) * bytes, cut->channels * bytes,
+                                    cut->images, layer->co * bytes, 1, 0};
+}
+
+static uint32_t held_exponents(const struct cnnvp_guest *guest, uint32_t block, const struct cnnvp_train_cut *cut)
+{
+    const uint32_t first = block == CNNVP_TRAIN_BY_IMAGE ? cut->image : block == CNNVP_TRAIN_BY_CHANNEL ? cut->channel : 0;
+    return CNNVP_TRAIN_HELD | (guest->train.image->held_exponents + first);
+}
+
+static uint32_t middle(uint32_t half)
+{
+    return cnnvp_train_bit(half, CNNVP_TRAIN_MIDDLE);
+}
+
+static void push_exponents(struct cnnvp_guest *guest, uint32_t status, uint32_t entry, uint32_t entries)
+{
+    const struct cnnvp_texp exponents = {
+        .entry = entry,
+        .channels = entries,
+        .norm_entry = 0,
+        .out_addr = CNNVP_TRAIN_HELD | guest->train.image->held_exponents,
+    };
+    cnnvp_train_push(guest, CNNVP_OPCODE_texp, status, 0, CNNVP_TRAIN_BASE_EXP, &exponents, sizeof exponents);
+}
+
+static void save_exponents(struct cnnvp_guest *guest, uint32_t block, uint32_t channels, uint32_t address)
+{
+    cnnvp_train_save_held(guest, CNNVP_TRAIN_EXTREMES, guest->train.image->held_exponents,
+                          cnnvp_train_exponents(guest, block, channels), address);
+}
+
+/* Entries that the extremes of a block take when they are measured: first one of the tile, and strides. */
+struct blocks {
+    uint32_t entry;
+    uint32_t strides;
+};
+
+static struct blocks measured(uint32_t block, const struct cnnvp_train_cut *cut, uint32_t base)
+{
+    const uint32_t by_image = block == CNNVP_TRAIN_BY_IMAGE;
+    const uint32_t by_channel = block == CNNVP_TRAIN_BY_CHANNEL;
+    return (struct blocks){base + (by_image ? cut->image : by_channel ? cut->channel : 0),
+                           cnnvp_train_pack(by_image, by_channel)};
+}
+
+static void clear_measured(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, uint32_t block,
+                           uint32_t base)
+{
+    const uint32_t entries = cnnvp_train_exponents(guest, block, layer->co);
+    cnnvp_train_clear_held(guest, CNNVP_TRAIN_EXTREMES, base * CNNVP_TRAIN_EXTREME_BYTES,
+                           entries * CNNVP_TRAIN_EXTREME_BYTES);
+}
+
+/* Exponents from measured extremes. */
+static void push_measured(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, uint32_t block,
+                          uint32_t base, uint32_t status)
+{
+    const uint32_t each = block != CNNVP_TRAIN_BY_TENSOR ? 1u << CNNVP_STATUS_texp_each : 0;
+    push_exponents(guest, status | each, base, cnnvp_train_exponents(guest, block, layer->co));
+}
+
+/* ---- forward ---- */
+
+/* Where things lie in the half of a tile. */
+struct post_places {
+    uint32_t values, mask, ids;
+};
+
+static struct post_places places_of(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                                    const struct cnnvp_train_cut *cut)
+{
+    const uint32_t maps = cut->images * cut->channels;
+    struct post_places places;
+    places.values = cnnvp_train_region(maps * layer->ho * layer->wo * SUM_BYTES);
+    places.mask = places.values + cnnvp_train_region(maps * layer->ph * layer->pw * guest->train.image->value_bytes);
+    places.ids = places.mask + cnnvp_train_region(maps * packed_bytes(layer->ho * layer->wo, 1));
+    return places;
+}
+
+static void push_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                      const struct cnnvp_train_cut *cut, uint32_t half, int measures)
+{
+    const uint32_t plane = layer->ho * layer->wo;
+    const struct post_places places = places_of(guest, layer, cut);
+    const struct blocks blocks = measured(layer->out_block, cut, layer->norm ? layer->co : 0);
+    const int keeps = guest->train.step != CNNVP_TRAIN_NO_STEP;
+    const struct cnnvp_tpost post = {
+        .in_image_stride = cut->channels * plane,
+        .images = cut->images,
+        .channels = cut->channels,
+        .size = cnnvp_train_pack(layer->wo, layer->ho),
+        .norm_entry = cut->channel,
+        .out_addr = places.values,
+        .out_image_stride = cut->channels * layer->ph * layer->pw,
+        .block = measures ? blocks.entry : held_exponents(guest, layer->out_block, cut),
+        .block_strides = blocks.strides,
+        .mask_addr = places.mask,
+        .mask_image_stride = cut->channels * packed_bytes(plane, 1),
+        .id_addr = places.ids,
+        .id_image_stride = cut->channels * packed_bytes(layer->ph * layer->pw, 2),
+        .pool = POOL_2X2,
+        .format = cnnvp_train_format(guest),
+        .seed = cnnvp_train_seed_of(guest, layer, CNNVP_TRAIN_SEED_ACTIVATION),
+        .first = (cut->image * layer->co + cut->channel) * plane,
+        .tensor_image_stride = layer->co * plane,
+    };
+    uint32_t status = 1u << CNNVP_STATUS_tpost_fp32 | layer->norm << CNNVP_STATUS_tpost_norm |
+                      layer->relu << CNNVP_STATUS_tpost_relu;
+    if (measures)
+        status |= 1u << CNNVP_STATUS_tpost_measure;
+    else
+        status |= layer->pool << CNNVP_STATUS_tpost_pool |
+                  (keeps && (layer->relu || layer->pool) ? 1u : 0u) << CNNVP_STATUS_tpost_keep;
+    cnnvp_train_push(guest, CNNVP_OPCODE_tpost, status, middle(half), CNNVP_TRAIN_BASE_POST, &post, sizeof post);
+}
+
+/* Results of a tile to memory. */
+static void store_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                       const struct cnnvp_train_cut *cut, uint32_t half, const struct cnnvp_train_bfp *out)
+{
+    const uint32_t pooled = layer->ph * layer->pw;
+    const struct post_places places = places_of(guest, layer, cut);
+    const struct cnnvp_train_box values =
+        packed_box(layer, cut, out->mantissas, pooled * guest->train.image->value_bytes);
+    cnnvp_train_put(guest, half, places.values, &values);
+    if (guest->train.step == CNNVP_TRAIN_NO_STEP)
+        return;
+    if (layer->relu) {
+        const struct cnnvp_train_box mask = packed_box(layer, cut, layer->positive, packed_bytes(layer->ho * layer->wo, 1));
+        cnnvp_train_put(guest, half, places.mask, &mask);
+    }
+    if (layer->pool) {
+        const struct cnnvp_train_box ids = packed_box(layer, cut, layer->positions, packed_bytes(pooled, 2));
+        cnnvp_train_put(guest, half, places.ids, &ids);
+    }
+}
+
+enum sweep { SWEEP_SQUARES, SWEEP_MEASURE, SWEEP_QUANTISE };
+
+static void push_squares(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                         const struct cnnvp_train_cut *cut, uint32_t half)
+{
+    const uint32_t plane = layer->ho * layer->wo;
+    const struct cnnvp_tstat stat = {
+        .in_image_stride = cut->channels * plane,
+        .images = cut->images,
+        .channels = cut->channels,
+        .size = cnnvp_train_pack(layer->wo, layer->ho),
+        .format = cnnvp_train_format(guest),
+        .entry = cut->channel,
+        .entry_strides = cnnvp_train_pack(0, 1),
+        .first = cut->image * plane,
+        .map = plane,
+    };
+    cnnvp_train_push(guest, CNNVP_OPCODE_tstat,
+                     1u << CNNVP_STATUS_tstat_fp32 | 1u << CNNVP_STATUS_tstat_squares, middle(half),
+                     CNNVP_TRAIN_BASE_STAT, &stat, sizeof stat);
+}
+
+/* Brings every tile of sums back. Stores follow the loads of the next tile. */
+static void sweep_forward(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, enum sweep sweep,
+                          const struct cnnvp_train_bfp *out)
+{
+    struct cnnvp_train_cut cut = {0};
+    struct cnnvp_train_cut before = {0};
+    uint32_t half_before = 0;
+    const int alone = guest->train.image->output_halves == 1u;
+    while (next_cut(guest, layer, &layer->post, &cut)) {
+        const struct cnnvp_train_box box = cnnvp_train_sums_box(layer->sums, layer->co, layer->ho, layer->wo, &cut);
+        const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
+        cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, 0, &box);
+        if (before.images != 0)
+            store_post(guest, layer, &before, half_before, out);
+        if (sweep == SWEEP_SQUARES)
+            push_squares(guest, layer, &cut, half);
+        else
+            push_post(guest, layer, &cut, half, sweep == SWEEP_MEASURE);
+        if (sweep == SWEEP_QUANTISE && alone) {
+            store_post(guest, layer, &cut, half, out);
+        } else if (sweep == SWEEP_QUANTISE) {
+            before = cut;
+            half_before = half;
+        }
+    }
+    if (before.images != 0)
+        store_post(guest, layer, &before, half_before, out);
+}
+
+/* Form of tcoef: range, standard, or stored where nothing is learned. */
+static uint32_t form_of(const struct cnnvp_guest *guest)
+{
+    if (guest->train.step == CNNVP_TRAIN_NO_STEP)
+        return 2;
+    return cnnvp_train_has(guest, CNNVP_TRAIN_STANDARD_BN) ? 1 : 0;
+}
+
+static void push_coefficients(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, int back)
+{
+    const struct cnnvp_tcoef coefficients = {
+        .channels = layer->co,
+        .epsilon = layer->epsilon,
+        .running = guest->train.step != CNNVP_TRAIN_NO_STEP ? guest->train.image->bn_momentum : 0,
+    };
+    cnnvp_train_push(guest, CNNVP_OPCODE_tcoef,
+                     form_of(guest) << CNNVP_STATUS_tcoef_form | (back ? 1u : 0u) << CNNVP_STATUS_tcoef_back, 0,
+                     CNNVP_TRAIN_BASE_COEF, &coefficients, sizeof coefficients);
+}
+
+static void save_norm(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer)
+{
+    cnnvp_train_save_held(guest, CNNVP_TRAIN_NORMS, 0, layer->co * CNNVP_TRAIN_NORM_BYTES, layer->norm_entries);
+}
+
+void cnnvp_train_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                      const struct cnnvp_train_bfp *out)
+{
+    const uint32_t block = layer->out_block;
+    const uint32_t relu = layer->relu << CNNVP_STATUS_texp_relu;
+    if (layer->norm && form_of(guest) == 1)
+        sweep_forward(guest, layer, SWEEP_SQUARES, out);
+    if (layer->norm)
+        push_coefficients(guest, layer, 0);
+    if (!layer->norm) {
+        push_measured(guest, layer, block, 0, relu);
+    } else if (block == CNNVP_TRAIN_BY_IMAGE) {
+        clear_measured(guest, layer, block, layer->co);
+        sweep_forward(guest, layer, SWEEP_MEASURE, out);
+        push_measured(guest, layer, block, layer->co, 0);
+    } else {
+        const uint32_t each = block == CNNVP_TRAIN_BY_CHANNEL;
+        push_exponents(guest, 1u << CNNVP_STATUS_texp_map | relu | each << CNNVP_STATUS_texp_each, 0, layer->co);
+    }
+    save_exponents(guest, block, layer->co, out->exponents);
+    sweep_forward(guest, layer, SWEEP_QUANTISE, out);
+    if (layer->norm && guest->train.step != CNNVP_TRAIN_NO_STEP) {
+        save_norm(guest, layer);
+        cnnvp_train_save_held(guest, CNNVP_TRAIN_EXTREMES, 0, layer->co * CNNVP_TRAIN_EXTREME_BYTES,
+                              layer->extreme_entries);
+    }
+}
+
+/* ---- softmax ---- */
+
+static void load_labels(struct cnnvp_guest *guest, const struct cnnvp_train_cut *cut, uint32_t half, uint32_t at)
+{
+    for (uint32_t i = 0; i < cut->images; ++i) {
+        const struct cnnvp_train_box box = {guest->train.data->labels + cnnvp_train_number(guest, cut->image + i) * 4u,
+                                            4, 1, 0, 1, 0};
+        cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, at + i * 4u, &box);
+    }
+}
+
+static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                           const struct cnnvp_train_cut *cut)
+{
+    const struct cnnvp_train *train = &guest->train;
+    const int learns = train->step != CNNVP_TRAIN_NO_STEP;
+    const uint32_t classes = layer->co;
+    const uint32_t record = (uint32_t)sizeof(struct cnnvp_train_result) + classes * SUM_BYTES;
+    const uint32_t labels = cnnvp_train_region(cut->images * classes * SUM_BYTES);
+    const uint32_t gradient = labels + cnnvp_train_region(cut->images * 4u);
+    const uint32_t records = gradient + cnnvp_train_region(cut->images * classes * SUM_BYTES);
+    const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
+    const struct cnnvp_train_box box = cnnvp_train_sums_box(layer->sums, classes, 1, 1, cut);
+    const int short_step = learns && train->images != train->image->batch;
+    const int by_image = layer->block == CNNVP_TRAIN_BY_IMAGE;
+    cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, 0, &box);
+    if (train->data->outputs != 0) {
+        const struct cnnvp_train_box kept =
+            cnnvp_train_sums_box(train->data->outputs + train->first * classes * SUM_BYTES, classes, 1, 1, cut);
+        cnnvp_train_put(guest, half, 0, &kept);
+    }
+    if (train->image->tag_softmax == 0)
+        return;
+    if (train->data->labels != 0)
+        load_labels(guest, cut, half, labels);
+    const struct cnnvp_tsoftmax softmax = {
+        .in_image_stride = classes,
+        .images = cut->images,
+        .classes = classes,
+        .format = cnnvp_train_format(guest),
+        .label_addr = labels,
+        .factor = short_step ? train->image->factor_last : train->image->factor,
+        .out_addr = gradient,
+        .out_image_stride = classes,
+        .entry = by_image ? cut->image : 0,
+        .entry_image_stride = (uint32_t)by_image,
+    };
+    cnnvp_train_push(guest, CNNVP_OPCODE_tsoftmax,
+                     1u << CNNVP_STATUS_tsoftmax_fp32 |
+                         (train->data->labels != 0 ? 1u : 0u) << CNNVP_STATUS_tsoftmax_gradient,
+                     middle(half), CNNVP_TRAIN_BASE_SOFTMAX, &softmax, sizeof softmax);
+    const struct cnnvp_theld held = {.address = records, .bytes = cut->images * record};
+    cnnvp_train_push(guest, CNNVP_OPCODE_tsave, (uint32_t)CNNVP_TRAIN_RECORDS << CNNVP_STATUS_tsave_buffer,
+                     middle(half), CNNVP_TRAIN_BASE_HELD, &held, sizeof held);
+    const uint32_t first = learns ? 0 : train->first;
+    const struct cnnvp_train_box results = {train->data->results + (first + cut->image) * record, cut->images * record,
+                                            1, 0, 1, 0};
+    cnnvp_train_put(guest, half, records, &results);
+    if (learns) {
+        const struct cnnvp_train_box back = cnnvp_train_sums_box(layer->back, classes, 1, 1, cut);
+        cnnvp_train_put(guest, half, gradient, &back);
+    }
+}
+
+void cnnvp_train_classify(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer)
+{
+    const uint32_t arrays = guest->train.image->arrays;
+    const uint32_t tag = guest->train.image->tag_softmax;
+    cnnvp_element_layer(&guest->element, tag != 0 ? tag : layer->tag_forward);
+    clear_measured(guest, layer, layer->block, 0);
+    for (uint32_t image = 0; image < guest->train.images; image += arrays) {
+        const struct cnnvp_train_cut cut = {
+            .image = image,
+            .images = cnnvp_train_smaller(arrays, guest->train.images - image),
+            .channels = layer->co,
+            .rows = 1,
+        };
+        classify_group(guest, layer, &cut);
+    }
+}
+
+/* ---- backward ---- */
+
+/* What a sweep makes of the errors. */
+enum back_sweep { BACK_REDUCE, BACK_MEASURE, BACK_QUANTISE };
+
+/* Where things lie in the half of a tile. */
+struct back_places {
+    uint32_t x, mask, ids, out;
+};
+
+static struct back_places back_places_of(const struct cnnvp_train_layer *layer, const struct cnnvp_train_cut *cut)
+{
+    const uint32_t maps = cut->images * cut->channels;
+    struct back_places places;
+    places.x = cnnvp_train_region(maps * layer->ph * layer->pw * SUM_BYTES);
+    places.mask = places.x + (layer->norm ? cnnvp_train_region(maps * layer->ho * layer->wo * SUM_BYTES) : 0);
+    places.ids = places.mask + (layer->relu ? cnnvp_train_region(maps * packed_bytes(layer->ho * layer->wo, 1)) : 0);
+    places.out = places.ids + (layer->pool ? cnnvp_train_region(maps * packed_bytes(layer->ph * layer->pw, 2)) : 0);
+    return places;
+}
+
+static void load_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                      const struct cnnvp_train_cut *cut, uint32_t half)
+{
+    const struct back_places places = back_places_of(layer, cut);
+    struct cnnvp_train_cut pooled = *cut;
+    pooled.rows = layer->ph;
+    const struct cnnvp_train_box errors = cnnvp_train_sums_box(layer->back, layer->co, layer->ph, layer->pw, &pooled);
+    cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, 0, &errors);
+    if (layer->norm) {
+        const struct cnnvp_train_box x = cnnvp_train_sums_box(layer->sums, layer->co, layer->ho, layer->wo, cut);
+        cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, places.x, &x);
+    }
+    if (layer->relu) {
+        const struct cnnvp_train_box mask = packed_box(layer, cut, layer->positive, packed_bytes(layer->ho * layer->wo, 1));
+        cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, places.mask, &mask);
+    }
+    if (layer->pool) {
+        const struct cnnvp_train_box ids = packed_box(layer, cut, layer->positions, packed_bytes(layer->ph * layer->pw, 2));
+        cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, places.ids, &ids);
+    }
+}
+
+static uint32_t back_status(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                            enum back_sweep sweep, int last)
+{
+    const int is_float = last || cnnvp_train_adds_float(guest);
+    return (is_float ? 1u : 0u) << CNNVP_STATUS_tpostback_fp32 | layer->norm << CNNVP_STATUS_tpostback_norm |
+           layer->relu << CNNVP_STATUS_tpostback_relu | layer->pool << CNNVP_STATUS_tpostback_pool |
+           (sweep == BACK_REDUCE ? 1u : 0u) << CNNVP_STATUS_tpostback_reduce |
+           (sweep == BACK_MEASURE ? 1u : 0u) << CNNVP_STATUS_tpostback_measure;
+}
+
+static void push_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                      const struct cnnvp_train_cut *cut, uint32_t half, enum back_sweep sweep, int last)
+{
+    const uint32_t plane = layer->ho * layer->wo;
+    const struct back_places places = back_places_of(layer, cut);
+    struct blocks blocks = measured(layer->block, cut, layer->norm ? layer->co : 0);
+    if (sweep == BACK_REDUCE && layer->norm)
+        blocks = (struct blocks){layer->co + cut->channel, cnnvp_train_pack(0, 1)};
+    const struct cnnvp_tpostback back = {
+        .in_image_stride = cut->channels * layer->ph * layer->pw,
+        .images = cut->images,
+        .channels = cut->channels,
+        .size = cnnvp_train_pack(layer->wo, layer->ho),
+        .scale_addr = CNNVP_TRAIN_HELD | guest->train.image->held_back,
+        .x_addr = places.x,
+        .x_image_stride = cut->channels * plane,
+        .norm_entry = cut->channel,
+        .out_addr = places.out,
+        .out_image_stride = cut->channels * plane,
+        .block = sweep == BACK_QUANTISE ? held_exponents(guest, layer->block, cut) : blocks.entry,
+        .block_strides = blocks.strides,
+        .mask_addr = places.mask,
+        .mask_image_stride = cut->channels * packed_bytes(plane, 1),
+        .id_addr = places.ids,
+        .id_image_stride = cut->channels * packed_bytes(layer->ph * layer->pw, 2),
+        .pool = POOL_2X2,
+        .format = cnnvp_train_format(guest),
+        .seed = cnnvp_train_seed_of(guest, layer, CNNVP_TRAIN_SEED_ERROR),
+        .first = (cut->image * layer->co + cut->channel) * plane,
+        .tensor_image_stride = layer->co * plane,
+        .first_value = cut->image * plane,
+    };
+    cnnvp_train_push(guest, CNNVP_OPCODE_tpostback, back_status(guest, layer, sweep, last), middle(half),
+                     CNNVP_TRAIN_BASE_BACK, &back, sizeof back);
+}
+
+static void store_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
+                       const struct cnnvp_train_cut *cut, uint32_t half)
+{
+    const struct cnnvp_train_box box = packed_box(layer, cut, layer->error.mantissas,
+                                                  layer->ho * layer->wo * guest->train.image->value_bytes);
+    cnnvp_train_put(guest, half, back_places_of(layer, cut).out, &box);
+}
+
+static void sweep_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, enum back_sweep sweep,
+                       int last)
+{
+    struct cnnvp_train_cut cut = {0};
+    struct cnnvp_train_cut before = {0};
+    uint32_t half_before = 0;
+    const int alone = guest->train.image->output_halves == 1u;
+    while (next_cut(guest, layer, &layer->back_tiles, &cut)) {
+        const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
+        load_back(guest, layer, &cut, half);
+        if (before.images != 0)
+            store_back(guest, layer, &before, half_before);
+        push_back(guest, layer, &cut, half, sweep, last);
+        if (sweep == BACK_QUANTISE && alone) {
+            store_back(guest, layer, &cut, half);
+        } else if (sweep == BACK_QUANTISE) {
+            before = cut;
+            half_before = half;
+        }
+    }
+    if (before.images != 0)
+        store_back(guest, layer, &before, half_before);
+}
+
+/* Exponents of the errors. Standard batch norm's backward does not map extremes, and blocks of images need their own. */
+static void choose_back_exponents(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, int last)
+{
+    const uint32_t block = layer->block;
+    if (!layer->norm) {
+        push_measured(guest, layer, block, 0, 0);
+    } else if (block == CNNVP_TRAIN_BY_IMAGE || form_of(guest) == 1) {
+        clear_measured(guest, layer, block, layer->co);
+        sweep_back(guest, layer, BACK_MEASURE, last);
+        push_measured(guest, layer, block, layer->co, 0);
+    } else {
+        const uint32_t each = block == CNNVP_TRAIN_BY_CHANNEL;
+        push_exponents(guest, 1u << CNNVP_STATUS_texp_back | each << CNNVP_STATUS_texp_each, layer->co, layer->co);
+    }
+}
+
+void cnnvp_train_post_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, int last)
+{
+    const uint32_t extremes = layer->co * CNNVP_TRAIN_EXTREME_BYTES;
+    const int known = last && layer->block != CNNVP_TRAIN_BY_CHANNEL; /* by the softmax module */
+    if (layer->norm) {
+        cnnvp_train_load_held(guest, CNNVP_TRAIN_NORMS, 0, layer->co * CNNVP_TRAIN_NORM_BYTES, layer->norm_entries);
+        cnnvp_train_load_held(guest, CNNVP_TRAIN_EXTREMES, 0, extremes, layer->extreme_entries);
+        cnnvp_train_clear_held(guest, CNNVP_TRAIN_EXTREMES, extremes, extremes);
+    } else if (!known) {
+        clear_measured(guest, layer, layer->block, 0);
+    }
+    if (!known)
+        sweep_back(guest, layer, BACK_REDUCE, last);
+    if (layer->norm)
+        push_coefficients(guest, layer, 1);
+    choose_back_exponents(guest, layer, last);
+    save_exponents(guest, layer->block, layer->co, layer->error.exponents);
+    sweep_back(guest, layer, BACK_QUANTISE, last);
+    if (!layer->norm)
+        return;
+    const struct cnnvp_tbnupdate update = {
+        .channels = layer->co,
+        .rate = guest->train.image->rate,
+        .momentum = guest->train.image->momentum,
+    };
+    cnnvp_element_layer(&guest->element, layer->tag_gradient);
+    cnnvp_train_push(guest, CNNVP_OPCODE_tbnupdate,
+                     (guest->train.image->momentum != 0 ? 1u : 0u) << CNNVP_STATUS_tbnupdate_momentum, 0,
+                     CNNVP_TRAIN_BASE_NORM_UPDATE, &update, sizeof update);
+    save_norm(guest, layer);
+    cnnvp_element_layer(&guest->element, layer->tag_backward);
+}

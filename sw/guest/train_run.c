@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The training application: batches through forward, backward, gradient and update; evaluations; inference. */
+#include "train.h"
+
+static const struct cnnvp_train_layer *last_layer(const struct cnnvp_guest *guest)
+{
+    return guest->train.layers + guest->train.image->layer_count - 1u;
+}
+
+/* Empty statistics; batch norm's values from memory. */
+static void prepare(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer)
+{
+    const uint32_t entries = layer->norm ? layer->co : cnnvp_train_exponents(guest, layer->out_block, layer->co);
+    cnnvp_train_clear_held(guest, CNNVP_TRAIN_EXTREMES, 0, entries * CNNVP_TRAIN_EXTREME_BYTES);
+    cnnvp_train_clear_held(guest, CNNVP_TRAIN_SUMS, 0, entries * CNNVP_TRAIN_SUM_BYTES);
+    if (layer->norm)
+        cnnvp_train_load_held(guest, CNNVP_TRAIN_NORMS, 0, layer->co * CNNVP_TRAIN_NORM_BYTES, layer->norm_entries);
+}
+
+static void forward(struct cnnvp_guest *guest)
+{
+    const struct cnnvp_train_layer *last = last_layer(guest);
+    for (const struct cnnvp_train_layer *layer = guest->train.layers; layer <= last; ++layer) {
+        cnnvp_element_layer(&guest->element, layer->tag_forward);
+        prepare(guest, layer);
+        cnnvp_train_forward(guest, layer);
+        if (layer != last)
+            cnnvp_train_post(guest, layer, &layer[1].in);
+    }
+    cnnvp_train_classify(guest, last);
+}
+
+static void backward(struct cnnvp_guest *guest)
+{
+    const struct cnnvp_train_layer *last = last_layer(guest);
+    for (const struct cnnvp_train_layer *layer = last;; --layer) {
+        cnnvp_element_layer(&guest->element, layer->tag_backward);
+        cnnvp_train_post_back(guest, layer, layer == last);
+        if (layer == guest->train.layers)
+            break;
+        cnnvp_train_error(guest, layer, layer - 1);
+    }
+}
+
+static void learn(struct cnnvp_guest *guest)
+{
+    for (const struct cnnvp_train_layer *layer = last_layer(guest);; --layer) {
+        cnnvp_element_layer(&guest->element, layer->tag_gradient);
+        cnnvp_train_learn(guest, layer);
+        if (layer == guest->train.layers)
+            break;
+    }
+}
+
+/* Sleeps until all that was pushed is done, and says so. -1: the element has stopped. */
+static int complete(struct cnnvp_guest *guest)
+{
+    cnnvp_element_layer(&guest->element, 0);
+    cnnvp_element_irq(&guest->element, guest->train.step);
+    if (cnnvp_element_finish(&guest->element) != 0)
+        return -1;
+    cnnvp_console(guest->machine, CNNVP_TRAIN_MARK);
+    /* A device access: whoever pauses the simulation at the mark does so before anything else happens. */
+    return cnnvp_element_finish(&guest->element);
+}
+
+static int run_step(struct cnnvp_guest *guest, uint32_t step)
+{
+    struct cnnvp_train *train = &guest->train;
+    const struct cnnvp_train_image *image = train->image;
+    const uint32_t epoch = step / image->steps_per_epoch;
+    const uint32_t done = step % image->steps_per_epoch * image->batch;
+    train->data = &image->training;
+    train->step = step;
+    train->first = epoch * image->training.count + done;
+    train->images = cnnvp_train_smaller(image->batch, image->training.count - done);
+    forward(guest);
+    backward(guest);
+    learn(guest);
+    return complete(guest);
+}
+
+/* Forward only: batch norm by its running values. */
+static int run_images(struct cnnvp_guest *guest)
+{
+    struct cnnvp_train *train = &guest->train;
+    const struct cnnvp_train_image *image = train->image;
+    train->data = &image->evaluation;
+    train->step = CNNVP_TRAIN_NO_STEP;
+    for (train->first = 0; train->first < image->evaluation.count; train->first += image->batch) {
+        train->images = cnnvp_train_smaller(image->batch, image->evaluation.count - train->first);
+        forward(guest);
+    }
+    return complete(guest);
+}
+
+static int run(struct cnnvp_guest *guest)
+{
+    const struct cnnvp_train_image *image = guest->train.image;
+    if (cnnvp_train_has(guest, CNNVP_TRAIN_INFERENCE))
+        return run_images(guest);
+    for (uint32_t step = image->first_step; step < image->steps; ++step) {
+        if (run_step(guest, step) != 0)
+            return -1;
+        const int ends_epoch = step % image->steps_per_epoch == image->steps_per_epoch - 1u;
+        if (ends_epoch && image->evaluation.count != 0 && run_images(guest) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int cnnvp_train_run(struct cnnvp_guest *guest)
+{
+    if (run(guest) == 0)
+        return 0;
+    cnnvp_element_explain(&guest->element);
+    return 1;
+}
