@@ -7,6 +7,7 @@
 #define CNNVP_CLI_H
 
 #include <argp.h>
+#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -20,7 +21,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cli_asm, cli_check, cli_diff, cli_disasm, cli_exec, cli_models, cli_report_page, cli_run, cli_sweep;
-extern const struct cli_command cli_memory;
+extern const struct cli_command cli_memory, cli_train;
 
 /* ---- messages (cli.c) ---- */
 
@@ -110,10 +111,18 @@ void cli_catch_signals(void);
 int cli_was_interrupted(void);
 CNNVP_MUST_USE cnnvp_result cli_platform_open(const struct cli_platform_options *options, const cnnvp_config *config,
                                               int timing_only, cnnvp_platform **platform);
+/* The same, with what the guest prints going somewhere else than to standard output. */
+CNNVP_MUST_USE cnnvp_result cli_platform_open_console(const struct cli_platform_options *options,
+                                                      const cnnvp_config *config, int timing_only,
+                                                      void (*console)(void *context, const void *data, size_t size),
+                                                      void *context, cnnvp_platform **platform);
 /* Statistics of a platform, marked `"partial": true` if the run did not come to its end, also into the file of --stats.
  * The text is NULL if it could not be had. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cli_statistics(const struct cli_platform_options *options, cnnvp_platform *platform,
                                            int partial, char **json);
+/* The same; `training` (may be NULL) is put at values.training. */
+CNNVP_MUST_USE cnnvp_result cli_statistics_trained(const struct cli_platform_options *options, cnnvp_platform *platform,
+                                                   int partial, json_t *training, char **json);
 /* Says on standard error how a run ended that did not end well. */
 void cli_report_end(const struct cnnvp_run_result *result);
 

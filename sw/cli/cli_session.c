@@ -34,6 +34,13 @@ int cli_was_interrupted(void)
 cnnvp_result cli_platform_open(const struct cli_platform_options *options, const cnnvp_config *config, int timing_only,
                                cnnvp_platform **platform)
 {
+    return cli_platform_open_console(options, config, timing_only, NULL, NULL, platform);
+}
+
+cnnvp_result cli_platform_open_console(const struct cli_platform_options *options, const cnnvp_config *config,
+                                       int timing_only, void (*console)(void *context, const void *data, size_t size),
+                                       void *context, cnnvp_platform **platform)
+{
     struct cnnvp_error error = {""};
     const struct cnnvp_platform_options platform_options = {
         .struct_size = sizeof platform_options,
@@ -41,31 +48,47 @@ cnnvp_result cli_platform_open(const struct cli_platform_options *options, const
         .verbosity = options->quiet ? -1 : options->verbose > 2 ? 2 : options->verbose,
         .trace = options->trace,
         .max_time_ps = options->max_time_ps,
+        .console = console,
+        .console_context = context,
     };
     return cli_report(cnnvp_platform_new(config, &platform_options, platform, &error), &error);
 }
 
-static char *mark_partial(const char *json)
+/* The statistics with "partial": true, and with `values` (may be NULL) among those that depend on data. */
+static char *complete_statistics(const char *json, int partial, json_t *training)
 {
     json_error_t error;
     json_t *root = json_loads(json, JSON_ALLOW_NUL, &error);
-    char *marked = NULL;
-    if (root && json_object_set_new(root, "partial", json_true()) == 0)
-        marked = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+    json_t *values = root ? json_object_get(root, "values") : NULL;
+    char *text = NULL;
+    int failed = root == NULL || (partial && json_object_set_new(root, "partial", json_true()) != 0);
+    if (!failed && training && !values) {
+        values = json_object();
+        failed = json_object_set_new(root, "values", values) != 0;
+    }
+    failed = failed || (training && json_object_set(values, "training", training) != 0);
+    if (!failed)
+        text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
     json_decref(root);
-    return marked;
+    return text;
 }
 
 cnnvp_result cli_statistics(const struct cli_platform_options *options, cnnvp_platform *platform, int partial,
                             char **json)
 {
+    return cli_statistics_trained(options, platform, partial, NULL, json);
+}
+
+cnnvp_result cli_statistics_trained(const struct cli_platform_options *options, cnnvp_platform *platform, int partial,
+                                    json_t *training, char **json)
+{
     *json = NULL;
     cnnvp_result result = cnnvp_platform_stats(platform, json);
-    if (result == CNNVP_DONE && partial) {
-        char *marked = mark_partial(*json);
+    if (result == CNNVP_DONE && (partial || training)) {
+        char *text = complete_statistics(*json, partial, training);
         free(*json);
-        *json = marked;
-        result = marked ? CNNVP_DONE : CNNVP_FAILED;
+        *json = text;
+        result = text ? CNNVP_DONE : CNNVP_FAILED;
     }
     if (result != CNNVP_DONE) {
         cli_message("the statistics could not be made");

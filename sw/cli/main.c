@@ -7,7 +7,7 @@
 
 #include "cli.h"
 
-static const struct cli_command *const commands[] = {&cli_run,   &cli_exec, &cli_models, &cli_check, &cli_memory,
+static const struct cli_command *const commands[] = {&cli_run,   &cli_train, &cli_exec, &cli_models, &cli_check, &cli_memory,
                                                      &cli_asm,   &cli_disasm, &cli_sweep,  &cli_diff, &cli_report_page};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp train: an ONNX network learns on the training engine. */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "train.h"
+
+enum {
+    KEY_DATASET = 0x300, KEY_EVAL, KEY_LIMIT, KEY_EPOCHS, KEY_STEPS, KEY_BATCH, KEY_LR, KEY_MOMENTUM, KEY_BN, KEY_LOG,
+    KEY_CHECKPOINT, KEY_EVERY, KEY_RESUME, KEY_INIT, KEY_ORDER, KEY_BLOCK, KEY_MASTER, KEY_ROUNDING, KEY_CPU, KEY_TIMING
+};
+
+/* The index of `text` among the words, which NULL ends. */
+static int choose(struct argp_state *state, const char *option, const char *text, const char *const *words)
+{
+    char list[120] = "";
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(text, words[i]) == 0)
+            return i;
+        (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
+    }
+    cli_usage(state, "%s: \"%s\" is not one of %s", option, text, list);
+    return 0;
+}
+
+/* A decimal number from `least` to `most`, where `least` itself is possible if `closed`. */
+static float real(struct argp_state *state, const char *option, const char *text, double least, int closed, double most)
+{
+    char *end = NULL;
+    errno = 0;
+    const double value = strtod(text, &end);
+    const int good = end != text && *end == '\0' && isfinite(value) && (closed ? value >= least : value > least) &&
+                     value < most && (value <= 0 || (float)value > 0);
+    if (!good)
+        cli_usage(state, "%s: \"%s\" is not a number %s %g and below %g", option, text, closed ? "from" : "above", least,
+                  most);
+    return (float)value;
+}
+
+static error_t parse_learning(int key, char *arg, struct argp_state *state, struct cnnvp_trainer_options *trainer)
+{
+    static const char *const norms[] = {"range", "standard", NULL};
+    static const char *const inits[] = {"file", "random", NULL};
+    static const char *const orders[] = {"kernel", "channel", NULL};
+    static const char *const blocks[] = {"tensor", "image", "channel", NULL};
+    static const char *const masters[] = {"32", "8", NULL};
+    static const char *const roundings[] = {"truncate", "nearest", "stochastic", NULL};
+    static const char *const cpus[] = {"iss", "host", NULL};
+    switch (key) {
+    case KEY_EPOCHS:
+        trainer->epochs = cli_number(state, "--epochs", arg, 1, UINT32_MAX);
+        return 0;
+    case KEY_STEPS:
+        trainer->steps = cli_number(state, "--steps", arg, 1, UINT64_MAX);
+        return 0;
+    case KEY_BATCH:
+        trainer->batch = (uint32_t)cli_number(state, "--batch", arg, 1, 65536);
+        return 0;
+    case KEY_LR:
+        trainer->rate = real(state, "--lr", arg, 0, 0, 1e6);
+        return 0;
+    case KEY_MOMENTUM:
+        trainer->momentum = real(state, "--momentum", arg, 0, 1, 1);
+        return 0;
+    case KEY_BN:
+        trainer->bn = (enum cnnvp_train_bn)choose(state, "--bn", arg, norms);
+        return 0;
+    case KEY_INIT:
+        trainer->random_weights = choose(state, "--init", arg, inits);
+        return 0;
+    case KEY_ORDER:
+        trainer->order = (enum cnnvp_train_order)choose(state, "--order", arg, orders);
+        return 0;
+    case KEY_BLOCK:
+        trainer->block = (enum cnnvp_train_block)choose(state, "--exponents", arg, blocks);
+        return 0;
+    case KEY_MASTER:
+        trainer->narrow = choose(state, "--weight-bits", arg, masters);
+        return 0;
+    case KEY_ROUNDING:
+        trainer->rounding = (enum cnnvp_rounding)choose(state, "--rounding", arg, roundings);
+        return 0;
+    case KEY_CPU:
+        trainer->cpu_host = choose(state, "--cpu", arg, cpus);
+        return 0;
+    case KEY_TIMING:
+        trainer->timing_only = 1;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct train_options *options = state->hook;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        options = cli_parse_init(state);
+        state->child_inputs[0] = &options->platform;
+        return 0;
+    case KEY_DATASET:
+        options->dataset = arg;
+        return 0;
+    case KEY_EVAL:
+        options->evaluation = arg;
+        return 0;
+    case KEY_LIMIT:
+        options->limit = cli_number(state, "--limit", arg, 1, UINT32_MAX);
+        return 0;
+    case 'o':
+        options->output = arg;
+        return 0;
+    case KEY_LOG:
+        options->log = arg;
+        return 0;
+    case KEY_CHECKPOINT:
+        options->checkpoint = arg;
+        return 0;
+    case KEY_EVERY:
+        options->checkpoint_every = cli_number(state, "--checkpoint-every", arg, 1, UINT64_MAX);
+        return 0;
+    case KEY_RESUME:
+        options->resume = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->file)
+            cli_usage(state, "one network is due, not also %s", arg);
+        options->file = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->file)
+            cli_usage(state, "which network? NETWORK.onnx is missing");
+        if (!options->dataset)
+            cli_usage(state, "what is it to learn from? --dataset is missing");
+        if (options->checkpoint_every && !options->checkpoint)
+            cli_usage(state, "--checkpoint-every needs --checkpoint");
+        return 0;
+    default:
+        return parse_learning(key, arg, state, &options->trainer);
+    }
+}
+
+static cnnvp_result check_options(const struct train_options *options)
+{
+    if (options->trainer.timing_only && (options->checkpoint || options->resume || options->log))
+        return cli_bad("%s needs the values that --timing-only leaves out",
+                       options->checkpoint ? "--checkpoint" : options->resume ? "--resume" : "--log");
+    /* A checkpoint may take the place of the one that was resumed from: that has been read by then. */
+    const char *resume = options->resume && options->checkpoint && strcmp(options->resume, options->checkpoint) == 0
+                             ? NULL
+                             : options->resume;
+    const struct cli_named_file files[] = {
+        {"", options->file, 0},
+        {"--platform", options->platform.platform, 0},
+        {"--resume", resume, 0},
+        {"--output", options->output, 1},
+        {"--log", options->log, 1},
+        {"--checkpoint", options->checkpoint, 1},
+        {"--stats", options->platform.stats, 1},
+        {"--trace", options->platform.trace, 1},
+    };
+    cnnvp_result result = cli_check_outputs(&options->platform);
+    if (result == CNNVP_DONE)
+        result = cli_check_distinct(files, sizeof files / sizeof *files);
+    if (result == CNNVP_DONE)
+        result = cli_check_output("--output", options->output);
+    if (result == CNNVP_DONE)
+        result = cli_check_output("--log", options->log);
+    if (result == CNNVP_DONE)
+        result = cli_check_output("--checkpoint", options->checkpoint);
+    return result;
+}
+
+static cnnvp_result read_dataset(const struct train *train, const char *text, uint64_t limit, cnnvp_dataset **dataset)
+{
+    struct cnnvp_error error = {""};
+    if (!text)
+        return CNNVP_DONE;
+    cnnvp_result result = cnnvp_dataset_new(text, limit, dataset, &error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_dataset_fit_network(*dataset, train->options->file, &error);
+    return cli_report(result, &error);
+}
+
+static cnnvp_result plan(struct train *train)
+{
+    struct train_options *options = train->options;
+    struct cnnvp_error error = {""};
+    options->trainer.struct_size = sizeof options->trainer;
+    options->trainer.seed = options->platform.seed;
+    options->trainer.dataset = train->dataset;
+    options->trainer.evaluation = train->evaluation;
+    cnnvp_result result = cli_report(
+        cnnvp_trainer_new(options->file, train->config, &options->trainer, &train->trainer, &error), &error);
+    if (result == CNNVP_DONE && options->resume)
+        result = train_checkpoint_read(train);
+    if (result == CNNVP_DONE)
+        cnnvp_trainer_info(train->trainer, &train->info);
+    return result;
+}
+
+static cnnvp_result open_platform(struct train *train)
+{
+    struct cnnvp_error error = {""};
+    const cnnvp_result result =
+        cli_platform_open_console(&train->options->platform, train->config, train->options->trainer.timing_only,
+                                  cnnvp_trainer_console, train->trainer, &train->platform);
+    if (result != CNNVP_DONE)
+        return result;
+    return cli_report(cnnvp_trainer_load(train->trainer, train->platform, &error), &error);
+}
+
+/* Trains, and writes what there is to write. */
+static cnnvp_result learn(struct train *train)
+{
+    const struct train_options *options = train->options;
+    struct cnnvp_error error = {""};
+    int complete = 0;
+    if (cli_was_interrupted()) {
+        cli_message("interrupted before the simulation began");
+        return CNNVP_FAILED;
+    }
+    cnnvp_result result = train_loop(train, &complete);
+    json_t *training = options->trainer.timing_only ? NULL : train_statistics(train);
+    cnnvp_result written =
+        cli_statistics_trained(&options->platform, train->platform, !complete, training, &train->json);
+    json_decref(training);
+    if (written == CNNVP_DONE && !options->trainer.timing_only)
+        written = train_write_log(train);
+    if (result == CNNVP_DONE && written == CNNVP_DONE && options->output && !options->trainer.timing_only)
+        written = cli_report(cnnvp_trainer_export(train->trainer, train->platform, options->output, &error), &error);
+    return result != CNNVP_DONE ? result : written;
+}
+
+static cnnvp_result print(const struct train *train)
+{
+    const struct train_options *options = train->options;
+    if (options->platform.quiet)
+        return CNNVP_DONE;
+    if (!options->trainer.timing_only)
+        train_show_curve(&train->history, stdout);
+    if (train->history.nonfinite)
+        (void)printf("%-20s  %" PRIu64 " outputs of the network\n", "not finite", train->history.nonfinite);
+    cnnvp_result result = cli_print_layers(train->json, stdout);
+    if (result == CNNVP_DONE)
+        result = cli_print_totals(train->json, stdout);
+    if (options->output && !options->trainer.timing_only)
+        (void)printf("%-20s  %s\n", "trained network", options->output);
+    if (options->log)
+        (void)printf("%-20s  %s\n", "log", options->log);
+    if (options->platform.stats)
+        (void)printf("%-20s  %s\n", "statistics", options->platform.stats);
+    if (options->platform.trace)
+        (void)printf("%-20s  %s\n", "trace", options->platform.trace);
+    return result;
+}
+
+static cnnvp_result run(struct train *train)
+{
+    const struct train_options *options = train->options;
+    cnnvp_result result = check_options(options);
+    if (result == CNNVP_DONE)
+        result = cli_configure(&options->platform, options->trainer.cpu_host, &train->config);
+    if (result == CNNVP_DONE)
+        result = read_dataset(train, options->dataset, options->limit, &train->dataset);
+    if (result == CNNVP_DONE)
+        result = read_dataset(train, options->evaluation, 0, &train->evaluation);
+    if (result == CNNVP_DONE)
+        result = plan(train);
+    if (result == CNNVP_DONE)
+        result = open_platform(train);
+    if (result == CNNVP_DONE)
+        result = learn(train);
+    result = (cnnvp_result)cli_close_trace(train->platform, (int)result);
+    cnnvp_platform_free(train->platform);
+    train->platform = NULL;
+    return result == CNNVP_DONE ? print(train) : result;
+}
+
+static const struct argp_option options_of_train[] = {
+    {"dataset", KEY_DATASET, "DATASET", 0, "Images to learn from: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip",
+     0},
+    {"eval", KEY_EVAL, "DATASET", 0, "Images that are only classified, at the end of each epoch", 0},
+    {"limit", KEY_LIMIT, "N", 0, "Learn from the first N images", 0},
+    {"output", 'o', "TRAINED.onnx", 0, "Write the network with what it has learned", 0},
+    {"log", KEY_LOG, "FILE.csv", 0, "Write step, loss and accuracy of each step", 0},
+    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "Keep what training goes on from, after each epoch and when interrupted", 0},
+    {"checkpoint-every", KEY_EVERY, "N", 0, "Keep it after every N steps instead", 0},
+    {"resume", KEY_RESUME, "FILE", 0, "Go on from a checkpoint: the same weights as without the interruption", 0},
+    {"epochs", KEY_EPOCHS, "N", 0, "Times that all images are learned from (default: 1)", 5},
+    {"steps", KEY_STEPS, "N", 0, "End after N steps in all, within the epochs", 5},
+    {"batch", KEY_BATCH, "N", 0, "Images of a step (default: 32); the last step of an epoch takes what is left", 5},
+    {"lr", KEY_LR, "F", 0, "Learning rate (default: 0.02)", 5},
+    {"momentum", KEY_MOMENTUM, "F", 0, "Momentum (default: 0.9)", 5},
+    {"bn", KEY_BN, "range|standard", 0, "Sigma of batch norm, from the range or the variance (default: range)", 5},
+    {"init", KEY_INIT, "file|random", 0,
+     "Begin with the file's weights, drawing those it has none for (default), or draw all of them", 5},
+    {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic", 0, "Rounding of mantissas (default: stochastic)", 6},
+    {"exponents", KEY_BLOCK, "tensor|image|channel", 0, "What shares an exponent (default: tensor)", 6},
+    {"weight-bits", KEY_MASTER, "32|8", 0, "Update a 32-bit copy of the weights (default), or the 8-bit mantissas", 6},
+    {"order", KEY_ORDER, "kernel|channel", 0,
+     "Convolutions keep partial sums on chip (default), or spill them for each channel as S001 has it", 6},
+    {"cpu", KEY_CPU, "iss|host", 0,
+     "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 6},
+    {"timing-only", KEY_TIMING, NULL, 0, "No arithmetic: times and traffic only; -o writes nothing", 6},
+    {0},
+};
+
+static int command(int argc, char **argv)
+{
+    const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {0}};
+    const struct argp argp = {
+        .options = options_of_train,
+        .parser = parse,
+        .args_doc = "NETWORK.onnx",
+        .doc = "Trains a network on the simulated training engine: forward, backward, gradients and update."
+               "\vThe platform is the preset `trainer` unless -p names another. The same seed gives the same weights, bit by "
+               "bit, also through --checkpoint and --resume. Exit status: 0 done, 1 the run failed or was interrupted, 2 bad "
+               "usage or input.",
+        .children = children,
+    };
+    struct train_options chosen = {
+        .platform = {.platform = "trainer"},
+        .trainer = {.rounding = CNNVP_ROUND_STOCHASTIC, .batch = 32, .rate = 0.02f, .momentum = 0.9f, .epochs = 1},
+    };
+    struct train train = {.options = &chosen};
+    cli_parse(&argp, "cnnvp train", 0, argc, argv, &chosen);
+    cli_catch_signals();
+    const int status = (int)run(&train);
+    cnnvp_trainer_free(train.trainer);
+    cnnvp_dataset_free(train.dataset);
+    cnnvp_dataset_free(train.evaluation);
+    cnnvp_config_free(train.config);
+    free(train.history.steps);
+    free(train.json);
+    cli_platform_options_clear(&chosen.platform);
+    return status;
+}
+
+const struct cli_command cli_train = {"train", "training of a network on the platform", command};

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of `cnnvp train`: options (cmd_train.c), the loop over steps (train_loop.c), checkpoints (train_checkpoint.c), and what
+ * the terminal and the log show (train_report.c). */
+#ifndef CNNVP_CLI_TRAIN_H
+#define CNNVP_CLI_TRAIN_H
+
+#include "cli.h"
+#include "cnnvp_data.h"
+#include "cnnvp_train.h"
+
+struct train_options {
+    struct cli_platform_options platform;
+    const char *file;
+    const char *dataset;
+    const char *evaluation;
+    const char *output;
+    const char *log;
+    const char *checkpoint;
+    const char *resume;
+    uint64_t checkpoint_every; /* steps; 0: at the end of each epoch */
+    uint64_t limit;
+    struct cnnvp_trainer_options trainer;
+};
+
+/* One step, or the evaluation behind an epoch. */
+struct train_point {
+    uint64_t step; /* complete ones, this one included */
+    uint64_t epoch;
+    uint64_t images;
+    uint64_t correct;
+    double loss;
+    uint64_t time_ps;
+};
+
+/* What has happened since the start of this program. */
+struct train_history {
+    struct train_point *steps;
+    size_t step_count;
+    size_t step_room;
+    uint64_t nonfinite; /* outputs of the network */
+};
+
+struct train {
+    struct train_options *options;
+    cnnvp_config *config;
+    cnnvp_dataset *dataset, *evaluation;
+    cnnvp_trainer *trainer;
+    cnnvp_platform *platform;
+    struct cnnvp_trainer_info info;
+    struct train_history history;
+    double started; /* seconds of a steady clock */
+    double shown;   /* when the progress line was */
+    uint64_t first_step;
+    size_t epoch_begin; /* in history: where the epoch began */
+    double epoch_loss;  /* of the last epoch's steps that this program made */
+    double epoch_accuracy;
+    struct train_point evaluated;  /* the last evaluation; images 0: none */
+    char *json;
+};
+
+/* ---- train_loop.c ---- */
+
+/* Trains until the end, an error or a signal. *complete: 1 where training came to its end. */
+CNNVP_MUST_USE cnnvp_result train_loop(struct train *train, int *complete);
+
+/* ---- train_checkpoint.c ---- */
+
+CNNVP_MUST_USE cnnvp_result train_checkpoint_write(struct train *train);
+/* Gives the state of --resume to the trainer. */
+CNNVP_MUST_USE cnnvp_result train_checkpoint_read(struct train *train);
+
+/* ---- train_report.c ---- */
+
+double train_clock(void);
+CNNVP_MUST_USE cnnvp_result train_history_add(struct train_history *history, const struct train_point *point);
+/* The line of progress on standard error, where it is due or `last` is set. */
+void train_show_progress(struct train *train, int last);
+void train_show_header(const struct train *train);
+/* A row of the table: the epoch's steps that this program made and, if not NULL, its evaluation. */
+void train_show_epoch(struct train *train, const struct train_point *evaluation);
+void train_show_curve(const struct train_history *history, FILE *stream);
+CNNVP_MUST_USE cnnvp_result train_write_log(const struct train *train);
+/* Steps, loss and accuracy for the statistics; NULL if there is no memory. */
+json_t *train_statistics(const struct train *train);
+
+#endif

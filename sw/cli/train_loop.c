@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Step after step, until the end, an error or a signal. */
+#include "train.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static struct train_point point_of(const struct cnnvp_train_record *record)
+{
+    return (struct train_point){.step = record->step + 1,
+                                .epoch = record->epoch,
+                                .images = record->images,
+                                .correct = record->correct,
+                                .loss = record->loss,
+                                .time_ps = record->time_ps};
+}
+
+static int is_epoch_end(const struct train *train, uint64_t step)
+{
+    return step == train->info.steps || step % train->info.steps_per_epoch == 0;
+}
+
+static cnnvp_result take_step(struct train *train, const struct cnnvp_train_record *record)
+{
+    const struct train_options *options = train->options;
+    const struct train_point point = point_of(record);
+    const int epoch_end = is_epoch_end(train, point.step);
+    if (train->history.step_count == 0)
+        train->first_step = record->step;
+    cnnvp_result result = train_history_add(&train->history, &point);
+    if (result != CNNVP_DONE)
+        return result;
+    train->history.nonfinite += record->nonfinite;
+    train_show_progress(train, 0);
+    if (epoch_end && !train->evaluation)
+        train_show_epoch(train, NULL);
+    if (options->checkpoint && (options->checkpoint_every ? point.step % options->checkpoint_every == 0 : epoch_end))
+        result = train_checkpoint_write(train);
+    return result;
+}
+
+/* The next event. A signal in the midst of a step: with a checkpoint the step is brought to its end first. */
+static cnnvp_result next_event(struct train *train, struct cnnvp_train_record *record)
+{
+    struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
+    struct cnnvp_error error = {""};
+    cnnvp_result result = cnnvp_trainer_step(train->trainer, train->platform, record, &end, &error);
+    while (result == CNNVP_FAILED && end.end == CNNVP_END_INTERRUPTED && train->options->checkpoint)
+        result = cnnvp_trainer_step(train->trainer, train->platform, record, &end, &error);
+    if (result == CNNVP_DONE)
+        return result;
+    if (error.text[0])
+        return cli_report(result, &error);
+    cli_report_end(&end);
+    return result;
+}
+
+static cnnvp_result stop(struct train *train)
+{
+    const struct train_history *history = &train->history;
+    const uint64_t step = history->step_count ? history->steps[history->step_count - 1].step : train->first_step;
+    if (!train->options->checkpoint) {
+        cli_message("interrupted after step %" PRIu64 "; --checkpoint would have kept what was learned", step);
+        return CNNVP_FAILED;
+    }
+    if (train_checkpoint_write(train) == CNNVP_DONE)
+        cli_message("interrupted after step %" PRIu64 "; --resume %s goes on from there", step,
+                    train->options->checkpoint);
+    return CNNVP_FAILED;
+}
+
+cnnvp_result train_loop(struct train *train, int *complete)
+{
+    struct cnnvp_train_record record = {.event = CNNVP_TRAIN_STEP};
+    cnnvp_result result = CNNVP_DONE;
+    *complete = 0;
+    train->started = train->shown = train_clock();
+    train_show_header(train);
+    for (;;) {
+        result = next_event(train, &record);
+        if (result != CNNVP_DONE)
+            break;
+        if (record.event == CNNVP_TRAIN_END) {
+            *complete = 1;
+            break;
+        }
+        if (record.event == CNNVP_TRAIN_EVALUATION) {
+            const struct train_point point = point_of(&record);
+            train_show_epoch(train, &point);
+        } else {
+            result = take_step(train, &record);
+        }
+        if (result == CNNVP_DONE && cli_was_interrupted())
+            result = stop(train);
+        if (result != CNNVP_DONE)
+            break;
+    }
+    train_show_progress(train, 1);
+    if (result == CNNVP_DONE && train->options->checkpoint)
+        result = train_checkpoint_write(train);
+    return result;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a training run shows: a line of progress, a row for each epoch, the loss as a curve, the log. */
+#include "train.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds between lines of progress, on a terminal and elsewhere. */
+#define SHOW_TERMINAL 0.2
+#define SHOW_FILE 10.0
+/* Steps whose mean the line of progress shows. */
+#define SHOWN_STEPS 16u
+enum { CURVE_COLUMNS = 64, CURVE_ROWS = 12 };
+
+double train_clock(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+cnnvp_result train_history_add(struct train_history *history, const struct train_point *point)
+{
+    if (history->step_count == history->step_room) {
+        const size_t room = history->step_room * 2 + 256;
+        struct train_point *steps = realloc(history->steps, room * sizeof *steps);
+        if (!steps) {
+            cli_message("out of memory");
+            return CNNVP_FAILED;
+        }
+        history->steps = steps;
+        history->step_room = room;
+    }
+    history->steps[history->step_count++] = *point;
+    return CNNVP_DONE;
+}
+
+/* Mean loss and share of right answers of steps [first, end). */
+static void summarise(const struct train_history *history, size_t first, size_t end, double *loss, double *accuracy)
+{
+    double images = 0, correct = 0, sum = 0;
+    for (size_t i = first; i < end; i++) {
+        images += (double)history->steps[i].images;
+        correct += (double)history->steps[i].correct;
+        sum += history->steps[i].loss * (double)history->steps[i].images;
+    }
+    *loss = images > 0 ? sum / images : 0;
+    *accuracy = images > 0 ? correct / images : 0;
+}
+
+/* "1.234 ms" */
+static const char *time_text(uint64_t ps, char text[32])
+{
+    static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
+    double value = (double)ps;
+    size_t unit = 0;
+    for (; unit + 1 < sizeof units / sizeof *units && value >= 1000.0; unit++)
+        value /= 1000.0;
+    (void)snprintf(text, 32, "%.4g %s", value, units[unit]);
+    return text;
+}
+
+/* "1:02:03" or "2:03" */
+static const char *eta_text(double seconds, char text[32])
+{
+    const uint64_t whole = seconds < 1e9 ? (uint64_t)(seconds + 0.5) : 999999999u;
+    if (whole >= 3600)
+        (void)snprintf(text, 32, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, whole / 3600, whole / 60 % 60, whole % 60);
+    else
+        (void)snprintf(text, 32, "%" PRIu64 ":%02" PRIu64, whole / 60, whole % 60);
+    return text;
+}
+
+void train_show_progress(struct train *train, int last)
+{
+    const struct train_history *history = &train->history;
+    const int terminal = isatty(STDERR_FILENO);
+    const double now = train_clock();
+    if (train->options->platform.quiet || history->step_count == 0 ||
+        (!last && now - train->shown < (terminal ? SHOW_TERMINAL : SHOW_FILE)))
+        return;
+    train->shown = now;
+    const struct train_point *point = &history->steps[history->step_count - 1];
+    const size_t first = history->step_count > SHOWN_STEPS ? history->step_count - SHOWN_STEPS : 0;
+    const double done = (double)(point->step - train->first_step);
+    const double left = (double)(train->info.steps - point->step);
+    double loss, accuracy;
+    char time[32], eta[32], values[80] = "";
+    summarise(history, first, history->step_count, &loss, &accuracy);
+    if (!train->options->trainer.timing_only)
+        (void)snprintf(values, sizeof values, "  loss %.4f  accuracy %.1f%%", loss, 100.0 * accuracy);
+    (void)fprintf(stderr, "%sstep %" PRIu64 "/%" PRIu64 "%s  simulated %s  ETA %s%s", terminal ? "\r\033[K" : "",
+                  point->step, train->info.steps, values, time_text(point->time_ps, time),
+                  eta_text((now - train->started) / done * left, eta), terminal && !last ? "" : "\n");
+    (void)fflush(stderr);
+}
+
+/* A line of progress must not stay before what follows. */
+static void clear_progress(void)
+{
+    if (isatty(STDERR_FILENO))
+        (void)fputs("\r\033[K", stderr);
+}
+
+void train_show_header(const struct train *train)
+{
+    if (train->options->platform.quiet)
+        return;
+    if (train->options->trainer.timing_only)
+        (void)printf("%6s %9s %16s\n", "epoch", "steps", "simulated time");
+    else
+        (void)printf("%6s %9s %10s %10s %11s %14s %16s\n", "epoch", "steps", "loss", "accuracy", "eval loss",
+                     "eval accuracy", "simulated time");
+    (void)fflush(stdout);
+}
+
+void train_show_epoch(struct train *train, const struct train_point *evaluation)
+{
+    const struct train_history *history = &train->history;
+    const size_t first = train->epoch_begin;
+    double loss, accuracy;
+    train->epoch_begin = history->step_count;
+    if (first == history->step_count)
+        return;
+    summarise(history, first, history->step_count, &loss, &accuracy);
+    train->epoch_loss = loss;
+    train->epoch_accuracy = accuracy;
+    if (evaluation)
+        train->evaluated = *evaluation;
+    if (train->options->platform.quiet)
+        return;
+    const struct train_point *last = &history->steps[history->step_count - 1];
+    char time[32], eval_loss[32] = "-", eval_accuracy[32] = "-";
+    if (evaluation) {
+        (void)snprintf(eval_loss, sizeof eval_loss, "%.4f", evaluation->loss);
+        (void)snprintf(eval_accuracy, sizeof eval_accuracy, "%.2f%%",
+                       100.0 * (double)evaluation->correct / (double)evaluation->images);
+    }
+    (void)time_text(evaluation ? evaluation->time_ps : last->time_ps, time);
+    clear_progress();
+    if (train->options->trainer.timing_only)
+        (void)printf("%6" PRIu64 " %9" PRIu64 " %16s\n", last->epoch + 1, last->step, time);
+    else
+        (void)printf("%6" PRIu64 " %9" PRIu64 " %10.4f %9.2f%% %11s %14s %16s\n", last->epoch + 1, last->step, loss,
+                     100.0 * accuracy, eval_loss, eval_accuracy, time);
+    (void)fflush(stdout);
+}
+
+/* Mean loss of each column's steps; returns the number of columns. */
+static size_t thin(const struct train_history *history, double means[CURVE_COLUMNS])
+{
+    const size_t columns = history->step_count < CURVE_COLUMNS ? history->step_count : CURVE_COLUMNS;
+    for (size_t column = 0; column < columns; column++) {
+        double accuracy;
+        summarise(history, history->step_count * column / columns, history->step_count * (column + 1) / columns,
+                  &means[column], &accuracy);
+    }
+    return columns;
+}
+
+void train_show_curve(const struct train_history *history, FILE *stream)
+{
+    double means[CURVE_COLUMNS];
+    const size_t columns = thin(history, means);
+    double top = 0;
+    for (size_t i = 0; i < columns; i++)
+        top = isfinite(means[i]) && means[i] > top ? means[i] : top;
+    if (columns < 2 || top <= 0)
+        return;
+    (void)fputc('\n', stream);
+    for (int row = CURVE_ROWS - 1; row >= 0; row--) {
+        char line[CURVE_COLUMNS + 1];
+        for (size_t i = 0; i < columns; i++) {
+            const double height = isfinite(means[i]) ? means[i] / top * (CURVE_ROWS - 1) : CURVE_ROWS;
+            line[i] = (int)(height + 0.5) == row ? '*' : ' ';
+        }
+        line[columns] = '\0';
+        char label[32] = "";
+        if (row % 4 == 3 || row == 0)
+            (void)snprintf(label, sizeof label, "%.3f", top * row / (CURVE_ROWS - 1));
+        (void)fprintf(stream, "%8s |%s\n", label, line);
+    }
+    (void)fprintf(stream, "%8s +", "loss");
+    for (size_t i = 0; i < columns; i++)
+        (void)fputc('-', stream);
+    (void)fprintf(stream, "\n%10s%-*" PRIu64 "%" PRIu64 "\n\n", "step ", (int)columns, history->steps[0].step,
+                  history->steps[history->step_count - 1].step);
+}
+
+/* A loss may be no number, which JSON cannot say. */
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *train_statistics(const struct train *train)
+{
+    const struct train_history *history = &train->history;
+    const json_int_t steps =
+        (json_int_t)(history->step_count ? history->steps[history->step_count - 1].step : train->first_step);
+    json_t *object = json_pack("{s:I, s:I, s:o, s:f}", "steps", steps, "nonfinite", (json_int_t)history->nonfinite, "loss",
+                               number(train->epoch_loss), "accuracy", train->epoch_accuracy);
+    if (object && train->evaluated.images &&
+        (json_object_set_new(object, "eval_loss", number(train->evaluated.loss)) != 0 ||
+         json_object_set_new(object, "eval_accuracy", json_real((double)train->evaluated.correct /
+                                                                (double)train->evaluated.images)) != 0)) {
+        json_decref(object);
+        return NULL;
+    }
+    return object;
+}
+
+cnnvp_result train_write_log(const struct train *train)
+{
+    struct cli_output output;
+    const struct train_history *history = &train->history;
+    if (!train->options->log)
+        return CNNVP_DONE;
+    const cnnvp_result result = cli_output_open(&output, train->options->log);
+    if (result != CNNVP_DONE)
+        return result;
+    (void)fputs("step,loss,accuracy\n", output.stream);
+    for (size_t i = 0; i < history->step_count; i++)
+        (void)fprintf(output.stream, "%" PRIu64 ",%.9g,%.9g\n", history->steps[i].step, history->steps[i].loss,
+                      (double)history->steps[i].correct / (double)history->steps[i].images);
+    return cli_output_close(&output, 1);
+}
