@@ -87,7 +87,7 @@ struct cnnvp_platform_options {
     uint32_t struct_size;      /* sizeof(struct cnnvp_platform_options) */
     int timing_only;           /* 1: no arithmetic, data pointers are NULL */
     int verbosity;             /* 0 errors and warnings, 1 information, 2 debug; -1 errors only */
-    const char *trace;         /* NULL, or a file name: .pftrace, .vcd */
+    const char *trace;         /* NULL, or a file name: .pftrace, .vcd, .fst */
     uint64_t max_time_ps;      /* simulated time after which a run fails; 0: no limit */
     /* Where console output goes; NULL: standard output. */
     void (*console)(void *context, const void *data, size_t size);
@@ -169,7 +169,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char 
 struct cnnvp_memory_options {
     uint32_t struct_size; /* sizeof(struct cnnvp_memory_options) */
     uint32_t outstanding; /* reads on their way at most, 1 or more; more than 1024 counts as that */
-    const char *trace;    /* NULL, or a file for the bandwidth over time: .pftrace, .vcd */
+    const char *trace;    /* NULL, or a file for the bandwidth over time: .pftrace, .vcd, .fst */
 };
 
 struct cnnvp_memory_result {

@@ -25,7 +25,8 @@
 /* Longest record: five numbers of ten bytes. */
 #define RECORD_BYTES 50u
 
-static const struct cnnvp_trace_format *const formats[] = {&cnnvp_trace_perfetto, &cnnvp_trace_vcd, &cnnvp_trace_series};
+static const struct cnnvp_trace_format *const formats[] = {&cnnvp_trace_perfetto, &cnnvp_trace_vcd, &cnnvp_trace_fst,
+                                                         &cnnvp_trace_series};
 
 #define FORMATS (sizeof formats / sizeof formats[0])
 
@@ -42,10 +43,16 @@ static cnnvp_result find_format(const char *file, const struct cnnvp_trace_forma
     int length;
 
     for (size_t i = 0; i < FORMATS; i++) {
-        if (ends_with(file, formats[i]->suffix)) {
-            *format = formats[i];
+        if (!ends_with(file, formats[i]->suffix))
+            continue;
+        *format = formats[i];
+        if (formats[i]->write)
             return CNNVP_DONE;
-        }
+        snprintf(error->text, sizeof error->text,
+                 "%.1000s: this cnnvp was built without GTKWave's fstapi.c and cannot write %s; write .vcd, or install "
+                 "Debian's package verilator, which has it, and build again",
+                 file, formats[i]->suffix);
+        return CNNVP_BAD_INPUT;
     }
     length = snprintf(error->text, sizeof error->text, "%.1000s: unknown kind of trace; the name ends in", file);
     for (size_t i = 0; i < FORMATS; i++)

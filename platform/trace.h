@@ -67,11 +67,13 @@ struct cnnvp_trace;
 struct cnnvp_trace_format {
     const char *suffix;
     const char *title;
+    /* NULL: this build cannot */
     void (*write)(struct cnnvp_trace *trace, cnnvp_output *output);
 };
 
 extern const struct cnnvp_trace_format cnnvp_trace_perfetto;
 extern const struct cnnvp_trace_format cnnvp_trace_vcd;
+extern const struct cnnvp_trace_format cnnvp_trace_fst;
 extern const struct cnnvp_trace_format cnnvp_trace_series;
 
 struct cnnvp_trace {

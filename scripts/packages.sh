@@ -2,10 +2,12 @@
 # Sourced by quickstart.sh and test.sh: installs the Debian packages that are missing. Needs neither network nor root
 # where nothing is.
 
-# Compilers and build; libraries; the guest's compiler; data (the digits travel with python3-sklearn).
+# Compilers and build; libraries; the writer of FST traces (in verilator); the guest's compiler; data (the digits travel
+# with python3-sklearn).
 CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
     libsystemc-dev libfyaml-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev zlib1g-dev
     libonnx-dev libprotobuf-c-dev protobuf-c-compiler
+    verilator
     gcc-riscv64-unknown-elf
     python3 python3-numpy python3-sklearn"
 # What the tests need beyond that: the test library, readers of other people's for what is written.

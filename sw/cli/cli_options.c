@@ -137,7 +137,7 @@ static const struct argp_option platform_options[] = {
     OPTION_PLATFORM,
     OPTION_SET,
     {"stats", KEY_STATS, "FILE.json", 0, "Write the statistics", 2},
-    {"trace", KEY_TRACE, "FILE", 0, "Write a trace: .pftrace for ui.perfetto.dev, .vcd for waveforms", 2},
+    {"trace", KEY_TRACE, "FILE", 0, "Write a trace: .pftrace for ui.perfetto.dev, .vcd or .fst for waveforms", 2},
     {"max-time", KEY_MAX_TIME, "TIME", 0, "End with status 1 after this simulated time, such as 2s or 1.5ms", 3},
     {"seed", KEY_SEED, "N", 0, "Seed of everything random (default: 0)", 3},
     {"quiet", 'q', NULL, 0, "Print errors and asked-for results only", 4},

@@ -84,7 +84,7 @@ static int command(int argc, char **argv)
     static const struct argp_option option_list[] = {
         {"outstanding", KEY_OUTSTANDING, "N", 0, "Reads on their way at most (default: 32)", 0},
         {"stats", KEY_STATS, "FILE.json", 0, "Where statistics go", 0},
-        {"trace", KEY_TRACE, "FILE", 0, "Where bandwidth over time goes: .pftrace or .vcd", 0},
+        {"trace", KEY_TRACE, "FILE", 0, "Where bandwidth over time goes: .pftrace, .vcd or .fst", 0},
         {0}};
     const struct argp_child children[] = {{&cli_config_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {

@@ -38,6 +38,18 @@ for options in "" "-s dram.preset=ddr3-1600" "-p window -s dma.outstanding=64"; 
     /usr/bin/python3 "$SOURCE/tests/cli/check_links.py" links.json links.vcd || fail "links with $options"
 done
 
+# FST, where the build has its writer, says what VCD says; GTKWave's own converter reads it.
+"$CNNVP" run "$network" --timing-only -q --trace run.fst 2>err && {
+    expect 0 run "$network" --timing-only -q --trace run.vcd
+    [ -s run.fst ] || fail "no run.fst"
+    absent run.fst.dir
+    if command -v fst2vcd >/dev/null; then
+        fst2vcd -f run.fst -o back.vcd || fail "fst2vcd: status $?"
+        /usr/bin/python3 "$SOURCE/tests/cli/check_fst.py" run.vcd back.vcd || fail "run.fst and run.vcd differ"
+    fi
+}
+[ -e run.fst ] || grep -q "was built without GTKWave's fstapi.c" err || fail "$(cat err)"
+
 # Labels: those that the float model gives are all right.
 /usr/bin/python3 - "$SOURCE" <<'PYTHON'
 import numpy, sys

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * FST, GTKWave's compressed waveform, by its own writer (fstapi.c, MIT), which is compiled in where the build finds it.
+ * The writer wants a file name and says nothing of a full disk: it writes into a folder of its own beside the output, its
+ * reader then looks whether all is there, and the bytes go on to the output.
+ */
+#include "trace_wave.h"
+
+#ifdef CNNVP_FST
+
+#include <fstapi.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PICOSECONDS (-12)
+#define WIDEST (8u * CNNVP_WAVE_CHARACTERS)
+
+struct file {
+    void *writer;
+    uint32_t signals;
+    cnnvp_time last;
+    char bits[WIDEST + 1];
+};
+
+/* ---- what the signals call ---- */
+
+static void open_scope(void *context, const char *name)
+{
+    struct file *file = context;
+
+    fstWriterSetScope(file->writer, FST_ST_VCD_MODULE, name, NULL);
+}
+
+static void close_scope(void *context)
+{
+    struct file *file = context;
+
+    fstWriterSetUpscope(file->writer);
+}
+
+static void declare(void *context, uint32_t signal, const char *name, uint32_t width)
+{
+    struct file *file = context;
+
+    (void)fstWriterCreateVar(file->writer, width > 1 ? FST_VT_VCD_REG : FST_VT_VCD_WIRE, FST_VD_IMPLICIT, width, name, 0);
+    file->signals = signal + 1;
+}
+
+static void write_time(void *context, cnnvp_time time)
+{
+    struct file *file = context;
+
+    fstWriterEmitTimeChange(file->writer, time);
+    file->last = time;
+}
+
+static void begin_first(void *context)
+{
+    write_time(context, 0);
+}
+
+static void end_first(void *context)
+{
+    (void)context;
+}
+
+/* As many characters as the signal has bits. */
+static void write_value(void *context, uint32_t signal, uint32_t width, struct cnnvp_wave_value value)
+{
+    struct file *file = context;
+    size_t letters = value.text ? strnlen(value.text, CNNVP_WAVE_CHARACTERS) : 0;
+
+    memset(file->bits, '0', width);
+    for (size_t i = 0; i < letters; i++)
+        for (unsigned bit = 0; bit < 8; bit++)
+            file->bits[width - 8 * (letters - i) + bit] = (char)('0' + ((unsigned char)value.text[i] >> (7 - bit) & 1));
+    for (uint32_t bit = 0; !value.text && bit < width && bit < 64; bit++)
+        file->bits[width - 1 - bit] = (char)('0' + (value.number >> bit & 1));
+    fstWriterEmitValueChange(file->writer, signal + 1, file->bits);
+}
+
+static const struct cnnvp_wave_writer wave = {open_scope, close_scope, declare, begin_first,
+                                              end_first,  write_time,  write_value};
+
+/* ---- the file ---- */
+
+static int is_complete(const char *name, const struct file *file)
+{
+    void *reader = fstReaderOpen(name);
+    int complete = reader && fstReaderGetVarCount(reader) == file->signals && fstReaderGetEndTime(reader) == file->last &&
+                   fstReaderGetValueChangeSectionCount(reader) > 0;
+
+    if (reader)
+        fstReaderClose(reader);
+    return complete;
+}
+
+static int copy(const char *name, cnnvp_output *output)
+{
+    unsigned char buffer[4096];
+    FILE *stream = fopen(name, "rb");
+    size_t got;
+    int good;
+
+    while (stream && (got = fread(buffer, 1, sizeof buffer, stream)) > 0)
+        cnnvp_output_write(output, buffer, got);
+    good = stream && !ferror(stream);
+    if (stream)
+        (void)fclose(stream);
+    return good;
+}
+
+static int write_file(struct cnnvp_trace *trace, const char *name, cnnvp_output *output)
+{
+    struct file *file = calloc(1, sizeof *file);
+    int good = 0;
+
+    if (file)
+        file->writer = fstWriterCreate(name, 1);
+    if (file && file->writer) {
+        /* By itself the header would have today's date. */
+        fstWriterSetDate(file->writer, "");
+        fstWriterSetVersion(file->writer, "cnnvp " CNNVP_VERSION);
+        fstWriterSetTimescale(file->writer, PICOSECONDS);
+        fstWriterSetPackType(file->writer, FST_WR_PT_LZ4);
+        cnnvp_wave_write(trace, &wave, file);
+        fstWriterClose(file->writer);
+        good = is_complete(name, file) && copy(name, output);
+    }
+    free(file);
+    return good;
+}
+
+static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
+{
+    static const char suffix[] = ".dir-XXXXXX";
+    size_t length = strlen(trace->file);
+    char *folder = malloc(length + sizeof suffix);
+    char *name = malloc(length + sizeof suffix + 2);
+
+    if (folder && name) {
+        memcpy(folder, trace->file, length);
+        memcpy(folder + length, suffix, sizeof suffix);
+    }
+    if (!folder || !name || !mkdtemp(folder)) {
+        trace->error = folder && name ? errno : ENOMEM;
+    } else {
+        memcpy(name, folder, length + sizeof suffix - 1);
+        memcpy(name + length + sizeof suffix - 1, "/t", 3);
+        if (!write_file(trace, name, output) && !trace->error)
+            trace->error = ENOSPC; /* the writer does not say; this is what it mostly is */
+        (void)unlink(name);
+        (void)rmdir(folder);
+    }
+    free(folder);
+    free(name);
+}
+
+const struct cnnvp_trace_format cnnvp_trace_fst = {".fst", "compressed waveform", write_trace};
+
+#else
+
+const struct cnnvp_trace_format cnnvp_trace_fst = {".fst", "compressed waveform", NULL};
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trace as signals of a waveform, one scope for each instance:
+ *   TRACK_busy   1 while a span lasts        TRACK_spans  number of spans begun (tells spans that touch apart)
+ *   TRACK_layer  the span's tag: layer + 1   TRACK_op     its name in ASCII
+ *   counters as 64-bit numbers, interrupts as wires; in the scope `links` each link's bandwidth in bytes per second.
+ * At one time a signal changes once, to the last of its values; a span without length shows in TRACK_spans alone.
+ */
+#include "trace_wave.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum part { BUSY, SPANS, LAYER, OP, TRACK_PARTS };
+
+struct signal {
+    uint64_t value; /* TRACK_op: as in dump.texts */
+    uint64_t shown;
+    uint32_t width;
+    int is_text;
+    int changed; /* is in the list */
+};
+
+struct dump {
+    const struct cnnvp_trace *trace;
+    const struct cnnvp_wave_writer *writer;
+    void *file;
+    struct signal *signals;
+    uint32_t *first; /* signal of each stream */
+    uint32_t *texts; /* of each name: 0 nothing to show, else 1 + the first name that shows the same */
+    uint32_t signal_count;
+    uint32_t *changes;
+    uint32_t change_count;
+    cnnvp_time now;
+    int started; /* the first values have been written */
+};
+
+/* ---- declarations ---- */
+
+/* Names of scopes and signals are identifiers. */
+static void put_identifier(char *name, size_t size, const char *text, const char *suffix)
+{
+    snprintf(name, size, "%.100s%s", text, suffix);
+    for (char *c = name; *c; c++)
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '_'))
+            *c = '_';
+}
+
+static void declare(struct dump *dump, const char *text, const char *suffix, uint32_t width)
+{
+    char name[160];
+
+    put_identifier(name, sizeof name, text, suffix);
+    dump->writer->declare(dump->file, dump->signal_count, name, width);
+    dump->signals[dump->signal_count++].width = width;
+}
+
+static void declare_stream(struct dump *dump, uint32_t number)
+{
+    const struct cnnvp_stream *stream = &dump->trace->streams[number];
+    const struct cnnvp_instance *instances = dump->trace->platform->instances;
+    const struct cnnvp_unit *unit = instances[stream->instance].unit;
+    char link[256];
+
+    dump->first[number] = dump->signal_count;
+    switch (stream->kind) {
+    case CNNVP_STREAM_TRACK:
+        declare(dump, unit->tracks[stream->index], "_busy", 1);
+        declare(dump, unit->tracks[stream->index], "_spans", 32);
+        declare(dump, unit->tracks[stream->index], "_layer", 16);
+        declare(dump, unit->tracks[stream->index], "_op", 8 * CNNVP_WAVE_CHARACTERS);
+        dump->signals[dump->first[number] + OP].is_text = 1;
+        break;
+    case CNNVP_STREAM_COUNTER:
+        declare(dump, unit->counters[stream->index].name, "", 64);
+        break;
+    case CNNVP_STREAM_LEVEL:
+        declare(dump, unit->ports[stream->index].name, "", 1);
+        break;
+    case CNNVP_STREAM_LINK:
+        snprintf(link, sizeof link, "%.45s_to_%.45s", instances[stream->instance].name,
+                 instances[stream->index].name);
+        declare(dump, link, "", 64);
+        break;
+    }
+}
+
+static void open_scope(struct dump *dump, const char *text)
+{
+    char name[128];
+
+    put_identifier(name, sizeof name, text, "");
+    dump->writer->open_scope(dump->file, name);
+}
+
+static void declare_all(struct dump *dump)
+{
+    const struct cnnvp_trace *trace = dump->trace;
+    uint32_t last = UINT32_MAX;
+
+    open_scope(dump, trace->platform->platform_name && trace->platform->platform_name[0]
+                         ? trace->platform->platform_name
+                         : "platform");
+    for (uint32_t i = 0; i < trace->stream_count; i++) {
+        uint32_t scope = i < trace->fixed_streams ? trace->streams[i].instance : UINT32_MAX - 1;
+
+        if (scope != last) {
+            if (i > 0)
+                dump->writer->close_scope(dump->file);
+            open_scope(dump, i < trace->fixed_streams ? trace->platform->instances[scope].name : "links");
+        }
+        last = scope;
+        declare_stream(dump, i);
+    }
+    if (trace->stream_count)
+        dump->writer->close_scope(dump->file);
+    dump->writer->close_scope(dump->file);
+}
+
+/* ---- changes ---- */
+
+static void change(struct dump *dump, uint32_t number, uint64_t value)
+{
+    struct signal *signal = &dump->signals[number];
+
+    signal->value = value;
+    if (!signal->changed) {
+        signal->changed = 1;
+        dump->changes[dump->change_count++] = number;
+    }
+}
+
+static void write_value(struct dump *dump, uint32_t number)
+{
+    struct signal *signal = &dump->signals[number];
+    struct cnnvp_wave_value value = {signal->value, NULL};
+
+    if (signal->is_text && signal->value)
+        value.text = dump->trace->names[signal->value - 1];
+    dump->writer->value(dump->file, number, signal->width, value);
+    signal->shown = signal->value;
+}
+
+/* All that has changed at the present time. */
+static void write_step(struct dump *dump)
+{
+    int has_time = 0;
+
+    if (!dump->started) {
+        dump->started = 1;
+        dump->writer->begin_first(dump->file);
+        for (uint32_t i = 0; i < dump->signal_count; i++)
+            write_value(dump, i);
+        dump->writer->end_first(dump->file);
+        has_time = 1;
+    }
+    for (uint32_t i = 0; i < dump->change_count; i++) {
+        struct signal *signal = &dump->signals[dump->changes[i]];
+
+        signal->changed = 0;
+        if (signal->value == signal->shown)
+            continue;
+        if (!has_time)
+            dump->writer->time(dump->file, dump->now);
+        has_time = 1;
+        write_value(dump, dump->changes[i]);
+    }
+    dump->change_count = 0;
+}
+
+static void apply(struct dump *dump, const struct cnnvp_event *event)
+{
+    uint32_t first = dump->first[event->stream];
+
+    switch (event->type) {
+    case CNNVP_EVENT_BEGIN:
+        change(dump, first + BUSY, 1);
+        change(dump, first + SPANS, (dump->signals[first + SPANS].value + 1) & UINT32_MAX);
+        change(dump, first + LAYER, event->tag & 0xFFFF);
+        change(dump, first + OP, dump->texts[event->name]);
+        break;
+    case CNNVP_EVENT_END:
+        change(dump, first + BUSY, 0);
+        change(dump, first + LAYER, 0);
+        change(dump, first + OP, 0);
+        break;
+    case CNNVP_EVENT_VALUE:
+        change(dump, first, event->value);
+        break;
+    }
+}
+
+static void write_changes(struct dump *dump, struct cnnvp_merge *merge)
+{
+    struct cnnvp_event event;
+
+    while (cnnvp_merge_next(merge, &event)) {
+        if (event.time > dump->now) {
+            write_step(dump);
+            dump->now = event.time;
+        }
+        apply(dump, &event);
+    }
+    write_step(dump);
+    if (dump->trace->end_ps > dump->now)
+        dump->writer->time(dump->file, dump->trace->end_ps);
+}
+
+static void number_texts(struct dump *dump)
+{
+    char **names = dump->trace->names;
+
+    for (uint32_t i = 0; i < dump->trace->name_count; i++) {
+        uint32_t same = 0;
+
+        while (strncmp(names[same], names[i], CNNVP_WAVE_CHARACTERS) != 0)
+            same++;
+        dump->texts[i] = names[i][0] ? same + 1 : 0;
+    }
+}
+
+uint32_t cnnvp_wave_signals(const struct cnnvp_trace *trace)
+{
+    return trace->stream_count * TRACK_PARTS;
+}
+
+void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer *writer, void *file)
+{
+    struct dump dump = {.trace = trace, .writer = writer, .file = file};
+    struct cnnvp_merge *merge = cnnvp_merge_new(trace);
+    size_t signals = (size_t)cnnvp_wave_signals(trace) + 1;
+
+    dump.signals = calloc(signals, sizeof *dump.signals);
+    dump.changes = calloc(signals, sizeof *dump.changes);
+    dump.first = calloc((size_t)trace->stream_count + 1, sizeof *dump.first);
+    dump.texts = calloc((size_t)trace->name_count + 1, sizeof *dump.texts);
+    if (merge && dump.signals && dump.changes && dump.first && dump.texts) {
+        number_texts(&dump);
+        declare_all(&dump);
+        write_changes(&dump, merge);
+    } else {
+        trace->error = ENOMEM;
+    }
+    free(dump.signals);
+    free(dump.changes);
+    free(dump.first);
+    free(dump.texts);
+    cnnvp_merge_free(merge);
+}
