@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the blocks of S001's training engine hand to each other: tiles of values on their way through the multi-function
- * module, and the entries of its buffers.
+ * What the blocks of S001's training engine hand to each other: a tile of values on its way through the multi-function
+ * module, and the entries of its buffers. A block of one's own that speaks this can take the place of a built-in one.
+ *
+ * A tile is one access with op CNNVP_COMMAND; `data` is a struct cnnvp_tile, `words` the values that cross. A block does
+ * its part on it, hands it to the next block within the same call and returns that one's status. With CNNVP_DEBUG it
+ * only checks that it could: entries that its buffers do not have, matrices that do not fit into them. The multi-function
+ * module asks so before each tile, so a tile that is then sent is not refused midway.
+ *
+ * Blocks work side by side as a pipeline: each raises `cycles` to its own if those are more, and adds the stages of its
+ * pipeline to `fill`. The module charges cycles + fill.
  */
 #ifndef CNNVP_TILE_H
 #define CNNVP_TILE_H
@@ -14,6 +22,171 @@ extern "C" {
 
 /* Set in the address of scales and exponents that lie in the max-min buffer, not in the intermediate buffer. */
 #define CNNVP_TILE_HELD (UINT32_C(1) << 30)
+
+/* An entry of the max-min buffer. Without values min is +infinity and max -infinity. */
+struct cnnvp_extremes {
+    float min, max;          /* of finite values */
+    uint32_t min_at, max_at; /* numbers of the first such values in their channel */
+};
+
+/* An entry of the sum buffer. */
+struct cnnvp_sums {
+    double sum;         /* of finite values */
+    double squares;     /* of their distances from the mean */
+    uint32_t count;     /* finite values */
+    uint32_t nonfinite; /* others */
+    uint32_t reserved[2];
+};
+
+/* An entry of the batch norm buffer: parameters of a channel, of forward and of backward. */
+struct cnnvp_norm {
+    float gamma, beta;
+    float gamma_velocity, beta_velocity;
+    float running_mean, running_sigma;
+    float scale, offset; /* forward: y = scale * x + offset */
+    double mean, sigma;
+    double dgamma, dbeta; /* dgamma before the coefficients of backward: sum of dy * (x - mean) */
+    float dy_scale, x_scale, dy_offset; /* backward: dx = dy_scale * dy + x_scale * x + dy_offset */
+    float extreme;                      /* and this more at the maximum, as much less at the minimum */
+    float dy_at_min, dy_at_max;         /* errors there */
+    uint32_t count;                     /* values that mean and sigma are of */
+    uint32_t reserved;
+};
+
+/* A record of the output data buffer is this and a probability (binary32) for each class. */
+struct cnnvp_class_result {
+    uint32_t predicted;
+    uint32_t correct; /* 1: it is the label */
+    float loss;
+    uint32_t nonfinite; /* inputs that were no numbers */
+};
+
+enum cnnvp_tile_kind {
+    CNNVP_TILE_STATISTICS = 0,        /* statistics, sum: extremes and sums of `values` */
+    CNNVP_TILE_SQUARES = 1,           /* sum: squares of `values` */
+    CNNVP_TILE_EXTREMES = 2,          /* statistics: extremes of `values`, for another block */
+    CNNVP_TILE_COEFFICIENTS = 3,      /* batch norm */
+    CNNVP_TILE_COEFFICIENTS_BACK = 4, /* batch norm */
+    CNNVP_TILE_EXPONENTS = 5,         /* quantise */
+    CNNVP_TILE_FORWARD = 6,           /* batch norm, ReLU, quantise, max pool, encode */
+    CNNVP_TILE_UNPACK = 7,            /* encode: matrices from memory */
+    CNNVP_TILE_BACKWARD = 8,          /* max pool back, ReLU back, batch norm, quantise, max pool, encode */
+    CNNVP_TILE_SOFTMAX = 9,           /* softmax, statistics */
+    CNNVP_TILE_UPDATE = 10,           /* update, statistics */
+    CNNVP_TILE_NORM_UPDATE = 11       /* BN update */
+};
+
+/* What of it is wanted. */
+enum cnnvp_tile_flag {
+    CNNVP_TILE_NORM = 1u << 0,     /* batch norm */
+    CNNVP_TILE_RELU = 1u << 1,     /* ReLU; exponents: of positive parts */
+    CNNVP_TILE_POOL = 1u << 2,     /* max pool */
+    CNNVP_TILE_KEEP = 1u << 3,     /* forward: leave 0/1 matrix and positions */
+    CNNVP_TILE_FLOAT = 1u << 4,    /* forward: no quantiser */
+    CNNVP_TILE_MEASURE = 1u << 5,  /* extremes in place of mantissas */
+    CNNVP_TILE_REDUCE = 1u << 6,   /* backward: sums and extremes of errors in place of batch norm */
+    CNNVP_TILE_MAP = 1u << 7,      /* exponents: extremes go through batch norm */
+    CNNVP_TILE_MAP_BACK = 1u << 8, /* exponents: through its backward */
+    CNNVP_TILE_EACH = 1u << 9,     /* exponents: one for each entry */
+    CNNVP_TILE_GRADIENT = 1u << 10, /* softmax: with labels */
+    CNNVP_TILE_MOMENTUM = 1u << 11, /* updates: with velocities */
+    CNNVP_TILE_APART = 1u << 12     /* extremes: values at the two positions of batch norm's extremes are left out */
+};
+
+/* Forms of batch norm's coefficients. */
+enum cnnvp_norm_form {
+    CNNVP_NORM_RANGE = 0,
+    CNNVP_NORM_STANDARD = 1,
+    CNNVP_NORM_STORED = 2,
+    CNNVP_NORM_NONE = 3
+};
+
+/* Values of a tile are [images][channels][plane], contiguous. Pointers are NULL in timing-only, and where a tile has no
+ * use for them. They stay valid for the call only. */
+struct cnnvp_tile {
+    uint32_t kind;  /* enum cnnvp_tile_kind */
+    uint32_t flags; /* of enum cnnvp_tile_flag */
+    uint32_t images;
+    uint32_t channels;
+    uint32_t height, width; /* of a plane, before the pool */
+    uint64_t plane;         /* height * width, 1 or more */
+
+    /* the module: sets of blocks, one for each image at a time, and values that a block takes in a cycle */
+    uint32_t sets, lanes;
+
+    /* entries: of channel c of image n entry + n * image + c * channel stride */
+    uint32_t entry, entry_image_stride, entry_channel_stride;
+    uint32_t norm_entry;      /* batch norm buffer, and extremes of its inputs: of channel 0 */
+    uint64_t first_value;     /* number of value 0 in its channel */
+    uint64_t map;             /* values of a channel from image to image in that numbering */
+
+    /* pool */
+    uint32_t kx, ky, sx, sy;
+    uint32_t pooled_height, pooled_width; /* the plane's without a pool */
+
+    /* quantiser */
+    uint32_t mantissa_bits, rounding;
+    uint64_t seed;
+    uint64_t first;        /* index of value 0 in its tensor */
+    uint64_t image_stride; /* from image to image in that numbering */
+    uint32_t exponent_image_stride, exponent_channel_stride;
+    const int8_t *exponents;
+    int8_t *exponents_out;
+
+    /* coefficients and updates */
+    uint32_t form; /* enum cnnvp_norm_form */
+    float epsilon, running, rate, momentum; /* softmax: rate is the factor of the gradient */
+
+    /* data */
+    float *values;        /* before the pool; softmax: inputs; update: weights */
+    float *errors;        /* backward with a pool: behind it; softmax, update: gradient */
+    float *velocities;
+    const float *inputs;  /* batch norm's inputs of forward */
+    uint64_t inputs_image_stride;
+    void *mantissas;      /* int8_t, int32_t with more than 8 bits */
+    void *results;        /* where encode puts them */
+    uint64_t results_image_stride;
+    uint8_t *mask, *positions; /* packed, in the intermediate buffer */
+    uint64_t mask_image_stride, positions_image_stride;
+    const uint32_t *labels;
+    uint32_t record;      /* softmax: number of the record of image 0 */
+
+    /* out */
+    uint64_t cycles, fill;
+};
+
+/* Bits of a position. */
+static inline uint32_t cnnvp_tile_position_bits(uint32_t kx, uint32_t ky)
+{
+    uint32_t bits = 1;
+    while ((UINT32_C(1) << bits) < kx * ky)
+        ++bits;
+    return bits;
+}
+
+/* Bytes of a packed plane: filled to 16 bits. */
+static inline uint64_t cnnvp_tile_packed(uint64_t values, uint32_t bits)
+{
+    return (values * bits + 15u) / 16u * 2u;
+}
+
+static inline uint64_t cnnvp_tile_pooled(const struct cnnvp_tile *tile)
+{
+    return (uint64_t)tile->pooled_height * tile->pooled_width;
+}
+
+/* Cycles in which the sets take `values` of each image. */
+static inline uint64_t cnnvp_tile_beats(const struct cnnvp_tile *tile, uint64_t values)
+{
+    return (uint64_t)((tile->images + tile->sets - 1u) / tile->sets) * ((values + tile->lanes - 1u) / tile->lanes);
+}
+
+/* The same for values that belong to no image: all sets share them. */
+static inline uint64_t cnnvp_tile_shared_beats(const struct cnnvp_tile *tile, uint64_t values)
+{
+    const uint64_t width = (uint64_t)tile->sets * tile->lanes;
+    return (values + width - 1u) / width;
+}
 
 #ifdef __cplusplus
 }

@@ -1,119 +1,172 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Batch norm, forward and backward. See batch_norm.h. */
+/*
+ * Batch norm of S001 (C4) with its buffer (C6): coefficients from the max-min and the sum buffer, the multiply-add
+ * forward and backward, and the sums that dgamma and dbeta are (Part B 1-26).
+ */
 #include "batch_norm.h"
 
-#include "elementary/elementary.h"
+#include "stage/stage.h"
 
-#include <math.h>
+#define STAGE_DEF "batch_norm/batch_norm.def"
+#include "stage/stage_tables.inc"
 
-/* Published for range batch norm (Banner 2018): sigma of a normal distribution from the range of n values. */
-#define RANGE_FACTOR 0.54
-
-double cnnvp_batch_norm_range_factor(uint64_t n)
-{
-    return n > 1u ? RANGE_FACTOR / sqrt(2.0 * cnnvp_elementary_ln((double)n)) : RANGE_FACTOR;
-}
-
-static const float *plane_at(const struct cnnvp_tensor_shape *shape, const float *values, uint64_t image, uint64_t c)
-{
-    return values + (image * shape->channels + c) * shape->plane;
-}
-
-static double sigma_of(const struct cnnvp_tensor_shape *shape, bool range, double epsilon, const float *x,
-                       const struct cnnvp_channel_statistics *statistics, uint64_t c, double mean)
-{
-    const uint64_t n = shape->images * shape->plane;
-    double squares = 0.0;
-    if (range)
-        return cnnvp_batch_norm_range_factor(n) * ((double)statistics[c].max - (double)statistics[c].min) + epsilon;
-    for (uint64_t image = 0; image < shape->images; ++image)
-        squares += cnnvp_sum_of_squares(plane_at(shape, x, image, c), shape->plane, mean);
-    return sqrt(squares / (double)n + epsilon);
-}
-
-void cnnvp_batch_norm_forward(const struct cnnvp_tensor_shape *shape, bool range, double epsilon, const float *x,
-                              const struct cnnvp_channel_statistics *statistics, const float *gamma,
-                              const float *beta, struct cnnvp_batch_norm_channel *channels, float *y)
-{
-    const double n = (double)(shape->images * shape->plane);
-    for (uint64_t c = 0; c < shape->channels; ++c) {
-        struct cnnvp_batch_norm_channel *channel = &channels[c];
-        *channel = (struct cnnvp_batch_norm_channel){.mean = statistics[c].sum / n};
-        channel->sigma = sigma_of(shape, range, epsilon, x, statistics, c, channel->mean);
-        const double scale = (double)gamma[c] / channel->sigma;
-        channel->scale = (float)scale;
-        channel->offset = (float)((double)beta[c] - scale * channel->mean);
-    }
-    for (uint64_t image = 0; image < shape->images; ++image)
-        for (uint64_t c = 0; c < shape->channels; ++c) {
-            const float scale = channels[c].scale;
-            const float offset = channels[c].offset;
-            const float *from = plane_at(shape, x, image, c);
-            float *to = y + (image * shape->channels + c) * shape->plane;
-            for (uint64_t i = 0; i < shape->plane; ++i) {
-                const float product = scale * from[i];
-                to[i] = product + offset;
-            }
-        }
-}
-
-/* The constants of dx = dy_scale * dy + x_scale * x + offset, and what the extremes get. */
-struct backward {
-    float dy_scale;
-    float x_scale;
-    float offset;
-    float extreme;
+struct batch_norm {
+    struct cnnvp_stage stage;
+    uint64_t channel_cycles;
 };
 
-static struct backward constants(bool range, double n, float gamma, const struct cnnvp_batch_norm_channel *channel)
+/* Entries of the tile's channels. */
+struct entries {
+    void *norms;
+    void *extremes;
+    void *sums;
+};
+
+static int borrow_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                          const struct cnnvp_tile *tile, bool change, bool extremes, bool sums, struct entries *entries)
 {
-    const double scale = (double)gamma / channel->sigma;
-    const double slope = range ? 0.0 : -scale * channel->dgamma / n / channel->sigma;
-    return (struct backward){
-        .dy_scale = (float)scale,
-        .x_scale = (float)slope,
-        .offset = (float)(-scale * channel->dbeta / n - slope * channel->mean),
-        .extreme = range ? (float)(-scale * channel->dgamma * cnnvp_batch_norm_range_factor((uint64_t)n)) : 0.0f,
-    };
+    int status = cnnvp_stage_entries(stage, access, PORT_buffer, change, tile->norm_entry, tile->channels,
+                                     sizeof(struct cnnvp_norm), &entries->norms);
+    if (status == CNNVP_OK && extremes)
+        status = cnnvp_stage_entries(stage, access, PORT_max_min, false, tile->norm_entry, tile->channels,
+                                     sizeof(struct cnnvp_extremes), &entries->extremes);
+    if (status == CNNVP_OK && sums)
+        status = cnnvp_stage_entries(stage, access, PORT_sum, false, tile->norm_entry, tile->channels,
+                                     sizeof(struct cnnvp_sums), &entries->sums);
+    return status;
 }
 
-static void reduce(const struct cnnvp_tensor_shape *shape, const float *x, const float *dy, uint64_t c,
-                   struct cnnvp_batch_norm_channel *channel)
+/* ---- coefficients ---- */
+
+static int coefficients(const struct batch_norm *norm, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
-    double products = 0.0;
-    channel->dbeta = 0.0;
-    for (uint64_t image = 0; image < shape->images; ++image) {
-        const float *errors = plane_at(shape, dy, image, c);
-        channel->dbeta += cnnvp_sum(errors, shape->plane);
-        products += cnnvp_sum_of_products(errors, plane_at(shape, x, image, c), shape->plane, channel->mean);
+    const struct cnnvp_stage *stage = &norm->stage;
+    const bool back = tile->kind == CNNVP_TILE_COEFFICIENTS_BACK;
+    struct entries entries = {0};
+    const int status = borrow_entries(stage, access, tile, true, !back, !back, &entries);
+    if (status != CNNVP_OK)
+        return status;
+    if (cnnvp_stage_computes(stage, access)) {
+        struct cnnvp_norm *norms = entries.norms;
+        const struct cnnvp_extremes *extremes = entries.extremes;
+        const struct cnnvp_sums *sums = entries.sums;
+        for (uint32_t c = 0; c < tile->channels; ++c)
+            if (back)
+                cnnvp_norm_coefficients_back((enum cnnvp_norm_form)tile->form, &norms[c]);
+            else
+                cnnvp_norm_coefficients((enum cnnvp_norm_form)tile->form, tile->epsilon, tile->running, &extremes[c],
+                                        &sums[c], &norms[c]);
     }
-    channel->dgamma = products / channel->sigma;
+    const struct cnnvp_stage_work work = {
+        "coefficients", STAT_busy_cycles, STAT_channels,
+        cnnvp_tile_shared_beats(tile, tile->channels) * norm->channel_cycles, tile->channels};
+    cnnvp_stage_charge(stage, access, tile, &work);
+    return CNNVP_OK;
 }
 
-void cnnvp_batch_norm_backward(const struct cnnvp_tensor_shape *shape, bool range, const float *x, const float *dy,
-                               const struct cnnvp_channel_statistics *statistics, const float *gamma,
-                               struct cnnvp_batch_norm_channel *channels, float *dx)
+/* ---- tiles ---- */
+
+static float *plane_of(const struct cnnvp_tile *tile, uint32_t image, uint32_t channel)
 {
-    const double n = (double)(shape->images * shape->plane);
-    for (uint64_t c = 0; c < shape->channels; ++c) {
-        reduce(shape, x, dy, c, &channels[c]);
-        const struct backward k = constants(range, n, gamma[c], &channels[c]);
-        for (uint64_t image = 0; image < shape->images; ++image) {
-            const float *values = plane_at(shape, x, image, c);
-            const float *errors = plane_at(shape, dy, image, c);
-            float *to = dx + (image * shape->channels + c) * shape->plane;
-            for (uint64_t i = 0; i < shape->plane; ++i) {
-                const float by_error = k.dy_scale * errors[i];
-                const float by_value = k.x_scale * values[i];
-                const float sum = by_error + by_value;
-                to[i] = sum + k.offset;
-            }
-        }
-        if (range) {
-            const uint64_t most = statistics[c].max_at;
-            const uint64_t least = statistics[c].min_at;
-            dx[(most / shape->plane * shape->channels + c) * shape->plane + most % shape->plane] += k.extreme;
-            dx[(least / shape->plane * shape->channels + c) * shape->plane + least % shape->plane] -= k.extreme;
+    return tile->values + ((uint64_t)image * tile->channels + channel) * tile->plane;
+}
+
+static void forward(const struct cnnvp_tile *tile, const struct cnnvp_norm *norms)
+{
+    for (uint32_t n = 0; n < tile->images; ++n)
+        for (uint32_t c = 0; c < tile->channels; ++c)
+            cnnvp_norm_forward(&norms[c], plane_of(tile, n, c), tile->plane);
+}
+
+static void backward(const struct cnnvp_tile *tile, const struct entries *entries)
+{
+    struct cnnvp_norm *norms = entries->norms;
+    const struct cnnvp_extremes *extremes = entries->extremes;
+    for (uint32_t n = 0; n < tile->images; ++n) {
+        const uint64_t first = tile->first_value + n * tile->map;
+        for (uint32_t c = 0; c < tile->channels; ++c) {
+            const float *x = tile->inputs + n * tile->inputs_image_stride + c * tile->plane;
+            if ((tile->flags & CNNVP_TILE_REDUCE) != 0)
+                cnnvp_norm_reduce(&extremes[c], first, x, plane_of(tile, n, c), tile->plane, &norms[c]);
+            else
+                cnnvp_norm_backward(&norms[c], &extremes[c], first, x, plane_of(tile, n, c), tile->plane);
         }
     }
 }
+
+static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
+{
+    const bool back = tile->kind == CNNVP_TILE_BACKWARD;
+    const bool reduce = back && (tile->flags & CNNVP_TILE_REDUCE) != 0;
+    struct entries entries = {0};
+    const int status = borrow_entries(stage, access, tile, reduce, back, false, &entries);
+    if (status != CNNVP_OK)
+        return status;
+    if (cnnvp_stage_computes(stage, access)) {
+        if (back)
+            backward(tile, &entries);
+        else
+            forward(tile, entries.norms);
+    }
+    const uint64_t values = tile->channels * tile->plane;
+    const struct cnnvp_stage_work work = {reduce ? "reduce" : back ? "backward" : "forward", STAT_busy_cycles,
+                                          STAT_values, cnnvp_tile_beats(tile, values),
+                                          (back ? 2u : 1u) * tile->images * values};
+    cnnvp_stage_charge(stage, access, tile, &work);
+    return CNNVP_OK;
+}
+
+/* Extremes of errors, those at batch norm's own extremes apart (they get a term of their own). */
+static int pass_to_statistics(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile,
+                              uint64_t words)
+{
+    const struct cnnvp_tile kept = *tile;
+    tile->kind = CNNVP_TILE_EXTREMES;
+    if ((tile->flags & CNNVP_TILE_NORM) != 0)
+        tile->flags |= CNNVP_TILE_APART;
+    const int status = cnnvp_stage_pass(stage, access, PORT_statistics, tile, words, 4u);
+    tile->kind = kept.kind;
+    tile->flags = kept.flags;
+    return status;
+}
+
+static int norm_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    const struct batch_norm *norm = self;
+    const struct cnnvp_stage *stage = &norm->stage;
+    struct cnnvp_tile *tile;
+    (void)port;
+    int status = cnnvp_stage_tile(access, &tile);
+    if (status != CNNVP_OK)
+        return status;
+    if (tile->kind == CNNVP_TILE_COEFFICIENTS || tile->kind == CNNVP_TILE_COEFFICIENTS_BACK)
+        return coefficients(norm, access, tile);
+    if (tile->kind != CNNVP_TILE_FORWARD && tile->kind != CNNVP_TILE_BACKWARD)
+        return CNNVP_E_INVAL;
+    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
+    if ((tile->flags & CNNVP_TILE_NORM) != 0)
+        status = work_on(stage, access, tile);
+    if (status != CNNVP_OK)
+        return status;
+    const uint64_t words = tile->images * tile->channels * tile->plane;
+    if (tile->kind == CNNVP_TILE_FORWARD)
+        return cnnvp_stage_pass(stage, access, PORT_next, tile, words, 4u);
+    if ((tile->flags & CNNVP_TILE_REDUCE) != 0)
+        return pass_to_statistics(stage, access, tile, words);
+    return cnnvp_stage_pass(stage, access, PORT_back, tile, words, 4u);
+}
+
+static int norm_init(void *self, const struct cnnvp_init *init)
+{
+    struct batch_norm *norm = self;
+    norm->channel_cycles = init->ops->param(init->host, PARAM_channel_cycles);
+    return cnnvp_stage_init(self, init);
+}
+
+const struct cnnvp_unit cnnvp_unit_batch_norm = {
+    STAGE_UNIT(batch_norm),
+    .summary = "batch norm forward and backward, range or standard, by multiply-add",
+    .instance_size = sizeof(struct batch_norm),
+    .init = norm_init,
+    .access = norm_access,
+};

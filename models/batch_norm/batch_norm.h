@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Batch norm of S001 with its buffer, free of any host: forward and backward for training, in range form and in
- * standard form (Part B 1-6, 1-12, 1-26). n values a channel, over all images of the batch.
+ * Batch norm of S001 (kind `batch_norm`) and its arithmetic, free of any host: forward and backward for training, in
+ * range form and in standard form (Part B 1-6, 1-12, 1-26). n values a channel, over all images of the batch.
  *
  *   sigma     standard: sqrt(sum (x - mean)^2 / n + epsilon)     range: C(n) * (max - min) + epsilon
  *             C(n) = 0.54 / sqrt(2 ln n), C(1) = 0.54
@@ -10,42 +10,43 @@
  *             standard: dx = gamma / sigma * (dy - dbeta / n - (x - mean) / sigma * dgamma / n)
  *             range:    dx = gamma / sigma * (dy - dbeta / n), and -gamma / sigma * dgamma * C(n) more at the maximum,
  *             as much less at the minimum (the first of equal ones): the true derivative
+ *   stored    mean and sigma are the running ones (inference); dx = gamma / sigma * dy
+ *   none      y = x + beta, dx = dy: layers without batch norm; beta may be their bias
  *
  * What works on values is multiply-add alone (S001 D-sum): y = scale * x + offset, dx = dy_scale * dy + x_scale * x
- * + offset, in binary32, products and sums rounded one after the other, in this order. Constants of a channel are
+ * + dy_offset, in binary32, products and sums rounded one after the other, in this order. Constants of a channel are
  * made in binary64 and rounded once. An epsilon of 0 with equal values gives infinities: the caller chooses it above 0.
  */
 #ifndef CNNVP_BATCH_NORM_H
 #define CNNVP_BATCH_NORM_H
 
-#include "statistics/statistics.h"
+#include "cnnvp_tile.h"
 
-#include <stdbool.h>
-
-/* The BN buffer's entry of a channel. */
-struct cnnvp_batch_norm_channel {
-    double mean;
-    double sigma;
-    float scale;  /* forward: y = scale * x + offset */
-    float offset;
-    double dgamma; /* after backward */
-    double dbeta;
-};
+extern const struct cnnvp_unit cnnvp_unit_batch_norm;
 
 /* C(n) of the range form. */
-double cnnvp_batch_norm_range_factor(uint64_t n);
+double cnnvp_norm_range_factor(uint64_t n);
 
 /*
- * Forward over the whole batch. `statistics` are those of x (finite values only are meant). Fills `channels` and y;
- * y may be x only if x is not wanted for backward.
+ * The coefficients of forward, from the statistics of the batch. `running`: weight of this batch in the running mean and
+ * sigma, 0 leaves them as they are; forms `stored` and `none` do so anyway. Clears the sums of backward.
  */
-void cnnvp_batch_norm_forward(const struct cnnvp_tensor_shape *shape, bool range, double epsilon, const float *x,
-                              const struct cnnvp_channel_statistics *statistics, const float *gamma,
-                              const float *beta, struct cnnvp_batch_norm_channel *channels, float *y);
+void cnnvp_norm_coefficients(enum cnnvp_norm_form form, float epsilon, float running,
+                             const struct cnnvp_extremes *extremes, const struct cnnvp_sums *sums,
+                             struct cnnvp_norm *norm);
+/* Those of backward, from the sums of errors of the whole batch. */
+void cnnvp_norm_coefficients_back(enum cnnvp_norm_form form, struct cnnvp_norm *norm);
 
-/* Backward: dx, and dgamma and dbeta of `channels`. x as in forward; dx may be dy. */
-void cnnvp_batch_norm_backward(const struct cnnvp_tensor_shape *shape, bool range, const float *x, const float *dy,
-                               const struct cnnvp_channel_statistics *statistics, const float *gamma,
-                               struct cnnvp_batch_norm_channel *channels, float *dx);
+/* Forward in place. */
+void cnnvp_norm_forward(const struct cnnvp_norm *norm, float *x, uint64_t n);
+
+/* Takes n errors in, whose first value has number `first`: into dbeta and dgamma, and aside those at the extremes of the
+ * forward's inputs x. */
+void cnnvp_norm_reduce(const struct cnnvp_extremes *extremes, uint64_t first, const float *x, const float *dy,
+                       uint64_t n, struct cnnvp_norm *norm);
+
+/* Backward in place. x as in forward. */
+void cnnvp_norm_backward(const struct cnnvp_norm *norm, const struct cnnvp_extremes *extremes, uint64_t first,
+                         const float *x, float *dy, uint64_t n);
 
 #endif

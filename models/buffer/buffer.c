@@ -140,9 +140,17 @@ static int check_tile(struct buffer *buffer, const struct cnnvp_access *access, 
         return refuse(buffer, access, CNNVP_E_ADDR, "there is no such half");
     if (*offset > buffer->half_bytes || access->size > buffer->half_bytes - *offset)
         return refuse(buffer, access, CNNVP_E_ADDR, "it leaves the half");
-    if (access->size == 0 || access->size % 2u != 0 || *offset % 2u != 0)
+    if (access->size == 0 || (access->word_bytes != 1u && (access->size % 2u != 0 || *offset % 2u != 0)))
         return refuse(buffer, access, CNNVP_E_ACCESS, "words have 2 bytes");
     return CNNVP_OK;
+}
+
+/* The 16-bit words that the words of an access make up. */
+static uint64_t words_of(const struct cnnvp_access *access)
+{
+    if (access->words == 0)
+        return (access->size + 1u) / 2u;
+    return access->word_bytes == 0 ? access->words : (access->words * access->word_bytes + 1u) / 2u;
 }
 
 static int read_as_ones(struct buffer *buffer, struct cnnvp_access *access)
@@ -183,16 +191,17 @@ static int tile_access(struct buffer *buffer, struct cnnvp_access *access)
     if (status != CNNVP_OK || (access->flags & CNNVP_DEBUG))
         return status;
 
-    const uint64_t words = access->words != 0 ? access->words : access->size / 2u;
+    const uint64_t words = words_of(access);
+    const uint32_t word_bytes = access->word_bytes == 0 ? 2u : access->word_bytes < 4u ? access->word_bytes : 4u;
     const uint64_t feature_words = access->mode >> CNNVP_BUFFER_FEATURE_SHIFT;
     if (is_read) {
         count_read(buffer, access, words);
     } else {
         count_write(buffer, access, words);
         if (access->mode & CNNVP_BUFFER_DMA_SIDE)
-            buffer_live_load(&buffer->live[half], offset, offset + access->size, feature_words);
+            buffer_live_load(&buffer->live[half], offset, offset + access->size, feature_words, word_bytes);
         else
-            buffer_live_result(&buffer->live[half], offset, offset + access->size, feature_words, 2u);
+            buffer_live_result(&buffer->live[half], offset, offset + access->size, feature_words, word_bytes);
         report_live(buffer);
     }
     if (is_read && (access->mode & CNNVP_BUFFER_DMA_SIDE)) {

@@ -6,7 +6,8 @@
  * - An address is a byte offset in a half; bit 31 names the half: cnnvp_buffer_address().
  * - CNNVP_BORROW_READ / CNNVP_BORROW_WRITE give a pointer to [address, address + size), the range that a tile spans.
  *   `words` says how many 16-bit words of it cross the port (0: all of them), `cycles` over how many cycles the
- *   initiator spreads them. CNNVP_READ / CNNVP_WRITE copy instead. Address and size are even.
+ *   initiator spreads them. CNNVP_READ / CNNVP_WRITE copy instead. Address and size are even, but for accesses whose
+ *   word_bytes is 1. Words of another size count as the 16-bit words that they make up, rounded up.
  * - CNNVP_COMMAND carries a struct cnnvp_update (cnnvp_command.h); access address and size are not used, `words` 0
  *   means one for each sum. cnnvp_update::acc_address is a multiple of 8. out_address may equal acc_address, or lie
  *   anywhere that no write-out reaches a partial sum which is still to be read; anything else is refused.

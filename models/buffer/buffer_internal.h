@@ -25,7 +25,7 @@ struct buffer_range {
     uint64_t begin; /* bytes in the half */
     uint64_t end;
     uint64_t feature_words;
-    uint32_t word_bytes; /* 2, or 8 for partial sums */
+    uint32_t word_bytes; /* 1, 2 or 4, or 8 for partial sums */
 };
 
 struct buffer_live {
@@ -35,7 +35,8 @@ struct buffer_live {
 
 /* The DMA has written [begin, end): values that were there are gone. Without feature values (a border, weights) those
  * that lie there stay. */
-void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words);
+void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
+                      uint32_t word_bytes);
 /* A calculation unit has written results that span [begin, end): in place of others, or, with strides between planes,
  * in among them (the row tiles of a map). */
 void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,

@@ -38,9 +38,10 @@ static void append(struct buffer_live *live, const struct buffer_range *range)
     live->ranges[live->count++] = *range;
 }
 
-void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words)
+void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
+                      uint32_t word_bytes)
 {
-    const struct buffer_range loaded = {begin, end, feature_words, 2u};
+    const struct buffer_range loaded = {begin, end, feature_words, word_bytes};
     if (feature_words == 0)
         for (uint32_t r = 0; r < live->count; ++r)
             if (live->ranges[r].feature_words != 0 && overlaps(&live->ranges[r], begin, end))

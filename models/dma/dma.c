@@ -77,7 +77,8 @@ int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_
         .flow = whose->sequence,
         .address = cnnvp_buffer_address(half, (uint32_t)shape->address),
         .size = dma_shape_span(shape),
-        .words = bytes / 2u,
+        .words = bytes / dma->word_bytes,
+        .word_bytes = dma->word_bytes,
         .cycles = dma_port_cycles(dma, bytes),
         .mode = cnnvp_buffer_dma_mode(whose->feature_words),
     };
@@ -101,14 +102,14 @@ static struct dma_shape side(const struct cnnvp_command *command, int memory)
                                    r[REG_planes], r[REG_buffer_plane_stride]);
 }
 
-/* Rows beside each other, even addresses and strides: what a buffer takes. The range itself is the buffer's to
+/* Rows beside each other, addresses and strides of whole words: what a buffer takes. The range itself is the buffer's to
  * check. */
-static const char *buffer_side_error(uint64_t address, uint64_t row_bytes, uint64_t rows, uint64_t row_stride,
-                                     uint64_t planes, uint64_t plane_stride)
+static const char *buffer_side_error(uint32_t word, uint64_t address, uint64_t row_bytes, uint64_t rows,
+                                     uint64_t row_stride, uint64_t planes, uint64_t plane_stride)
 {
     const uint64_t bytes = row_bytes * rows * planes;
     const uint64_t span = (planes - 1u) * plane_stride + (rows - 1u) * row_stride + row_bytes;
-    if (address % 2u != 0 || (rows > 1u && row_stride % 2u != 0) || (planes > 1u && plane_stride % 2u != 0))
+    if (address % word != 0 || (rows > 1u && row_stride % word != 0) || (planes > 1u && plane_stride % word != 0))
         return "addresses and strides in a buffer are even";
     if ((rows > 1u && row_stride < row_bytes) || (planes > 1u && plane_stride < row_bytes) || bytes > span)
         return "rows lie over each other in the buffer";
@@ -118,7 +119,8 @@ static const char *buffer_side_error(uint64_t address, uint64_t row_bytes, uint6
 }
 
 /* What is wrong with a command's descriptor, NULL: nothing. `second` says that the memory_ registers name a buffer. */
-static const char *descriptor_error(const struct cnnvp_command *command, int uses_memory, int second)
+static const char *descriptor_error(const struct dma *dma, const struct cnnvp_command *command, int uses_memory,
+                                    int second)
 {
     const uint32_t *r = command->descriptor;
     if (command->count < REG_COUNT)
@@ -128,18 +130,18 @@ static const char *descriptor_error(const struct cnnvp_command *command, int use
     const uint64_t planes = r[REG_planes];
     if (row_bytes == 0 || rows == 0 || planes == 0)
         return "row_bytes, rows and planes are at least 1";
-    if (row_bytes % 2u != 0)
+    if (row_bytes % dma->word_bytes != 0)
         return "row_bytes is even";
     /* in this order no product below overflows */
     if (row_bytes > MOST_BYTES || rows > MOST_BYTES / row_bytes || planes > MOST_BYTES / (row_bytes * rows))
         return "the transfer is larger than any buffer";
-    if (r[REG_feature_words] > row_bytes * rows * planes / 2u)
+    if (r[REG_feature_words] > row_bytes * rows * planes / dma->word_bytes)
         return "feature_words is more than the words of the transfer";
-    const char *error = buffer_side_error(r[REG_buffer_addr], row_bytes, rows, r[REG_buffer_row_stride], planes,
-                                          r[REG_buffer_plane_stride]);
+    const char *error = buffer_side_error(dma->word_bytes, r[REG_buffer_addr], row_bytes, rows,
+                                          r[REG_buffer_row_stride], planes, r[REG_buffer_plane_stride]);
     if (error == NULL && second)
-        error = buffer_side_error(r[REG_memory_addr], row_bytes, rows, r[REG_memory_row_stride], planes,
-                                  r[REG_memory_plane_stride]);
+        error = buffer_side_error(dma->word_bytes, r[REG_memory_addr], row_bytes, rows, r[REG_memory_row_stride],
+                                  planes, r[REG_memory_plane_stride]);
     if (error == NULL && uses_memory) {
         const struct dma_shape memory = side(command, 1);
         if (memory.address + dma_shape_span(&memory) > MEMORY_END)
@@ -342,7 +344,7 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
         return refuse(dma, command, CNNVP_E_INVAL, "buffer is none: 0 input, 1 weight, 2 output");
     if (opcode == OP_receive)
         return do_receive(dma, command, index);
-    const char *error = descriptor_error(command, opcode == OP_request || opcode == OP_store, opcode == OP_move);
+    const char *error = descriptor_error(dma, command, opcode == OP_request || opcode == OP_store, opcode == OP_move);
     if (error != NULL)
         return refuse(dma, command, CNNVP_E_INVAL, error);
     if (opcode == OP_request)
@@ -374,6 +376,7 @@ static int dma_init(void *self, const struct cnnvp_init *init)
     dma->outstanding = init->ops->param(init->host, DMA_PARAM_outstanding);
     dma->slots = (uint32_t)init->ops->param(init->host, DMA_PARAM_requests);
     dma->port_bytes = init->ops->param(init->host, DMA_PARAM_port_bytes);
+    dma->word_bytes = (uint32_t)init->ops->param(init->host, DMA_PARAM_word_bytes);
     dma->timing_only = init->ops->timing_only(init->host);
     if ((dma->burst_bytes & (dma->burst_bytes - 1u)) != 0)
         return init->ops->config_error(init->host, DMA_PARAM_burst_bytes,

@@ -121,12 +121,13 @@ void dma_scatter(const struct dma_shape *shape, const uint8_t *packed, uint8_t *
         }
 }
 
+/* A row of an odd number of bytes ends with the low one. */
 void dma_fill(const struct dma_shape *shape, uint16_t value, uint8_t *base)
 {
     for (uint64_t plane = 0; plane < shape->planes; ++plane)
         for (uint64_t segment = 0; segment < shape->count; ++segment) {
             uint8_t *at = base + plane * shape->plane_stride + segment * shape->stride;
             for (uint64_t byte = 0; byte < shape->size; byte += 2u)
-                memcpy(at + byte, &value, sizeof value);
+                memcpy(at + byte, &value, shape->size - byte < sizeof value ? 1u : sizeof value);
         }
 }

@@ -91,6 +91,7 @@ struct dma {
     uint64_t burst_bytes;
     uint64_t outstanding;
     uint64_t port_bytes;
+    uint32_t word_bytes;
     uint64_t clock_mhz;
     uint32_t slots;
     int timing_only;

@@ -1,89 +1,107 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Max pool, forward and backward. See max_pool.h. */
+/* Max pool of S001 (C4): of quantised activations; the ID buffer keeps the position of each maximum (Part B 1-20). */
 #include "max_pool.h"
 
+#include "bfp/encoder.h"
+#include "stage/stage.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-static uint32_t windows(uint32_t size, uint32_t kernel, uint32_t stride)
+#define STAGE_DEF "max_pool/max_pool.def"
+#include "stage/stage_tables.inc"
+
+struct max_pool {
+    struct cnnvp_stage stage;
+    uint8_t *ids; /* of one plane, a byte each */
+    uint64_t capacity;
+};
+
+static int reserve(struct max_pool *pool, uint64_t values)
 {
-    return kernel == 0 || stride == 0 || kernel > size ? 0 : (size - kernel) / stride + 1u;
+    if (pool->capacity >= values)
+        return CNNVP_OK;
+    free(pool->ids);
+    pool->ids = malloc((size_t)values);
+    pool->capacity = pool->ids == NULL ? 0 : values;
+    return pool->ids == NULL ? CNNVP_E_NOMEM : CNNVP_OK;
 }
 
-uint32_t cnnvp_max_pool_rows(const struct cnnvp_max_pool *pool)
+/* Pooled planes move up in place: a plane's results never lie behind its values. */
+static void pool_tile(const struct max_pool *pool, const struct cnnvp_tile *tile, uint8_t *positions)
 {
-    return (uint64_t)pool->ky * pool->kx > 256u ? 0 : windows(pool->h, pool->ky, pool->sy);
+    const struct cnnvp_max_pool shape = {tile->height, tile->width, tile->ky, tile->kx, tile->sy, tile->sx};
+    const uint64_t pooled = cnnvp_tile_pooled(tile);
+    const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
+    const uint64_t bytes = cnnvp_tile_packed(pooled, bits);
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    for (uint64_t p = 0; p < planes; ++p) {
+        if (tile->mantissa_bits > 8u)
+            cnnvp_max_pool_forward_wide(&shape, (const int32_t *)tile->mantissas + p * tile->plane,
+                                        (int32_t *)tile->mantissas + p * pooled, pool->ids);
+        else
+            cnnvp_max_pool_forward(&shape, (const int8_t *)tile->mantissas + p * tile->plane,
+                                   (int8_t *)tile->mantissas + p * pooled, pool->ids);
+        if (positions == NULL)
+            continue;
+        memset(positions + p * bytes, 0, (size_t)bytes);
+        cnnvp_encoder_pack_bits(pool->ids, pooled, bits, positions + p * bytes);
+    }
 }
 
-uint32_t cnnvp_max_pool_cols(const struct cnnvp_max_pool *pool)
+static int work_on(struct max_pool *pool, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
-    return (uint64_t)pool->ky * pool->kx > 256u ? 0 : windows(pool->w, pool->kx, pool->sx);
-}
-
-/* Both widths go this way: one of the inputs is NULL. */
-static inline int32_t value_at(const int8_t *narrow, const int32_t *wide, uint64_t i)
-{
-    return narrow != NULL ? narrow[i] : wide[i];
-}
-
-static inline int forward(const struct cnnvp_max_pool *pool, const int8_t *narrow, const int32_t *wide,
-                          int8_t *narrow_out, int32_t *wide_out, uint8_t *ids)
-{
-    const uint32_t rows = cnnvp_max_pool_rows(pool);
-    const uint32_t cols = cnnvp_max_pool_cols(pool);
-    const uint64_t map = (uint64_t)pool->h * pool->w;
-    uint64_t o = 0;
-    if (rows == 0 || cols == 0)
-        return CNNVP_E_INVAL;
-    for (uint64_t m = 0; m < pool->maps; ++m)
-        for (uint32_t y = 0; y < rows; ++y)
-            for (uint32_t x = 0; x < cols; ++x, ++o) {
-                const uint64_t at = m * map + (uint64_t)y * pool->sy * pool->w + (uint64_t)x * pool->sx;
-                int32_t best = value_at(narrow, wide, at);
-                uint32_t id = 0;
-                for (uint32_t ky = 0; ky < pool->ky; ++ky)
-                    for (uint32_t kx = 0; kx < pool->kx; ++kx) {
-                        const int32_t value = value_at(narrow, wide, at + (uint64_t)ky * pool->w + kx);
-                        if (value > best) {
-                            best = value;
-                            id = ky * pool->kx + kx;
-                        }
-                    }
-                if (narrow_out != NULL)
-                    narrow_out[o] = (int8_t)best;
-                else
-                    wide_out[o] = best;
-                ids[o] = (uint8_t)id;
-            }
+    const struct cnnvp_stage *stage = &pool->stage;
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    const uint64_t bytes = cnnvp_tile_packed(cnnvp_tile_pooled(tile), cnnvp_tile_position_bits(tile->kx, tile->ky));
+    const struct cnnvp_stage_piece piece = {PORT_buffer, CNNVP_BORROW_WRITE, 0, planes * bytes, 2u};
+    const bool keep = (tile->flags & CNNVP_TILE_KEEP) != 0;
+    void *positions = NULL;
+    int status = stage->timing_only ? CNNVP_OK : reserve(pool, cnnvp_tile_pooled(tile));
+    if (status == CNNVP_OK && keep)
+        status = cnnvp_stage_borrow(stage, access, &piece, &positions);
+    if (status != CNNVP_OK)
+        return status;
+    if (cnnvp_stage_computes(stage, access))
+        pool_tile(pool, tile, positions);
+    const struct cnnvp_stage_work work = {"max pool", STAT_busy_cycles, STAT_values,
+                                          cnnvp_tile_beats(tile, tile->channels * tile->plane), planes * tile->plane};
+    cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;
 }
 
-int cnnvp_max_pool_forward(const struct cnnvp_max_pool *pool, const int8_t *in, int8_t *out, uint8_t *ids)
+static int max_pool_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    return forward(pool, in, NULL, out, NULL, ids);
-}
-
-int cnnvp_max_pool_forward_wide(const struct cnnvp_max_pool *pool, const int32_t *in, int32_t *out, uint8_t *ids)
-{
-    return forward(pool, NULL, in, NULL, out, ids);
-}
-
-int cnnvp_max_pool_backward(const struct cnnvp_max_pool *pool, const float *dy, const uint8_t *ids, float *dx)
-{
-    const uint32_t rows = cnnvp_max_pool_rows(pool);
-    const uint32_t cols = cnnvp_max_pool_cols(pool);
-    const uint64_t map = (uint64_t)pool->h * pool->w;
-    uint64_t o = 0;
-    if (rows == 0 || cols == 0)
+    struct max_pool *pool = self;
+    struct cnnvp_tile *tile;
+    (void)port;
+    int status = cnnvp_stage_tile(access, &tile);
+    if (status != CNNVP_OK)
+        return status;
+    if (tile->kind != CNNVP_TILE_FORWARD && tile->kind != CNNVP_TILE_BACKWARD)
         return CNNVP_E_INVAL;
-    memset(dx, 0, pool->maps * map * sizeof *dx);
-    for (uint64_t m = 0; m < pool->maps; ++m)
-        for (uint32_t y = 0; y < rows; ++y)
-            for (uint32_t x = 0; x < cols; ++x, ++o) {
-                const uint32_t ky = ids[o] / pool->kx;
-                const uint32_t kx = ids[o] % pool->kx;
-                if (ky >= pool->ky)
-                    return CNNVP_E_INVAL;
-                dx[m * map + ((uint64_t)y * pool->sy + ky) * pool->w + (uint64_t)x * pool->sx + kx] += dy[o];
-            }
-    return CNNVP_OK;
+    cnnvp_stage_count(&pool->stage, access, STAT_tiles, 1u);
+    const bool forward = tile->kind == CNNVP_TILE_FORWARD; /* backward's errors only pass */
+    if (forward && (tile->flags & CNNVP_TILE_POOL) != 0)
+        status = work_on(pool, access, tile);
+    if (status != CNNVP_OK)
+        return status;
+    const bool wide = (tile->flags & CNNVP_TILE_FLOAT) != 0 || tile->mantissa_bits > 8u;
+    const uint64_t plane = forward ? cnnvp_tile_pooled(tile) : tile->plane;
+    return cnnvp_stage_pass(&pool->stage, access, PORT_next, tile, tile->images * tile->channels * plane, wide ? 4u : 1u);
 }
+
+static void max_pool_fini(void *self)
+{
+    struct max_pool *pool = self;
+    free(pool->ids);
+}
+
+const struct cnnvp_unit cnnvp_unit_max_pool = {
+    STAGE_UNIT(max_pool),
+    .summary = "max pool of mantissas, with the positions of the maxima",
+    .instance_size = sizeof(struct max_pool),
+    .init = cnnvp_stage_init,
+    .fini = max_pool_fini,
+    .access = max_pool_access,
+};

@@ -1,18 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ReLU, forward and backward. See relu.h. */
+/* ReLU of S001 (C4): batch norm's result becomes the activation; the 0/1 matrix goes into the ReLU buffer (C5). */
 #include "relu.h"
 
-void cnnvp_relu_forward(const float *x, uint64_t n, float *y, uint8_t *positive)
+#include "stage/stage.h"
+
+#define STAGE_DEF "relu/relu.def"
+#include "stage/stage_tables.inc"
+
+static void activate(const struct cnnvp_tile *tile, uint8_t *matrix)
 {
-    for (uint64_t i = 0; i < n; ++i) {
-        const uint8_t is_positive = x[i] > 0.0f;
-        y[i] = is_positive ? x[i] : 0.0f;
-        positive[i] = is_positive;
-    }
+    const uint64_t bytes = cnnvp_tile_packed(tile->plane, 1u);
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    for (uint64_t p = 0; p < planes; ++p)
+        if (matrix != NULL)
+            cnnvp_relu_forward_keep(tile->values + p * tile->plane, tile->plane, matrix + p * bytes);
+        else
+            cnnvp_relu_forward(tile->values + p * tile->plane, tile->plane);
 }
 
-void cnnvp_relu_backward(const float *dy, const uint8_t *positive, uint64_t n, float *dx)
+static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
-    for (uint64_t i = 0; i < n; ++i)
-        dx[i] = positive[i] != 0 ? dy[i] : 0.0f;
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    const struct cnnvp_stage_piece piece = {PORT_buffer, CNNVP_BORROW_WRITE, 0,
+                                            planes * cnnvp_tile_packed(tile->plane, 1u), 2u};
+    const bool keep = (tile->flags & CNNVP_TILE_KEEP) != 0;
+    void *matrix = NULL;
+    const int status = keep ? cnnvp_stage_borrow(stage, access, &piece, &matrix) : CNNVP_OK;
+    if (status != CNNVP_OK)
+        return status;
+    if (cnnvp_stage_computes(stage, access))
+        activate(tile, matrix);
+    const struct cnnvp_stage_work work = {"ReLU", STAT_busy_cycles, STAT_values,
+                                          cnnvp_tile_beats(tile, tile->channels * tile->plane), planes * tile->plane};
+    cnnvp_stage_charge(stage, access, tile, &work);
+    return CNNVP_OK;
 }
+
+static int relu_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    const struct cnnvp_stage *stage = self;
+    struct cnnvp_tile *tile;
+    (void)port;
+    int status = cnnvp_stage_tile(access, &tile);
+    if (status != CNNVP_OK)
+        return status;
+    if (tile->kind != CNNVP_TILE_FORWARD)
+        return CNNVP_E_INVAL;
+    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
+    if ((tile->flags & CNNVP_TILE_RELU) != 0)
+        status = work_on(stage, access, tile);
+    if (status != CNNVP_OK)
+        return status;
+    return cnnvp_stage_pass(stage, access, PORT_next, tile, tile->images * tile->channels * tile->plane, 4u);
+}
+
+const struct cnnvp_unit cnnvp_unit_relu = {
+    STAGE_UNIT(relu),
+    .summary = "ReLU forward, with its 0/1 matrix",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = relu_access,
+};

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ReLU of S001, forward and backward, free of any host. Forward leaves the 0/1 matrix, one byte a value (the encoding
- * module packs it into bits), that backward takes (S001 C4, C5). NaN counts as not positive.
+ * ReLU of S001 (kind `relu`) and its arithmetic in both directions, free of any host. Forward leaves the 0/1 matrix, one
+ * bit a value, that backward takes (S001 C4, C5). NaN counts as not positive. Bit i of a plane is bit i mod 8 of byte
+ * i / 8.
  */
 #ifndef CNNVP_RELU_H
 #define CNNVP_RELU_H
 
-#include <stdint.h>
+#include "cnnvp_tile.h"
 
-/* y = x where x > 0, else +0; positive[i] says which. y may be x. */
-void cnnvp_relu_forward(const float *x, uint64_t n, float *y, uint8_t *positive);
-/* dx = dy where positive, else +0. dx may be dy. */
-void cnnvp_relu_backward(const float *dy, const uint8_t *positive, uint64_t n, float *dx);
+extern const struct cnnvp_unit cnnvp_unit_relu;
+
+/* x where it is above 0, else +0. */
+void cnnvp_relu_forward(float *x, uint64_t n);
+/* The same, and bits that say which; `matrix` has cnnvp_tile_packed(n, 1) bytes, whose rest is filled with zeros. */
+void cnnvp_relu_forward_keep(float *x, uint64_t n, uint8_t *matrix);
+/* dy where the bit is set, else +0. */
+void cnnvp_relu_backward(const uint8_t *matrix, uint64_t n, float *dy);
 
 #endif

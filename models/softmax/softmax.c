@@ -1,57 +1,114 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Softmax, cross-entropy and its gradient. See softmax.h. */
+/*
+ * The softmax module of S001 (C10): classifies the PE module's final result; class results go into the output data
+ * buffer. In training it makes the loss and the gradient at the top as well.
+ *
+ * Time: a sweep for the maximum, one of exponentials, one of divisions; images share out to the sets.
+ */
 #include "softmax.h"
 
-#include "elementary/elementary.h"
+#include "stage/stage.h"
 
-#include <float.h>
+#define STAGE_DEF "softmax/softmax.def"
+#include "stage/stage_tables.inc"
 
-/* x as it counts, and whether it was finite. */
-static float usable(float x, uint32_t *nonfinite)
+struct softmax {
+    struct cnnvp_stage stage;
+    uint64_t exp_cycles;
+};
+
+static uint64_t record_bytes(const struct cnnvp_tile *tile)
 {
-    if (x >= -FLT_MAX && x <= FLT_MAX)
-        return x;
-    ++*nonfinite;
-    return x > 0.0f ? FLT_MAX : -FLT_MAX;
+    return sizeof(struct cnnvp_class_result) + (uint64_t)tile->channels * sizeof(float);
 }
 
-/* One image. p and gradient may be x: values are read before they are written. */
-static void classify(uint32_t classes, const float *x, const uint32_t *label, double factor, float *p, float *gradient,
-                     struct cnnvp_softmax_result *result)
+/* Inputs that were not finite. */
+static uint64_t classify(const struct cnnvp_tile *tile, char *records)
 {
-    uint32_t ignored = 0;
-    double sum = 0.0;
-    *result = (struct cnnvp_softmax_result){0};
-    float max = usable(x[0], &result->nonfinite);
-    for (uint32_t c = 1; c < classes; ++c) {
-        const float value = usable(x[c], &result->nonfinite);
-        if (value > max) {
-            max = value;
-            result->predicted = c;
-        }
+    const bool gradient = (tile->flags & CNNVP_TILE_GRADIENT) != 0;
+    uint64_t nonfinite = 0;
+    for (uint32_t n = 0; n < tile->images; ++n) {
+        char *record = records + n * record_bytes(tile);
+        struct cnnvp_class_result *head = (struct cnnvp_class_result *)(void *)record;
+        struct cnnvp_softmax_result result;
+        const uint64_t at = (uint64_t)n * tile->channels;
+        const uint32_t *label = gradient ? &tile->labels[n] : NULL;
+        /* Labels have been checked. */
+        if (cnnvp_softmax_classify(1u, tile->channels, tile->values + at, label, (double)tile->rate,
+                                   (float *)(void *)(record + sizeof *head), gradient ? tile->errors + at : NULL,
+                                   &result) != CNNVP_OK)
+            continue;
+        *head = (struct cnnvp_class_result){.predicted = result.predicted,
+                                            .correct = label != NULL && *label == result.predicted,
+                                            .loss = (float)result.loss,
+                                            .nonfinite = result.nonfinite};
+        nonfinite += result.nonfinite;
     }
-    for (uint32_t c = 0; c < classes; ++c)
-        sum += cnnvp_elementary_exp((double)usable(x[c], &ignored) - (double)max);
-    if (label != NULL)
-        result->loss = cnnvp_elementary_ln(sum) - ((double)usable(x[*label], &ignored) - (double)max);
-    for (uint32_t c = 0; c < classes; ++c) {
-        const double probability = cnnvp_elementary_exp((double)usable(x[c], &ignored) - (double)max) / sum;
-        p[c] = (float)probability;
-        if (gradient != NULL)
-            gradient[c] = (float)((probability - (label != NULL && *label == c ? 1.0 : 0.0)) * factor);
-    }
+    return nonfinite;
 }
 
-int cnnvp_softmax_classify(uint64_t images, uint32_t classes, const float *x, const uint32_t *labels, double factor,
-                           float *p, float *gradient, struct cnnvp_softmax_result *results)
+static bool labels_are_classes(const struct cnnvp_tile *tile)
 {
-    if (classes == 0)
+    for (uint32_t n = 0; n < tile->images; ++n)
+        if (tile->labels[n] >= tile->channels)
+            return false;
+    return true;
+}
+
+static int pass_to_statistics(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile)
+{
+    float *values = tile->values;
+    tile->kind = CNNVP_TILE_EXTREMES;
+    tile->values = tile->errors;
+    const int status = cnnvp_stage_pass(stage, access, PORT_statistics, tile, tile->images * tile->channels, 4u);
+    tile->kind = CNNVP_TILE_SOFTMAX;
+    tile->values = values;
+    return status;
+}
+
+static int softmax_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    const struct softmax *softmax = self;
+    const struct cnnvp_stage *stage = &softmax->stage;
+    struct cnnvp_tile *tile;
+    void *records;
+    (void)port;
+    int status = cnnvp_stage_tile(access, &tile);
+    if (status != CNNVP_OK)
+        return status;
+    if (tile->kind != CNNVP_TILE_SOFTMAX)
         return CNNVP_E_INVAL;
-    for (uint64_t n = 0; labels != NULL && n < images; ++n)
-        if (labels[n] >= classes)
-            return CNNVP_E_INVAL;
-    for (uint64_t n = 0; n < images; ++n)
-        classify(classes, x + n * classes, labels != NULL ? &labels[n] : NULL, factor, p + n * classes,
-                 gradient != NULL ? gradient + n * classes : NULL, &results[n]);
-    return CNNVP_OK;
+    const bool gradient = (tile->flags & CNNVP_TILE_GRADIENT) != 0;
+    const uint64_t bytes = record_bytes(tile);
+    const struct cnnvp_stage_piece piece = {PORT_output, CNNVP_BORROW_WRITE, tile->record * bytes,
+                                            tile->images * bytes, 4u};
+    if (gradient && tile->labels != NULL && !labels_are_classes(tile))
+        return CNNVP_E_INVAL;
+    status = cnnvp_stage_borrow(stage, access, &piece, &records);
+    if (status != CNNVP_OK)
+        return status;
+    if (cnnvp_stage_computes(stage, access))
+        cnnvp_stage_count(stage, access, STAT_nonfinite, classify(tile, records));
+    const uint64_t values = (uint64_t)tile->images * tile->channels;
+    const struct cnnvp_stage_work work = {"softmax", STAT_busy_cycles, STAT_values,
+                                          cnnvp_tile_beats(tile, tile->channels) * (1u + 2u * softmax->exp_cycles),
+                                          3u * values};
+    cnnvp_stage_charge(stage, access, tile, &work);
+    cnnvp_stage_count(stage, access, STAT_images, tile->images);
+    return gradient ? pass_to_statistics(stage, access, tile) : CNNVP_OK;
 }
+
+static int softmax_init(void *self, const struct cnnvp_init *init)
+{
+    struct softmax *softmax = self;
+    softmax->exp_cycles = init->ops->param(init->host, PARAM_exp_cycles);
+    return cnnvp_stage_init(self, init);
+}
+
+const struct cnnvp_unit cnnvp_unit_softmax = {
+    STAGE_UNIT(softmax),
+    .summary = "softmax classifier, with cross-entropy and its gradient in training",
+    .instance_size = sizeof(struct softmax),
+    .init = softmax_init,
+    .access = softmax_access,
+};

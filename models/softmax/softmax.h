@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The softmax module of S001 with cross-entropy and its gradient, free of any host (S001 C10, Part B 1-17). For each
- * image
+ * The softmax module of S001 (kind `softmax`) with cross-entropy and its gradient, and its arithmetic, free of any host
+ * (S001 C10, Part B 1-17). For each image
  *
  *   p[c] = e^(x[c] - max x) / sum,   loss = ln sum - (x[label] - max x),   gradient[c] = (p[c] - (c == label)) * factor
  *
@@ -12,7 +12,9 @@
 #ifndef CNNVP_SOFTMAX_H
 #define CNNVP_SOFTMAX_H
 
-#include "cnnvp_model.h"
+#include "cnnvp_tile.h"
+
+extern const struct cnnvp_unit cnnvp_unit_softmax;
 
 /* What an image's classification gives. */
 struct cnnvp_softmax_result {

@@ -1,101 +1,79 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Extremes and sums of channels. See statistics.h. */
+/*
+ * The statistics module of S001: finds the extremes of each channel (C4) for the max-min buffer, whose entries batch norm
+ * and the quantiser take. Complete sums come on their way from the PE module, and go on to the sum module; other blocks
+ * send what they want the extremes of.
+ */
 #include "statistics.h"
 
-#include <string.h>
+#include "stage/stage.h"
 
-enum { LANES = 8 };
+#define STAGE_DEF "statistics/statistics.def"
+#include "stage/stage_tables.inc"
 
-static double gather(const double *lanes)
+static void add_tile(const struct cnnvp_tile *tile, struct cnnvp_extremes *entries, const struct cnnvp_extremes *apart)
 {
-    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
-}
-
-double cnnvp_sum(const float *x, uint64_t n)
-{
-    double lanes[LANES] = {0};
-    uint64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (unsigned l = 0; l < LANES; ++l)
-            lanes[l] += (double)x[i + l];
-    for (unsigned l = 0; i < n; ++i, ++l)
-        lanes[l] += (double)x[i];
-    return gather(lanes);
-}
-
-double cnnvp_sum_of_squares(const float *x, uint64_t n, double mean)
-{
-    double lanes[LANES] = {0};
-    uint64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (unsigned l = 0; l < LANES; ++l) {
-            const double d = (double)x[i + l] - mean;
-            lanes[l] += d * d;
-        }
-    for (unsigned l = 0; i < n; ++i, ++l) {
-        const double d = (double)x[i] - mean;
-        lanes[l] += d * d;
-    }
-    return gather(lanes);
-}
-
-double cnnvp_sum_of_products(const float *dy, const float *x, uint64_t n, double mean)
-{
-    double lanes[LANES] = {0};
-    uint64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (unsigned l = 0; l < LANES; ++l)
-            lanes[l] += (double)dy[i + l] * ((double)x[i + l] - mean);
-    for (unsigned l = 0; i < n; ++i, ++l)
-        lanes[l] += (double)dy[i] * ((double)x[i] - mean);
-    return gather(lanes);
-}
-
-static int is_finite(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return (bits & UINT32_C(0x7f800000)) != UINT32_C(0x7f800000);
-}
-
-void cnnvp_statistics_clear(struct cnnvp_channel_statistics *channels, uint64_t count)
-{
-    for (uint64_t c = 0; c < count; ++c)
-        channels[c] = (struct cnnvp_channel_statistics){0};
-}
-
-static void add_plane(const float *x, uint64_t n, struct cnnvp_channel_statistics *s)
-{
-    uint64_t finite = 0;
-    for (uint64_t i = 0; i < n; ++i) {
-        if (!is_finite(x[i]))
+    for (uint32_t n = 0; n < tile->images; ++n) {
+        const float *image = tile->values + (uint64_t)n * tile->channels * tile->plane;
+        const uint64_t first = tile->first_value + n * tile->map;
+        struct cnnvp_extremes *of_image = entries + (uint64_t)n * tile->entry_image_stride;
+        if (tile->entry_channel_stride == 0 && apart == NULL) {
+            cnnvp_extremes_add(image, tile->channels * tile->plane, first, of_image);
             continue;
-        if (s->finite + finite == 0 || x[i] < s->min) {
-            s->min = x[i];
-            s->min_at = s->count + i;
         }
-        if (s->finite + finite == 0 || x[i] > s->max) {
-            s->max = x[i];
-            s->max_at = s->count + i;
+        for (uint32_t c = 0; c < tile->channels; ++c) {
+            struct cnnvp_extremes *entry = &of_image[(uint64_t)c * tile->entry_channel_stride];
+            if (apart != NULL)
+                cnnvp_extremes_add_apart(image + c * tile->plane, tile->plane, first, apart[c].min_at, apart[c].max_at,
+                                         entry);
+            else
+                cnnvp_extremes_add(image + c * tile->plane, tile->plane, first, entry);
         }
-        ++finite;
     }
-    if (finite == n) {
-        s->sum += cnnvp_sum(x, n);
-    } else {
-        double lanes[LANES] = {0};
-        for (uint64_t i = 0; i < n; ++i)
-            lanes[i % LANES] += is_finite(x[i]) ? (double)x[i] : 0.0;
-        s->sum += gather(lanes);
-    }
-    s->count += n;
-    s->finite += finite;
 }
 
-void cnnvp_statistics_add(const struct cnnvp_tensor_shape *shape, const float *values,
-                          struct cnnvp_channel_statistics *channels)
+static int take_extremes(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
-    for (uint64_t n = 0; n < shape->images; ++n)
-        for (uint64_t c = 0; c < shape->channels; ++c)
-            add_plane(values + (n * shape->channels + c) * shape->plane, shape->plane, &channels[c]);
+    void *entries;
+    void *apart = NULL;
+    int status = CNNVP_OK;
+    if ((tile->flags & CNNVP_TILE_APART) != 0)
+        status = cnnvp_stage_entries(stage, access, PORT_buffer, false, tile->norm_entry, tile->channels,
+                                     sizeof(struct cnnvp_extremes), &apart);
+    if (status == CNNVP_OK)
+        status = cnnvp_stage_entries(stage, access, PORT_buffer, true, tile->entry, cnnvp_stage_entry_span(tile),
+                                     sizeof(struct cnnvp_extremes), &entries);
+    if (status != CNNVP_OK)
+        return status;
+    if (cnnvp_stage_computes(stage, access))
+        add_tile(tile, entries, apart);
+    const uint64_t values = tile->channels * tile->plane;
+    const struct cnnvp_stage_work work = {"extremes", STAT_busy_cycles, STAT_values, cnnvp_tile_beats(tile, values),
+                                          2u * tile->images * values};
+    cnnvp_stage_charge(stage, access, tile, &work);
+    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
+    return CNNVP_OK;
 }
+
+static int statistics_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    const struct cnnvp_stage *stage = self;
+    struct cnnvp_tile *tile;
+    (void)port;
+    int status = cnnvp_stage_tile(access, &tile);
+    if (status != CNNVP_OK)
+        return status;
+    if (tile->kind != CNNVP_TILE_SQUARES)
+        status = take_extremes(stage, access, tile);
+    if (status != CNNVP_OK || (tile->kind != CNNVP_TILE_STATISTICS && tile->kind != CNNVP_TILE_SQUARES))
+        return status;
+    return cnnvp_stage_pass(stage, access, PORT_sum, tile, tile->images * tile->channels * tile->plane, 4u);
+}
+
+const struct cnnvp_unit cnnvp_unit_statistics = {
+    STAGE_UNIT(statistics),
+    .summary = "extremes of channels, for batch norm and quantiser",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = statistics_access,
+};

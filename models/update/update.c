@@ -1,38 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stochastic gradient descent with momentum. See update.h. */
+/*
+ * Gradient update of S001 (C4): gradients become new weights, 32-bit master copies in the idle half of the intermediate
+ * buffer. Their extremes go to the statistics module, for the exponent under which they are quantised.
+ */
 #include "update.h"
 
-void cnnvp_update_master(const struct cnnvp_update_rule *rule, const float *gradient, uint64_t n, float *velocity,
-                         float *values)
-{
-    for (uint64_t i = 0; i < n; ++i) {
-        float step = gradient[i];
-        if (velocity != NULL) {
-            const float kept = rule->momentum * velocity[i];
-            step = kept + gradient[i];
-            velocity[i] = step;
-        }
-        const float change = rule->rate * step;
-        values[i] = values[i] - change;
-    }
-}
+#include "stage/stage.h"
 
-int cnnvp_update_narrow(const struct cnnvp_update_rule *rule, const struct cnnvp_bfp_format *format,
-                        const struct cnnvp_bfp_layout *layout, const float *gradient, float *velocity, float *work,
-                        int8_t *mantissas, int8_t *exponents, struct cnnvp_bfp_counts *counts)
+#define STAGE_DEF "update/update.def"
+#include "stage/stage_tables.inc"
+
+static int update_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    if (!cnnvp_bfp_format_valid(format) || format->mantissa_bits > 8u)
-        return CNNVP_E_INVAL;
-    const int status = cnnvp_bfp_decode(format->mantissa_bits, layout, mantissas, exponents, work);
+    const struct cnnvp_stage *stage = self;
+    struct cnnvp_tile *tile;
+    (void)port;
+    const int status = cnnvp_stage_tile(access, &tile);
     if (status != CNNVP_OK)
         return status;
-    cnnvp_update_master(rule, gradient, layout->images * layout->channels * layout->plane, velocity, work);
-    return cnnvp_bfp_encode(format, layout, work, mantissas, exponents, counts);
+    if (tile->kind != CNNVP_TILE_UPDATE)
+        return CNNVP_E_INVAL;
+    const uint64_t values = tile->channels * tile->plane;
+    const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;
+    if (cnnvp_stage_computes(stage, access))
+        cnnvp_update_values(tile->rate, tile->momentum, tile->errors, values, momentum ? tile->velocities : NULL,
+                            tile->values);
+    const struct cnnvp_stage_work work = {"update", STAT_busy_cycles, STAT_values, cnnvp_tile_beats(tile, values),
+                                          (momentum ? 2u : 1u) * values};
+    cnnvp_stage_charge(stage, access, tile, &work);
+    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
+    tile->kind = CNNVP_TILE_EXTREMES;
+    const int passed = cnnvp_stage_pass(stage, access, PORT_statistics, tile, values, 4u);
+    tile->kind = CNNVP_TILE_UPDATE;
+    return passed;
 }
 
-void cnnvp_update_scale_gradient(const float *factors, uint64_t channels, uint64_t per_channel, float *gradient)
-{
-    for (uint64_t c = 0; c < channels; ++c)
-        for (uint64_t i = 0; i < per_channel; ++i)
-            gradient[c * per_channel + i] = gradient[c * per_channel + i] * factors[c];
-}
+const struct cnnvp_unit cnnvp_unit_update = {
+    STAGE_UNIT(update),
+    .summary = "stochastic gradient descent with momentum on 32-bit master weights",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = update_access,
+};

@@ -2,6 +2,7 @@
 /* The model's headers in a C compiler that allows no extension, twice. */
 #include "cnnvp_model.h"
 #include "cnnvp_command.h"
+#include "cnnvp_tile.h"
 #include "cnnvp_model.h"
 
 cnnvp_time cnnvp_abi_header_edge(void);

@@ -3,6 +3,7 @@
 #include "cnnvp.h"
 #include "cnnvp_data.h"
 #include "cnnvp_command.h"
+#include "cnnvp_tile.h"
 #include "cnnvp_model.h"
 
 cnnvp_time cnnvp_abi_header_edge()

@@ -4,7 +4,6 @@
  * losses, gradients, weights, running statistics. Both batch norms, three roundings, 8 bits of mantissa and 24. With 24
  * bits the reference also agrees with the same formulas in binary64.
  */
-#include "batch_norm/batch_norm.h"
 #include "bfp/bfp.h"
 #include "max_pool/max_pool.h"
 #include "numbers.h"
@@ -13,6 +12,7 @@
 #include "train_array/train_tile.h"
 #include "train_reference.h"
 #include "update/update.h"
+#include "whole.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -28,8 +28,8 @@ enum { IMAGES = 6, SIDE = 8, STEPS = 3, MOST = IMAGES * 6 * SIDE * SIDE };
 /* conv 3x3 + BN + ReLU + pool, conv 5x5 + BN + ReLU, conv 3x3 + ReLU + pool, fully connected + ReLU, fully connected. */
 static const struct train_layer shapes[] = {
     {.inputs = 2, .height = SIDE, .width = SIDE, .outputs = 6, .side = 3, .pad = 1, .norm = 1, .relu = 1, .pool = 1,
-     .epsilon = 1e-3},
-    {.inputs = 6, .height = 4, .width = 4, .outputs = 5, .side = 5, .pad = 2, .norm = 1, .relu = 1, .epsilon = 1e-3},
+     .epsilon = (double)1e-3f},
+    {.inputs = 6, .height = 4, .width = 4, .outputs = 5, .side = 5, .pad = 2, .norm = 1, .relu = 1, .epsilon = (double)1e-3f},
     {.inputs = 5, .height = 4, .width = 4, .outputs = 4, .side = 3, .pad = 1, .relu = 1, .pool = 1},
     {.connected = 1, .inputs = 16, .height = 1, .width = 1, .outputs = 7, .relu = 1},
     {.connected = 1, .inputs = 7, .height = 1, .width = 1, .outputs = 3},
@@ -57,8 +57,7 @@ struct unit_layer {
     float mean[8], sigma[8];
     float sums[MOST];
     uint8_t positive[MOST], ids[MOST];
-    struct cnnvp_channel_statistics statistics[8];
-    struct cnnvp_batch_norm_channel channels[8];
+    struct channel channels[8];
 };
 
 struct engine {
@@ -153,7 +152,7 @@ static uint64_t outputs_of(const struct train_layer *shape)
 
 static struct cnnvp_max_pool pool_of(const struct train_layer *shape)
 {
-    return (struct cnnvp_max_pool){(uint64_t)IMAGES * shape->outputs, shape->height, shape->width, 2, 2, 2, 2};
+    return (struct cnnvp_max_pool){shape->height, shape->width, 2, 2, 2, 2};
 }
 
 static void forward(struct engine *engine, uint32_t l)
@@ -161,7 +160,7 @@ static void forward(struct engine *engine, uint32_t l)
     const struct train_layer *shape = &shapes[l];
     struct unit_layer *layer = &engine->layers[l];
     const uint64_t n = outputs_of(shape);
-    const struct cnnvp_tensor_shape size = {IMAGES, shape->outputs, train_plane(shape)};
+    const struct tensor_shape size = {IMAGES, shape->outputs, train_plane(shape)};
     static float values[MOST];
     static struct tensor quantised;
     run(engine, shape, CNNVP_TRAIN_FORWARD, &layer->in, &layer->kernel, n, layer->sums);
@@ -169,17 +168,17 @@ static void forward(struct engine *engine, uint32_t l)
         return;
     memcpy(values, layer->sums, n * sizeof *values);
     if (shape->norm) {
-        cnnvp_statistics_clear(layer->statistics, shape->outputs);
-        cnnvp_statistics_add(&size, layer->sums, layer->statistics);
-        cnnvp_batch_norm_forward(&size, engine->options->range, shape->epsilon, layer->sums, layer->statistics,
-                                 layer->gamma, layer->beta, layer->channels, values);
+        whole_clear(layer->channels, shape->outputs);
+        whole_statistics(&size, 0, layer->sums, layer->channels);
+        whole_forward(&size, engine->options->range, (float)shape->epsilon, layer->sums, layer->gamma, layer->beta,
+                      layer->channels, values);
         for (uint32_t c = 0; c < shape->outputs; ++c) {
             const double m = engine->options->bn_momentum;
-            layer->mean[c] = (float)((double)layer->mean[c] + m * (layer->channels[c].mean - (double)layer->mean[c]));
-            layer->sigma[c] = (float)((double)layer->sigma[c] + m * (layer->channels[c].sigma - (double)layer->sigma[c]));
+            layer->mean[c] = (float)((double)layer->mean[c] + m * (layer->channels[c].norm.mean - (double)layer->mean[c]));
+            layer->sigma[c] = (float)((double)layer->sigma[c] + m * (layer->channels[c].norm.sigma - (double)layer->sigma[c]));
         }
     }
-    cnnvp_relu_forward(values, n, values, layer->positive);
+    cnnvp_relu_forward_keep(values, n, layer->positive);
     struct tensor *next = &engine->layers[l + 1].in;
     encode(engine, values, n, engine->options->rounding, seed_of(engine->options->seed, engine->step, l, TRAIN_OF_ACTIVATION),
            shape->pool ? &quantised : next);
@@ -187,10 +186,14 @@ static void forward(struct engine *engine, uint32_t l)
         return;
     const struct cnnvp_max_pool pool = pool_of(shape);
     next->exponent = quantised.exponent;
-    if (engine->options->bits > 8)
-        assert_int_equal(cnnvp_max_pool_forward_wide(&pool, quantised.wide, next->wide, layer->ids), CNNVP_OK);
-    else
-        assert_int_equal(cnnvp_max_pool_forward(&pool, quantised.narrow, next->narrow, layer->ids), CNNVP_OK);
+    const uint64_t area = (uint64_t)shape->height * shape->width;
+    for (uint64_t m = 0; m < (uint64_t)IMAGES * shape->outputs; ++m) /* windows of 2x2 */
+        if (engine->options->bits > 8)
+            cnnvp_max_pool_forward_wide(&pool, quantised.wide + m * area, next->wide + m * area / 4,
+                                        layer->ids + m * area / 4);
+        else
+            cnnvp_max_pool_forward(&pool, quantised.narrow + m * area, next->narrow + m * area / 4,
+                                   layer->ids + m * area / 4);
 }
 
 /* `errors`: loss by the layer's output; on return by its input. */
@@ -199,18 +202,20 @@ static void backward(struct engine *engine, uint32_t l, float *errors)
     const struct train_layer *shape = &shapes[l];
     struct unit_layer *layer = &engine->layers[l];
     const uint64_t n = outputs_of(shape);
-    const struct cnnvp_tensor_shape size = {IMAGES, shape->outputs, train_plane(shape)};
+    const struct tensor_shape size = {IMAGES, shape->outputs, train_plane(shape)};
     static float chain[MOST];
     memcpy(chain, errors, n * sizeof *chain);
     if (shape->pool) {
         const struct cnnvp_max_pool pool = pool_of(shape);
-        assert_int_equal(cnnvp_max_pool_backward(&pool, errors, layer->ids, chain), CNNVP_OK);
+        const uint64_t area = (uint64_t)shape->height * shape->width;
+        for (uint64_t m = 0; m < (uint64_t)IMAGES * shape->outputs; ++m)
+            assert_int_equal(cnnvp_max_pool_backward(&pool, errors + m * area / 4, layer->ids + m * area / 4,
+                                                     chain + m * area), CNNVP_OK);
     }
     if (shape->relu)
-        cnnvp_relu_backward(chain, layer->positive, n, chain);
+        cnnvp_relu_backward(layer->positive, n, chain);
     if (shape->norm)
-        cnnvp_batch_norm_backward(&size, engine->options->range, layer->sums, chain, layer->statistics, layer->gamma,
-                                  layer->channels, chain);
+        whole_backward(&size, engine->options->range, layer->sums, chain, layer->channels, chain);
     encode(engine, chain, n, engine->options->rounding, seed_of(engine->options->seed, engine->step, l, TRAIN_OF_ERROR),
            &layer->error);
     run(engine, shape, CNNVP_TRAIN_GRADIENT, &layer->in, &layer->error, train_weight_count(shape), layer->gradient);
@@ -223,17 +228,19 @@ static void update(struct engine *engine, uint32_t l)
 {
     const struct train_layer *shape = &shapes[l];
     struct unit_layer *layer = &engine->layers[l];
-    const struct cnnvp_update_rule rule = {(float)engine->options->rate, (float)engine->options->momentum};
+    const float rate = (float)engine->options->rate;
+    const float momentum = (float)engine->options->momentum;
     float dgamma[8] = {0};
     float dbeta[8] = {0};
-    cnnvp_update_master(&rule, layer->gradient, train_weight_count(shape), layer->weight_velocity, layer->weights);
+    cnnvp_update_values(rate, momentum, layer->gradient, train_weight_count(shape), layer->weight_velocity,
+                        layer->weights);
     for (uint32_t c = 0; shape->norm && c < shape->outputs; ++c) {
-        dgamma[c] = (float)layer->channels[c].dgamma;
-        dbeta[c] = (float)layer->channels[c].dbeta;
+        dgamma[c] = (float)layer->channels[c].norm.dgamma;
+        dbeta[c] = (float)layer->channels[c].norm.dbeta;
     }
     if (shape->norm) {
-        cnnvp_update_master(&rule, dgamma, shape->outputs, layer->gamma_velocity, layer->gamma);
-        cnnvp_update_master(&rule, dbeta, shape->outputs, layer->beta_velocity, layer->beta);
+        cnnvp_update_values(rate, momentum, dgamma, shape->outputs, layer->gamma_velocity, layer->gamma);
+        cnnvp_update_values(rate, momentum, dbeta, shape->outputs, layer->beta_velocity, layer->beta);
     }
 }
 

@@ -4,13 +4,13 @@
  * formula can hide behind quantisation: convolution, batch norm, ReLU, quantiser, max pool, fully connected layer,
  * softmax, and back. Its gradients against finite differences of the same network in binary64.
  */
-#include "batch_norm/batch_norm.h"
 #include "bfp/bfp.h"
 #include "max_pool/max_pool.h"
 #include "numbers.h"
 #include "relu/relu.h"
 #include "softmax/softmax.h"
 #include "train_array/train_tile.h"
+#include "whole.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@ enum {
     V = CLASSES * POOLED, L = IMAGES * CLASSES
 };
 
-static const double epsilon = 1e-3;
+static const float epsilon = 1e-3f;
 static const uint32_t labels[IMAGES] = {3, 1};
 
 struct network {
@@ -72,7 +72,8 @@ static void reference_norm(const struct network *net, const struct parameters *p
             min = fmin(min, value);
             max = fmax(max, value);
         }
-        const double sigma = net->range ? 0.54 / sqrt(2 * log(count)) * (max - min) + epsilon : sqrt(squares + epsilon);
+        const double sigma = net->range ? 0.54 / sqrt(2 * log(count)) * (max - min) + (double)epsilon
+                                       : sqrt(squares + (double)epsilon);
         for (int i = 0; i < count; ++i) {
             double *value = &z[(i / AREA * COUT + c) * AREA + i % AREA];
             *value = fmax(0, p->gamma[c] * (*value - mean) / sigma + p->beta[c]);
@@ -156,44 +157,46 @@ static struct cnnvp_train_tile connected(enum cnnvp_train_kind kind, uint32_t in
 /* Forward and backward; the gradients of all parameters, and the loss. */
 static double step(const struct network *net, float *dw, double *dgamma, double *dbeta, float *dv)
 {
-    const struct cnnvp_tensor_shape shape = {IMAGES, COUT, AREA};
-    const struct cnnvp_max_pool pool = {IMAGES * COUT, SIDE, SIDE, 2, 2, 2, 2};
+    const struct tensor_shape shape = {IMAGES, COUT, AREA};
+    const struct cnnvp_max_pool pool = {SIDE, SIDE, 2, 2, 2, 2};
     const struct cnnvp_train_tile forward = convolution(CNNVP_TRAIN_FORWARD);
     const struct cnnvp_train_tile gradient = convolution(CNNVP_TRAIN_GRADIENT);
     const struct cnnvp_train_tile matmul = connected(CNNVP_TRAIN_FORWARD, POOLED, CLASSES);
     const struct cnnvp_train_tile back = connected(CNNVP_TRAIN_ERROR, CLASSES, POOLED);
     const struct cnnvp_train_tile outer = connected(CNNVP_TRAIN_GRADIENT, POOLED, CLASSES);
-    struct cnnvp_channel_statistics statistics[COUT];
-    struct cnnvp_batch_norm_channel channels[COUT];
+    struct channel channels[COUT];
     struct cnnvp_softmax_result results[IMAGES];
     int32_t xm[X], wm[W], am[Z], pm[P], vm[V], gm[L], dzm[Z];
     float z[Z], a[Z], da[Z], dp[P], logits[L], probabilities[L], g[L];
-    uint8_t positive[Z], ids[P];
+    uint8_t positive[(Z + 15) / 8], ids[P];
 
     const int8_t xe = encode(net->x, X, xm);
     const int8_t we = encode(net->w, W, wm);
     const int8_t ve = encode(net->v, V, vm);
     run(&forward, xm, xe, wm, we, Z, z);
-    cnnvp_statistics_clear(statistics, COUT);
-    cnnvp_statistics_add(&shape, z, statistics);
-    cnnvp_batch_norm_forward(&shape, net->range, epsilon, z, statistics, net->gamma, net->beta, channels, a);
-    cnnvp_relu_forward(a, Z, a, positive);
+    whole_clear(channels, COUT);
+    whole_statistics(&shape, 0, z, channels);
+    whole_forward(&shape, net->range, epsilon, z, net->gamma, net->beta, channels, a);
+    cnnvp_relu_forward_keep(a, Z, positive);
     const int8_t ae = encode(a, Z, am);
-    assert_int_equal(cnnvp_max_pool_forward_wide(&pool, am, pm, ids), CNNVP_OK);
+    for (int m = 0; m < IMAGES * COUT; ++m)
+        cnnvp_max_pool_forward_wide(&pool, am + m * AREA, pm + m * HALF * HALF, ids + m * HALF * HALF);
     run(&matmul, pm, ae, vm, ve, L, logits);
     assert_int_equal(cnnvp_softmax_classify(IMAGES, CLASSES, logits, labels, 1.0 / IMAGES, probabilities, g, results),
                      CNNVP_OK);
     const int8_t ge = encode(g, L, gm);
     run(&outer, pm, ae, gm, ge, V, dv);
     run(&back, gm, ge, vm, ve, P, dp);
-    assert_int_equal(cnnvp_max_pool_backward(&pool, dp, ids, da), CNNVP_OK);
-    cnnvp_relu_backward(da, positive, Z, da);
-    cnnvp_batch_norm_backward(&shape, net->range, z, da, statistics, net->gamma, channels, da);
+    for (int m = 0; m < IMAGES * COUT; ++m)
+        assert_int_equal(cnnvp_max_pool_backward(&pool, dp + m * HALF * HALF, ids + m * HALF * HALF, da + m * AREA),
+                         CNNVP_OK);
+    cnnvp_relu_backward(positive, Z, da);
+    whole_backward(&shape, net->range, z, da, channels, da);
     const int8_t dze = encode(da, Z, dzm);
     run(&gradient, xm, xe, dzm, dze, W, dw);
     for (int c = 0; c < COUT; ++c) {
-        dgamma[c] = channels[c].dgamma;
-        dbeta[c] = channels[c].dbeta;
+        dgamma[c] = channels[c].norm.dgamma;
+        dbeta[c] = channels[c].norm.dbeta;
     }
     return (results[0].loss + results[1].loss) / IMAGES;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Gradient update: the rule step by step to the bit, 8-bit weights, and that stochastic rounding lets small steps
  * count. */
+#include "bfp/bfp.h"
+#include "bn_update/bn_update.h"
 #include "numbers.h"
 #include "update/update.h"
 
@@ -16,7 +18,6 @@ enum { N = 100 };
 
 static void test_master(void **state)
 {
-    const struct cnnvp_update_rule rule = {0.05f, 0.9f};
     uint64_t random = 4;
     float values[N], velocity[N] = {0}, gradient[N];
     volatile float v[N] = {0}, w[N];
@@ -31,14 +32,13 @@ static void test_master(void **state)
             const volatile float change = 0.05f * v[i];
             w[i] = w[i] - change;
         }
-        cnnvp_update_master(&rule, gradient, N, velocity, values);
+        cnnvp_update_values(0.05f, 0.9f, gradient, N, velocity, values);
         for (int i = 0; i < N; ++i)
             assert_true(values[i] == w[i] && velocity[i] == v[i]);
     }
-    const struct cnnvp_update_rule plain = {0.5f, 0.0f};
     float one = 3.0f;
     const float g = 2.0f;
-    cnnvp_update_master(&plain, &g, 1, NULL, &one);
+    cnnvp_update_values(0.5f, 0.9f, &g, 1, NULL, &one);
     assert_true(one == 2.0f);
 }
 
@@ -46,7 +46,6 @@ static void test_master(void **state)
  * goes on. */
 static void test_narrow(void **state)
 {
-    const struct cnnvp_update_rule rule = {0.002f, 0.0f};
     const struct cnnvp_bfp_layout layout = {1, 2, N / 2, CNNVP_BFP_BLOCK_CHANNEL};
     double mean[3];
     (void)state;
@@ -63,8 +62,8 @@ static void test_narrow(void **state)
             for (int i = 0; i < N; ++i)
                 gradient[i] = 2.0f * (values[i] - 1.0f);
             format.seed = step;
-            assert_int_equal(cnnvp_update_narrow(&rule, &format, &layout, gradient, NULL, values, m, e, &counts),
-                             CNNVP_OK);
+            cnnvp_update_values(0.002f, 0.0f, gradient, N, NULL, values);
+            assert_int_equal(cnnvp_bfp_encode(&format, &layout, values, m, e, &counts), CNNVP_OK);
         }
         assert_int_equal(cnnvp_bfp_decode(8, &layout, m, e, values), CNNVP_OK);
         mean[rounding] = 0;
@@ -74,23 +73,23 @@ static void test_narrow(void **state)
     assert_true(mean[CNNVP_ROUNDING_TRUNCATE] < 0.61);
     assert_true(mean[CNNVP_ROUNDING_NEAREST] < 0.61);
     assert_true(fabs(mean[CNNVP_ROUNDING_STOCHASTIC] - 1.0) < 0.05);
-    const struct cnnvp_bfp_format bad = {9, 0, 0};
-    assert_int_equal(cnnvp_update_narrow(&rule, &bad, &layout, NULL, NULL, NULL, NULL, NULL, NULL), CNNVP_E_INVAL);
 }
 
-static void test_scale(void **state)
+static void test_norm(void **state)
 {
-    const float factors[] = {2.0f, -0.5f};
-    float gradient[] = {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f};
-    const float want[] = {2.0f, 4.0f, 6.0f, -2.0f, -2.5f, -3.0f};
+    struct cnnvp_norm norm = {.gamma = 1.0f, .beta = 2.0f, .gamma_velocity = 4.0f, .beta_velocity = 8.0f, .dgamma = 0.5,
+                              .dbeta = 1.5};
     (void)state;
-    cnnvp_update_scale_gradient(factors, 2, 3, gradient);
-    assert_memory_equal(gradient, want, sizeof want);
+    cnnvp_bn_update_entry(0.25f, 0.5f, 1, &norm);
+    assert_true(norm.gamma_velocity == 2.5f && norm.gamma == 0.375f);
+    assert_true(norm.beta_velocity == 5.5f && norm.beta == 0.625f);
+    cnnvp_bn_update_entry(0.25f, 0.5f, 0, &norm);
+    assert_true(norm.gamma_velocity == 2.5f && norm.gamma == 0.25f && norm.beta == 0.25f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_master), cmocka_unit_test(test_narrow),
-                                       cmocka_unit_test(test_scale)};
+                                       cmocka_unit_test(test_norm)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

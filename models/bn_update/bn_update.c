@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* BN-gradient update of S001. See bn_update.h. */
+#include "bn_update.h"
+
+#include "stage/stage.h"
+#include "update/update.h"
+
+#define STAGE_DEF "bn_update/bn_update.def"
+#include "stage/stage_tables.inc"
+
+void cnnvp_bn_update_entry(float rate, float momentum, int velocities, struct cnnvp_norm *norm)
+{
+    const float dgamma = (float)norm->dgamma;
+    const float dbeta = (float)norm->dbeta;
+    cnnvp_update_values(rate, momentum, &dgamma, 1u, velocities ? &norm->gamma_velocity : NULL, &norm->gamma);
+    cnnvp_update_values(rate, momentum, &dbeta, 1u, velocities ? &norm->beta_velocity : NULL, &norm->beta);
+}
+
+static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    const struct cnnvp_stage *stage = self;
+    struct cnnvp_tile *tile;
+    void *entries;
+    (void)port;
+    int status = cnnvp_stage_tile(access, &tile);
+    if (status != CNNVP_OK)
+        return status;
+    if (tile->kind != CNNVP_TILE_NORM_UPDATE)
+        return CNNVP_E_INVAL;
+    status = cnnvp_stage_entries(stage, access, PORT_buffer, true, tile->norm_entry, tile->channels,
+                                 sizeof(struct cnnvp_norm), &entries);
+    if (status != CNNVP_OK)
+        return status;
+    const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;
+    if (cnnvp_stage_computes(stage, access))
+        for (uint32_t c = 0; c < tile->channels; ++c)
+            cnnvp_bn_update_entry(tile->rate, tile->momentum, momentum, (struct cnnvp_norm *)entries + c);
+    const struct cnnvp_stage_work work = {"BN update", STAT_busy_cycles, STAT_values,
+                                          cnnvp_tile_shared_beats(tile, 2u * (uint64_t)tile->channels),
+                                          (momentum ? 4u : 2u) * (uint64_t)tile->channels};
+    cnnvp_stage_charge(stage, access, tile, &work);
+    cnnvp_stage_count(stage, access, STAT_channels, tile->channels);
+    return CNNVP_OK;
+}
+
+const struct cnnvp_unit cnnvp_unit_bn_update = {
+    STAGE_UNIT(bn_update),
+    .summary = "gamma and beta from the gradients that batch norm's backward has summed up",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = bn_update_access,
+};

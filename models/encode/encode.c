@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The encoding module of S001. See encode.h. */
+#include "encode.h"
+
+#include "stage/stage.h"
+
+#include <string.h>
+
+#define STAGE_DEF "encode/encode.def"
+#include "stage/stage_tables.inc"
+
+/* A packed matrix of a tile. */
+struct matrix {
+    uint32_t port;
+    uint64_t image_bytes;
+    uint8_t *memory; /* in the intermediate buffer */
+    uint64_t memory_stride;
+};
+
+/* Copies a matrix to the module's memory, or back. */
+static int move_matrix(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                       const struct cnnvp_tile *tile, const struct matrix *matrix, bool back)
+{
+    const struct cnnvp_stage_piece piece = {matrix->port, back ? CNNVP_BORROW_WRITE : CNNVP_BORROW_READ, 0,
+                                            tile->images * matrix->image_bytes, 2u};
+    void *data;
+    const int status = cnnvp_stage_borrow(stage, access, &piece, &data);
+    if (status != CNNVP_OK)
+        return status;
+    cnnvp_stage_count(stage, access, STAT_matrix_bytes, piece.size);
+    if (!cnnvp_stage_computes(stage, access))
+        return CNNVP_OK;
+    for (uint64_t n = 0; n < tile->images; ++n) {
+        uint8_t *held = (uint8_t *)data + n * matrix->image_bytes;
+        uint8_t *memory = matrix->memory + n * matrix->memory_stride;
+        memcpy(back ? held : memory, back ? memory : held, (size_t)matrix->image_bytes);
+    }
+    return CNNVP_OK;
+}
+
+static int move_matrices(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                         const struct cnnvp_tile *tile, bool back)
+{
+    const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
+    const struct matrix mask = {PORT_relu, tile->channels * cnnvp_tile_packed(tile->plane, 1u), tile->mask,
+                                tile->mask_image_stride};
+    const struct matrix positions = {PORT_id, tile->channels * cnnvp_tile_packed(cnnvp_tile_pooled(tile), bits),
+                                     tile->positions, tile->positions_image_stride};
+    int status = CNNVP_OK;
+    if ((tile->flags & CNNVP_TILE_RELU) != 0)
+        status = move_matrix(stage, access, tile, &mask, back);
+    if (status == CNNVP_OK && (tile->flags & CNNVP_TILE_POOL) != 0)
+        status = move_matrix(stage, access, tile, &positions, back);
+    return status;
+}
+
+static void put_results(const struct cnnvp_tile *tile, uint64_t plane)
+{
+    const bool whole = (tile->flags & CNNVP_TILE_FLOAT) != 0;
+    const uint64_t bytes = whole || tile->mantissa_bits > 8u ? 4u : 1u;
+    const char *from = whole ? (const char *)tile->values : (const char *)tile->mantissas;
+    const uint64_t size = tile->channels * plane * bytes;
+    for (uint64_t n = 0; n < tile->images; ++n)
+        memcpy((char *)tile->results + n * tile->results_image_stride * bytes, from + n * size, (size_t)size);
+}
+
+static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    const struct cnnvp_stage *stage = self;
+    struct cnnvp_tile *tile;
+    (void)port;
+    int status = cnnvp_stage_tile(access, &tile);
+    if (status != CNNVP_OK)
+        return status;
+    const bool unpack = tile->kind == CNNVP_TILE_UNPACK;
+    if (!unpack && tile->kind != CNNVP_TILE_FORWARD && tile->kind != CNNVP_TILE_BACKWARD)
+        return CNNVP_E_INVAL;
+    const bool forward = tile->kind == CNNVP_TILE_FORWARD;
+    if (unpack || (forward && (tile->flags & CNNVP_TILE_KEEP) != 0))
+        status = move_matrices(stage, access, tile, unpack);
+    if (status != CNNVP_OK)
+        return status;
+    const uint64_t plane = forward ? cnnvp_tile_pooled(tile) : tile->plane;
+    if (!unpack && cnnvp_stage_computes(stage, access))
+        put_results(tile, plane);
+    const uint64_t values = tile->channels * plane;
+    const struct cnnvp_stage_work work = {unpack ? "unpack" : "pack", STAT_busy_cycles, STAT_values,
+                                          cnnvp_tile_beats(tile, values), unpack ? 0 : tile->images * values};
+    cnnvp_stage_charge(stage, access, tile, &work);
+    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
+    return CNNVP_OK;
+}
+
+const struct cnnvp_unit cnnvp_unit_encode = {
+    STAGE_UNIT(encode),
+    .summary = "packer of mantissas, 0/1 and position matrices in front of external memory",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = encode_access,
+};

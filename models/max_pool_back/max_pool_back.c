@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Max-pool backward of S001 (C4): errors go where the maxima were, by the positions in the ID buffer; all else is 0, which
+ * restores the size of the error matrix.
+ */
+#include "max_pool_back.h"
+
+#include "bfp/encoder.h"
+#include "max_pool/max_pool.h"
+#include "stage/stage.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STAGE_DEF "max_pool_back/max_pool_back.def"
+#include "stage/stage_tables.inc"
+
+struct max_pool_back {
+    struct cnnvp_stage stage;
+    uint8_t *ids; /* of one plane, a byte each */
+    uint64_t capacity;
+};
+
+static int reserve(struct max_pool_back *pool, uint64_t values)
+{
+    if (pool->capacity >= values)
+        return CNNVP_OK;
+    free(pool->ids);
+    pool->ids = malloc((size_t)values);
+    pool->capacity = pool->ids == NULL ? 0 : values;
+    return pool->ids == NULL ? CNNVP_E_NOMEM : CNNVP_OK;
+}
+
+/* False where a position lies outside its window: the matrix is not one that max pool has left. */
+static bool restore(const struct max_pool_back *pool, const struct cnnvp_tile *tile, const uint8_t *positions)
+{
+    const struct cnnvp_max_pool shape = {tile->height, tile->width, tile->ky, tile->kx, tile->sy, tile->sx};
+    const uint64_t pooled = cnnvp_tile_pooled(tile);
+    const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
+    const uint64_t bytes = cnnvp_tile_packed(pooled, bits);
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    bool good = true;
+    for (uint64_t p = 0; p < planes; ++p) {
+        float *to = tile->values + p * tile->plane;
+        cnnvp_encoder_unpack_bits(positions + p * bytes, pooled, bits, pool->ids);
+        if (cnnvp_max_pool_backward(&shape, tile->errors + p * pooled, pool->ids, to) != CNNVP_OK) {
+            memset(to, 0, (size_t)tile->plane * sizeof *to);
+            good = false;
+        }
+    }
+    return good;
+}
+
+static int work_on(struct max_pool_back *pool, const struct cnnvp_access *access, struct cnnvp_tile *tile)
+{
+    const struct cnnvp_stage *stage = &pool->stage;
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    const uint64_t bytes = cnnvp_tile_packed(cnnvp_tile_pooled(tile), cnnvp_tile_position_bits(tile->kx, tile->ky));
+    const struct cnnvp_stage_piece piece = {PORT_buffer, CNNVP_BORROW_READ, 0, planes * bytes, 2u};
+    void *positions;
+    int status = stage->timing_only ? CNNVP_OK : reserve(pool, cnnvp_tile_pooled(tile));
+    if (status == CNNVP_OK)
+        status = cnnvp_stage_borrow(stage, access, &piece, &positions);
+    if (status != CNNVP_OK)
+        return status;
+    if (cnnvp_stage_computes(stage, access) && !restore(pool, tile, positions)) {
+        cnnvp_stage_count(stage, access, STAT_stray_positions, 1u);
+        stage->ops->log(stage->host, CNNVP_LOG_WARNING, "positions outside their windows: their errors became 0");
+    }
+    const struct cnnvp_stage_work work = {"max pool back", STAT_busy_cycles, STAT_values,
+                                          cnnvp_tile_beats(tile, tile->channels * tile->plane), planes * tile->plane};
+    cnnvp_stage_charge(stage, access, tile, &work);
+    return CNNVP_OK;
+}
+
+static int max_pool_back_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    struct max_pool_back *pool = self;
+    struct cnnvp_tile *tile;
+    (void)port;
+    int status = cnnvp_stage_tile(access, &tile);
+    if (status != CNNVP_OK)
+        return status;
+    if (tile->kind != CNNVP_TILE_BACKWARD)
+        return CNNVP_E_INVAL;
+    cnnvp_stage_count(&pool->stage, access, STAT_tiles, 1u);
+    if ((tile->flags & CNNVP_TILE_POOL) != 0)
+        status = work_on(pool, access, tile);
+    if (status != CNNVP_OK)
+        return status;
+    return cnnvp_stage_pass(&pool->stage, access, PORT_next, tile, tile->images * tile->channels * tile->plane, 4u);
+}
+
+static void max_pool_back_fini(void *self)
+{
+    struct max_pool_back *pool = self;
+    free(pool->ids);
+}
+
+const struct cnnvp_unit cnnvp_unit_max_pool_back = {
+    STAGE_UNIT(max_pool_back),
+    .summary = "max pool backward, by the positions of the maxima",
+    .instance_size = sizeof(struct max_pool_back),
+    .init = cnnvp_stage_init,
+    .fini = max_pool_back_fini,
+    .access = max_pool_back_access,
+};

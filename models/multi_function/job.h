@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A command of the multi-function module, decoded and checked: its tile and where its data lie. Host-free. */
+#ifndef CNNVP_MULTI_FUNCTION_JOB_H
+#define CNNVP_MULTI_FUNCTION_JOB_H
+
+#include "cnnvp_tile.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Values of a tile, at most: bounds memory. */
+#define CNNVP_JOB_MAX_VALUES (UINT64_C(1) << 24)
+
+enum cnnvp_job_opcode {
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) CNNVP_JOB_##mnemonic = (code),
+#include "instruction/opcodes.def"
+};
+
+/* The places that a command uses in the intermediate buffer, or in the max-min buffer. */
+enum cnnvp_job_place {
+    CNNVP_JOB_IN,
+    CNNVP_JOB_OUT,
+    CNNVP_JOB_X,
+    CNNVP_JOB_MASK,
+    CNNVP_JOB_POSITIONS,
+    CNNVP_JOB_PARK,
+    CNNVP_JOB_LABELS,
+    CNNVP_JOB_WEIGHTS,
+    CNNVP_JOB_VELOCITIES,
+    CNNVP_JOB_SCALES,
+    CNNVP_JOB_EXPONENTS,
+    CNNVP_JOB_PLACES
+};
+
+/* `rows` rows of `row_values` values of `bytes` bytes, `stride` values apart. */
+struct cnnvp_job_operand {
+    bool used;
+    bool read;
+    bool written;
+    bool held;       /* in the max-min buffer */
+    uint32_t half;
+    uint32_t address; /* bytes */
+    uint32_t bytes;
+    uint64_t rows;
+    uint64_t row_values;
+    uint64_t stride;
+    void *data; /* borrowed; NULL in timing-only */
+};
+
+struct cnnvp_job {
+    const char *name;
+    uint32_t opcode;
+    bool fp32;    /* sums are binary32 */
+    bool convert; /* they are left as binary32 */
+    bool back;
+    struct cnnvp_tile tile;
+    struct cnnvp_job_operand operands[CNNVP_JOB_PLACES];
+    uint32_t scale_image_stride, scale_channel_stride;
+    /* tload, tsave, tclear: a piece of a buffer of the module */
+    uint32_t buffer;
+    uint32_t offset;
+    uint32_t size;
+};
+
+/* CNNVP_OK, or CNNVP_E_INVAL and what would be right. (job_decode.c) */
+CNNVP_MUST_USE int cnnvp_job_decode(const struct cnnvp_command *command, struct cnnvp_job *job, const char **reason);
+
+static inline uint64_t cnnvp_job_values(const struct cnnvp_tile *tile)
+{
+    return (uint64_t)tile->images * tile->channels * tile->plane;
+}
+
+static inline uint64_t cnnvp_job_pooled_values(const struct cnnvp_tile *tile)
+{
+    return (uint64_t)tile->images * tile->channels * cnnvp_tile_pooled(tile);
+}
+
+/* Bytes that an operand spans. */
+static inline uint64_t cnnvp_job_span(const struct cnnvp_job_operand *operand)
+{
+    return ((operand->rows - 1u) * operand->stride + operand->row_values) * operand->bytes;
+}
+
+/* ---- data (job_data.c) ---- */
+
+/* Working memory, grown where a command needs more; all zero at first. */
+struct cnnvp_job_scratch {
+    void *memory;
+    size_t size;
+};
+void cnnvp_job_scratch_free(struct cnnvp_job_scratch *scratch);
+
+/* Lays out the tile's arrays in the scratch. CNNVP_OK or CNNVP_E_NOMEM. */
+CNNVP_MUST_USE int cnnvp_job_reserve(struct cnnvp_job *job, struct cnnvp_job_scratch *scratch);
+
+/* Fills the tile from the operands; returns sums that became the largest binary32. */
+uint64_t cnnvp_job_gather(const struct cnnvp_job *job);
+
+/* Puts back what the blocks have left in the scratch. */
+void cnnvp_job_scatter(const struct cnnvp_job *job);
+
+/* Mantissas into binary32: all of tdecode. */
+void cnnvp_job_expand(const struct cnnvp_job *job);
+
+#endif

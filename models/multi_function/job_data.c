@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The data of a job: from the intermediate buffer into the tile that streams through the blocks, and back. */
+#include "job.h"
+
+#include "bfp/bfp.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What cnnvp_bfp_sums_to_float takes; beyond, sums are all zero or beyond the largest binary32 anyway. */
+enum { SCALE_LIMIT = 900, ALIGNMENT = 64 };
+
+void cnnvp_job_scratch_free(struct cnnvp_job_scratch *scratch)
+{
+    free(scratch->memory);
+    *scratch = (struct cnnvp_job_scratch){0};
+}
+
+/* Bytes of the tile's arrays. */
+struct layout {
+    size_t values, errors, mantissas, velocities;
+};
+
+static struct layout layout_of(const struct cnnvp_job *job)
+{
+    const struct cnnvp_tile *tile = &job->tile;
+    const size_t values = (size_t)cnnvp_job_values(tile) * sizeof(float);
+    const bool quantised = (tile->flags & (CNNVP_TILE_FLOAT | CNNVP_TILE_MEASURE | CNNVP_TILE_REDUCE)) == 0;
+    struct layout layout = {.values = values};
+    if (tile->kind == CNNVP_TILE_FORWARD || tile->kind == CNNVP_TILE_BACKWARD)
+        layout.mantissas = quantised ? values / (tile->mantissa_bits > 8u ? 1u : 4u) : 0;
+    if (tile->kind == CNNVP_TILE_SOFTMAX || tile->kind == CNNVP_TILE_UPDATE)
+        layout.errors = values;
+    else if (tile->kind == CNNVP_TILE_BACKWARD && (tile->flags & CNNVP_TILE_POOL) != 0)
+        layout.errors = (size_t)cnnvp_job_pooled_values(tile) * sizeof(float);
+    if (tile->kind == CNNVP_TILE_UPDATE && (tile->flags & CNNVP_TILE_MOMENTUM) != 0)
+        layout.velocities = values;
+    return layout;
+}
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
+}
+
+/* The next piece of the scratch, NULL for nothing. */
+static void *take(char **at, size_t bytes)
+{
+    char *piece = *at;
+    *at += padded(bytes);
+    return bytes != 0 ? piece : NULL;
+}
+
+int cnnvp_job_reserve(struct cnnvp_job *job, struct cnnvp_job_scratch *scratch)
+{
+    const struct layout layout = layout_of(job);
+    const size_t size = padded(layout.values) + padded(layout.errors) + padded(layout.mantissas) +
+                        padded(layout.velocities);
+    if (scratch->size < size) {
+        free(scratch->memory);
+        scratch->memory = aligned_alloc(ALIGNMENT, size);
+        scratch->size = scratch->memory != NULL ? size : 0;
+        if (scratch->memory == NULL)
+            return CNNVP_E_NOMEM;
+    }
+    char *at = scratch->memory;
+    job->tile.values = take(&at, layout.values);
+    job->tile.errors = take(&at, layout.errors);
+    job->tile.mantissas = take(&at, layout.mantissas);
+    job->tile.velocities = take(&at, layout.velocities);
+    return CNNVP_OK;
+}
+
+/* ---- rows ---- */
+
+static void copy_in(const struct cnnvp_job_operand *operand, void *to)
+{
+    const size_t row = (size_t)(operand->row_values * operand->bytes);
+    for (uint64_t r = 0; r < operand->rows; ++r)
+        memcpy((char *)to + r * row, (const char *)operand->data + r * operand->stride * operand->bytes, row);
+}
+
+static void copy_out(const void *from, const struct cnnvp_job_operand *operand)
+{
+    const size_t row = (size_t)(operand->row_values * operand->bytes);
+    for (uint64_t r = 0; r < operand->rows; ++r)
+        memcpy((char *)operand->data + r * operand->stride * operand->bytes, (const char *)from + r * row, row);
+}
+
+/* ---- sums ---- */
+
+static void to_float(int32_t scale, const char *sums, uint32_t bytes, uint64_t n, float *values,
+                     struct cnnvp_bfp_counts *counts)
+{
+    const int32_t bounded = scale > SCALE_LIMIT ? SCALE_LIMIT : scale < -SCALE_LIMIT ? -SCALE_LIMIT : scale;
+    if (bytes == 8u)
+        cnnvp_bfp_wide_to_float(bounded, (const int64_t *)(const void *)sums, n, values, counts);
+    else
+        cnnvp_bfp_sums_to_float(bounded, (const int32_t *)(const void *)sums, n, values, counts);
+}
+
+/* Runs of one scale: planes of channels, or rows where channels share it. An update's rows are its channels. */
+static uint64_t convert_sums(const struct cnnvp_job *job, float *values)
+{
+    const struct cnnvp_job_operand *in = &job->operands[CNNVP_JOB_IN];
+    const int16_t *scales = job->operands[CNNVP_JOB_SCALES].data;
+    const bool rows_are_channels = job->tile.kind == CNNVP_TILE_UPDATE;
+    const uint64_t row_stride = rows_are_channels ? job->scale_channel_stride : job->scale_image_stride;
+    const uint64_t run_stride = rows_are_channels ? 0 : job->scale_channel_stride;
+    const uint64_t runs = run_stride != 0 ? job->tile.channels : 1u;
+    const uint64_t length = in->row_values / runs;
+    struct cnnvp_bfp_counts counts = {0};
+    for (uint64_t r = 0; r < in->rows; ++r)
+        for (uint64_t c = 0; c < runs; ++c)
+            to_float(scales[r * row_stride + c * run_stride],
+                     (const char *)in->data + (r * in->stride + c * length) * in->bytes, in->bytes, length,
+                     values + r * in->row_values + c * length, &counts);
+    return counts.saturated;
+}
+
+uint64_t cnnvp_job_gather(const struct cnnvp_job *job)
+{
+    const struct cnnvp_tile *tile = &job->tile;
+    const struct cnnvp_job_operand *operands = job->operands;
+    float *values = tile->kind == CNNVP_TILE_UPDATE || (job->back && tile->errors != NULL) ? tile->errors
+                                                                                           : tile->values;
+    uint64_t saturated = 0;
+    if (job->fp32)
+        copy_in(&operands[CNNVP_JOB_IN], values);
+    else
+        saturated = convert_sums(job, values);
+    if (job->convert)
+        copy_out(values, &operands[CNNVP_JOB_OUT]);
+    if (operands[CNNVP_JOB_PARK].used)
+        copy_out(values, &operands[CNNVP_JOB_PARK]);
+    if (operands[CNNVP_JOB_WEIGHTS].used)
+        copy_in(&operands[CNNVP_JOB_WEIGHTS], tile->values);
+    if (operands[CNNVP_JOB_VELOCITIES].used)
+        copy_in(&operands[CNNVP_JOB_VELOCITIES], tile->velocities);
+    return saturated;
+}
+
+void cnnvp_job_scatter(const struct cnnvp_job *job)
+{
+    const struct cnnvp_tile *tile = &job->tile;
+    if (tile->kind == CNNVP_TILE_UPDATE) {
+        copy_out(tile->values, &job->operands[CNNVP_JOB_WEIGHTS]);
+        if (tile->velocities != NULL)
+            copy_out(tile->velocities, &job->operands[CNNVP_JOB_VELOCITIES]);
+    } else if (tile->kind == CNNVP_TILE_SOFTMAX && job->operands[CNNVP_JOB_OUT].used) {
+        copy_out(tile->errors, &job->operands[CNNVP_JOB_OUT]);
+    }
+}
+
+void cnnvp_job_expand(const struct cnnvp_job *job)
+{
+    const struct cnnvp_job_operand *in = &job->operands[CNNVP_JOB_IN];
+    const int8_t *exponents = job->operands[CNNVP_JOB_EXPONENTS].data;
+    const struct cnnvp_tile *tile = &job->tile;
+    for (uint64_t r = 0; r < in->rows; ++r) {
+        const char *mantissas = (const char *)in->data + r * in->stride * in->bytes;
+        const int8_t exponent = exponents[r * tile->exponent_channel_stride];
+        float *values = tile->values + r * in->row_values;
+        if (in->bytes == 4u)
+            cnnvp_bfp_dequantise_wide(tile->mantissa_bits, exponent, (const int32_t *)(const void *)mantissas,
+                                      in->row_values, values);
+        else
+            cnnvp_bfp_dequantise(tile->mantissa_bits, exponent, (const int8_t *)(const void *)mantissas,
+                                 in->row_values, values);
+    }
+    copy_out(tile->values, &job->operands[CNNVP_JOB_OUT]);
+}

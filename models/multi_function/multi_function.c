@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The multi-function module of S001: the command target behind the PE module. See multi_function.h.
+ *
+ * Modelled: one set of blocks behind each storage block (Part B 1-28), all working on a tile side by side; what a tile
+ * needs is checked in all blocks before anything changes. Not modelled: single values between blocks, which move as one
+ * pipeline at one value a cycle and lane.
+ */
+#include "multi_function.h"
+
+#include "job.h"
+
+#include <string.h>
+
+#define STAGE_DEF "multi_function/multi_function.def"
+#include "stage/stage_tables.inc"
+
+enum { TRACK_work };
+
+struct multi_function {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    uint32_t sets, lanes;
+    uint64_t pipeline;
+    bool timing_only;
+    struct cnnvp_job_scratch scratch;
+};
+
+/* A command under way. */
+struct work {
+    const struct cnnvp_command *command;
+    struct cnnvp_job job;
+    uint64_t beats;        /* over which operands cross the port */
+    uint64_t port_stalls;
+    uint64_t saturated;
+};
+
+/* ---- links ---- */
+
+/* Borrows an operand's range, widened to even addresses as buffers take them. */
+static int borrow(const struct multi_function *module, struct work *work, struct cnnvp_job_operand *operand,
+                  enum cnnvp_op op, uint32_t flags)
+{
+    const uint64_t begin = operand->address & ~UINT64_C(1);
+    const uint64_t end = (operand->address + cnnvp_job_span(operand) + 1u) & ~UINT64_C(1);
+    struct cnnvp_access access = {
+        .op = (uint32_t)op,
+        .flags = flags,
+        .tag = work->command->tag,
+        .flow = work->command->sequence,
+        .address = begin | (uint64_t)operand->half << 31,
+        .size = end - begin,
+        .words = operand->rows * operand->row_values,
+        .cycles = operand->held ? 0 : work->beats,
+        .word_bytes = operand->bytes,
+    };
+    const uint32_t port = operand->held ? PORT_max_min_buffer : PORT_output;
+    const int status = module->ops->access(module->host, port, &access);
+    operand->data = status == CNNVP_OK && access.data != NULL ? (char *)access.data + (operand->address - begin) : NULL;
+    const uint64_t stalls = cnnvp_edge_at_or_after(module->ops->clock_mhz(module->host), access.delay);
+    work->port_stalls = stalls > work->port_stalls ? stalls : work->port_stalls;
+    return status;
+}
+
+static int borrow_operands(const struct multi_function *module, struct work *work, uint32_t flags)
+{
+    int status = CNNVP_OK;
+    for (unsigned i = 0; i < CNNVP_JOB_PLACES && status == CNNVP_OK; ++i) {
+        struct cnnvp_job_operand *operand = &work->job.operands[i];
+        if (operand->used && operand->read)
+            status = borrow(module, work, operand, CNNVP_BORROW_READ, flags);
+        if (operand->used && operand->written && status == CNNVP_OK)
+            status = borrow(module, work, operand, CNNVP_BORROW_WRITE, flags);
+        if (operand->used && operand->data == NULL && status == CNNVP_OK && !module->timing_only)
+            status = CNNVP_E_STATE;
+    }
+    return status;
+}
+
+/* Shows the blocks where the operands are. */
+static void point_tile(struct cnnvp_job *job)
+{
+    struct cnnvp_tile *tile = &job->tile;
+    struct cnnvp_job_operand *operands = job->operands;
+    tile->results = operands[CNNVP_JOB_OUT].data;
+    tile->results_image_stride = operands[CNNVP_JOB_OUT].stride;
+    tile->inputs = operands[CNNVP_JOB_X].data;
+    tile->mask = operands[CNNVP_JOB_MASK].data;
+    tile->positions = operands[CNNVP_JOB_POSITIONS].data;
+    tile->labels = operands[CNNVP_JOB_LABELS].data;
+    tile->exponents = operands[CNNVP_JOB_EXPONENTS].data;
+    tile->exponents_out = operands[CNNVP_JOB_EXPONENTS].data;
+}
+
+static int send(const struct multi_function *module, const struct work *work, uint32_t port, uint32_t flags,
+                struct cnnvp_tile *tile, uint64_t words)
+{
+    struct cnnvp_access access = {
+        .op = CNNVP_COMMAND,
+        .flags = flags,
+        .tag = work->command->tag,
+        .flow = work->command->sequence,
+        .data = tile,
+        .size = sizeof *tile,
+        .words = words,
+        .word_bytes = 4u,
+    };
+    return module->ops->access(module->host, port, &access);
+}
+
+/* The matrices of a tile of errors come in first. */
+static int send_backward(const struct multi_function *module, const struct work *work, uint32_t flags,
+                         struct cnnvp_tile *tile)
+{
+    int status = CNNVP_OK;
+    if ((tile->flags & (CNNVP_TILE_RELU | CNNVP_TILE_POOL)) != 0) {
+        tile->kind = CNNVP_TILE_UNPACK;
+        status = send(module, work, PORT_encode, flags, tile, cnnvp_job_values(tile) / 16u + 1u);
+        tile->kind = CNNVP_TILE_BACKWARD;
+    }
+    return status == CNNVP_OK
+               ? send(module, work, PORT_max_pool_back, flags, tile, cnnvp_job_pooled_values(tile))
+               : status;
+}
+
+/* Sends the tile to the first of its blocks; with CNNVP_DEBUG asks whether they can. */
+static int stream(const struct multi_function *module, struct work *work, uint32_t flags)
+{
+    struct cnnvp_tile *tile = &work->job.tile;
+    const uint64_t values = cnnvp_job_values(tile);
+    switch (tile->kind) {
+    case CNNVP_TILE_STATISTICS:
+    case CNNVP_TILE_SQUARES:
+        return send(module, work, PORT_statistics, flags, tile, values);
+    case CNNVP_TILE_COEFFICIENTS:
+    case CNNVP_TILE_COEFFICIENTS_BACK:
+        return send(module, work, PORT_batch_norm, flags, tile, 1u);
+    case CNNVP_TILE_EXPONENTS:
+        return send(module, work, PORT_quantise, flags, tile, 1u);
+    case CNNVP_TILE_FORWARD:
+        return send(module, work, PORT_batch_norm, flags, tile, values);
+    case CNNVP_TILE_BACKWARD:
+        return send_backward(module, work, flags, tile);
+    case CNNVP_TILE_SOFTMAX:
+        return send(module, work, PORT_softmax, flags, tile, values);
+    case CNNVP_TILE_UPDATE:
+        return send(module, work, PORT_update, flags, tile, values * ((tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? 3u : 2u));
+    default:
+        return send(module, work, PORT_bn_update, flags, tile, 1u);
+    }
+}
+
+/* ---- the three kinds of work ---- */
+
+static bool is_held(const struct cnnvp_job *job)
+{
+    return job->opcode == CNNVP_JOB_tload || job->opcode == CNNVP_JOB_tsave || job->opcode == CNNVP_JOB_tclear;
+}
+
+static int borrow_held(const struct multi_function *module, const struct work *work, uint32_t flags, void **data)
+{
+    const struct cnnvp_job *job = &work->job;
+    struct cnnvp_access access = {
+        .op = job->opcode == CNNVP_JOB_tsave ? CNNVP_BORROW_READ : CNNVP_BORROW_WRITE,
+        .flags = flags,
+        .tag = work->command->tag,
+        .flow = work->command->sequence,
+        .address = job->offset,
+        .size = job->size,
+        .words = job->size / 4u,
+        .word_bytes = 4u,
+    };
+    const int status = module->ops->access(module->host, PORT_max_min_buffer + job->buffer, &access);
+    *data = status == CNNVP_OK ? access.data : NULL;
+    return status == CNNVP_OK && *data == NULL && !module->timing_only ? CNNVP_E_STATE : status;
+}
+
+static void clear(const struct cnnvp_job *job, void *data)
+{
+    const struct cnnvp_extremes none = {.min = __builtin_inff(), .max = -__builtin_inff()};
+    struct cnnvp_extremes *entries = data;
+    if (job->buffer != 0) {
+        memset(data, 0, job->size);
+        return;
+    }
+    for (uint32_t i = 0; i < job->size / sizeof none; ++i)
+        entries[i] = none;
+}
+
+/* tload, tsave, tclear. */
+static int move_held(const struct multi_function *module, struct work *work)
+{
+    const struct cnnvp_job *job = &work->job;
+    struct cnnvp_job_operand *memory = &work->job.operands[CNNVP_JOB_IN];
+    void *data;
+    int status = borrow_operands(module, work, CNNVP_DEBUG);
+    if (status == CNNVP_OK)
+        status = borrow_held(module, work, 0, &data);
+    if (status == CNNVP_OK)
+        status = borrow_operands(module, work, 0);
+    if (status != CNNVP_OK || module->timing_only)
+        return status;
+    if (job->opcode == CNNVP_JOB_tclear)
+        clear(job, data);
+    else if (job->opcode == CNNVP_JOB_tload)
+        memcpy(data, memory->data, job->size);
+    else
+        memcpy(memory->data, data, job->size);
+    return CNNVP_OK;
+}
+
+static int decode_mantissas(struct multi_function *module, struct work *work)
+{
+    int status = borrow_operands(module, work, CNNVP_DEBUG);
+    if (status == CNNVP_OK && !module->timing_only)
+        status = cnnvp_job_reserve(&work->job, &module->scratch);
+    if (status == CNNVP_OK)
+        status = borrow_operands(module, work, 0);
+    if (status == CNNVP_OK && !module->timing_only)
+        cnnvp_job_expand(&work->job);
+    return status;
+}
+
+/* Everything else: a tile through the blocks. */
+static int run_tile(struct multi_function *module, struct work *work)
+{
+    struct cnnvp_job *job = &work->job;
+    int status = borrow_operands(module, work, CNNVP_DEBUG);
+    point_tile(job);
+    if (status == CNNVP_OK)
+        status = stream(module, work, CNNVP_DEBUG);
+    if (status == CNNVP_OK && !module->timing_only)
+        status = cnnvp_job_reserve(job, &module->scratch);
+    if (status == CNNVP_OK)
+        status = borrow_operands(module, work, 0);
+    if (status != CNNVP_OK)
+        return status;
+    point_tile(job);
+    if (!module->timing_only && job->operands[CNNVP_JOB_IN].used)
+        work->saturated = cnnvp_job_gather(job);
+    status = stream(module, work, 0);
+    if (status == CNNVP_OK && !module->timing_only)
+        cnnvp_job_scatter(job);
+    return status;
+}
+
+/* ---- commands ---- */
+
+/* Cycles over which operands cross the port: what the blocks take at least. */
+static uint64_t beats_of(const struct multi_function *module, struct cnnvp_job *job)
+{
+    struct cnnvp_tile *tile = &job->tile;
+    tile->sets = module->sets;
+    tile->lanes = module->lanes;
+    if (is_held(job))
+        return cnnvp_tile_shared_beats(tile, job->size / 4u);
+    if (tile->kind == CNNVP_TILE_UPDATE || job->opcode == CNNVP_JOB_tdecode) {
+        /* weights lie in all zones: the sets share them */
+        tile->lanes *= tile->sets;
+        tile->sets = 1u;
+    }
+    return cnnvp_tile_beats(tile, tile->channels * tile->plane);
+}
+
+static int refuse(const struct multi_function *module, const struct cnnvp_command *command, int status,
+                  const char *reason)
+{
+    module->ops->count(module->host, STAT_rejected, command->tag, 1u);
+    module->ops->log(module->host, CNNVP_LOG_WARNING, "instruction %llu, opcode 0x%02x refused: %s",
+                     (unsigned long long)command->sequence, (unsigned)command->opcode, reason);
+    return status;
+}
+
+/* What a refusal of a buffer or a block means to the user. */
+static const char *failure(int status)
+{
+    switch (status) {
+    case CNNVP_E_ADDR:
+        return "the tile leaves a buffer: of the half, or entries or matrices of a buffer of the module";
+    case CNNVP_E_NOMEM:
+        return "out of memory";
+    case CNNVP_E_INVAL:
+        return "a label is no class, or a block does not know the tile";
+    default:
+        return "a buffer or block refused the access";
+    }
+}
+
+static void count_command(const struct multi_function *module, const struct work *work, uint64_t busy)
+{
+    const struct cnnvp_job *job = &work->job;
+    const struct cnnvp_job_operand *in = &job->operands[CNNVP_JOB_IN];
+    const bool converts = in->used && !job->fp32 && !is_held(job);
+    const struct {
+        uint32_t stat;
+        uint64_t n;
+    } counts[] = {
+        {STAT_commands, 1u},
+        {STAT_busy_cycles, busy},
+        {STAT_port_cycles, work->port_stalls},
+        {STAT_fill_cycles, job->tile.fill},
+        {STAT_values, in->used ? in->rows * in->row_values : 0},
+        {STAT_converted, converts ? in->rows * in->row_values : 0},
+        {STAT_saturations, work->saturated},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i)
+        if (counts[i].n != 0)
+            module->ops->count(module->host, counts[i].stat, work->command->tag, counts[i].n);
+}
+
+static int execute(struct multi_function *module, struct cnnvp_access *access, const struct cnnvp_command *command)
+{
+    struct work work = {.command = command};
+    struct cnnvp_tile *tile = &work.job.tile;
+    const char *reason = "";
+    int status = cnnvp_job_decode(command, &work.job, &reason);
+    if (status != CNNVP_OK)
+        return refuse(module, command, status, reason);
+    work.beats = beats_of(module, &work.job);
+    tile->fill = work.job.operands[CNNVP_JOB_IN].used ? module->pipeline : 0;
+    if (is_held(&work.job))
+        status = move_held(module, &work);
+    else if (work.job.opcode == CNNVP_JOB_tdecode)
+        status = decode_mantissas(module, &work);
+    else
+        status = run_tile(module, &work);
+    if (status != CNNVP_OK)
+        return refuse(module, command, status, failure(status));
+    if (is_held(&work.job) || work.job.opcode == CNNVP_JOB_tdecode)
+        tile->cycles = work.beats;
+
+    const uint64_t busy = tile->cycles + tile->fill + work.port_stalls;
+    const uint64_t mhz = module->ops->clock_mhz(module->host);
+    const cnnvp_time now = module->ops->now(module->host);
+    const uint64_t edge = cnnvp_edge_at_or_after(mhz, now + access->delay);
+    const cnnvp_time end = cnnvp_edge_time(mhz, edge + busy);
+    access->delay = end - now;
+    count_command(module, &work, busy);
+    module->ops->span(module->host, TRACK_work, work.job.name, command->tag, command->sequence,
+                      cnnvp_edge_time(mhz, edge), end);
+    return CNNVP_OK;
+}
+
+/* ---- callbacks ---- */
+
+static int multi_function_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    (void)port;
+    if (access->op != CNNVP_COMMAND)
+        return CNNVP_E_ACCESS;
+    if (access->data == NULL || access->size != sizeof(struct cnnvp_command))
+        return CNNVP_E_INVAL;
+    return execute(self, access, access->data);
+}
+
+static int multi_function_init(void *self, const struct cnnvp_init *init)
+{
+    struct multi_function *module = self;
+    module->host = init->host;
+    module->ops = init->ops;
+    module->sets = (uint32_t)init->ops->param(init->host, PARAM_sets);
+    module->lanes = (uint32_t)init->ops->param(init->host, PARAM_lanes);
+    module->pipeline = init->ops->param(init->host, PARAM_pipeline);
+    module->timing_only = init->ops->timing_only(init->host) != 0;
+    return CNNVP_OK;
+}
+
+static void multi_function_fini(void *self)
+{
+    struct multi_function *module = self;
+    cnnvp_job_scratch_free(&module->scratch);
+}
+
+const struct cnnvp_unit cnnvp_unit_multi_function = {
+    STAGE_UNIT(multi_function),
+    .summary = "S001's multi-function module: streams tiles through statistics, batch norm, ReLU, pool, update and others",
+    .instance_size = sizeof(struct multi_function),
+    .init = multi_function_init,
+    .fini = multi_function_fini,
+    .access = multi_function_access,
+};

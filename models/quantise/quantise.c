@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The quantiser of S001 (C4): activations and errors become mantissas under exponents from the max-min buffer (C7). The
+ * same block makes the exponents, and quantises weights behind the update.
+ */
+#include "quantise.h"
+
+#include "bfp/bfp.h"
+#include "stage/stage.h"
+#include "statistics/statistics.h"
+
+#define STAGE_DEF "quantise/quantise.def"
+#include "stage/stage_tables.inc"
+
+static void count_events(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                         const struct cnnvp_bfp_counts *counts)
+{
+    cnnvp_stage_count(stage, access, STAT_saturations, counts->saturated);
+    cnnvp_stage_count(stage, access, STAT_nonfinite, counts->nonfinite);
+    cnnvp_stage_count(stage, access, STAT_exponents_clamped, counts->exponents_clamped);
+}
+
+/* ---- exponents ---- */
+
+static float extreme_of(const struct cnnvp_tile *tile, const struct cnnvp_extremes *extremes,
+                        const struct cnnvp_norm *norm)
+{
+    const bool relu = (tile->flags & CNNVP_TILE_RELU) != 0;
+    if ((tile->flags & CNNVP_TILE_MAP) != 0)
+        return cnnvp_quantise_extreme(extremes, norm->scale, norm->offset, relu);
+    if ((tile->flags & CNNVP_TILE_MAP_BACK) != 0)
+        return cnnvp_quantise_extreme_back(extremes, norm);
+    if (relu)
+        return extremes->max > 0.0f ? extremes->max : 0.0f;
+    return cnnvp_extremes_magnitude(extremes);
+}
+
+static void find_exponents(const struct cnnvp_tile *tile, const struct cnnvp_extremes *extremes,
+                           const struct cnnvp_norm *norms, struct cnnvp_bfp_counts *counts)
+{
+    float all = 0.0f;
+    for (uint32_t c = 0; c < tile->channels; ++c) {
+        const float extreme = extreme_of(tile, &extremes[c], norms != NULL ? &norms[c] : NULL);
+        if ((tile->flags & CNNVP_TILE_EACH) != 0)
+            tile->exponents_out[c] = cnnvp_bfp_exponent(extreme, counts);
+        all = extreme > all ? extreme : all;
+    }
+    if ((tile->flags & CNNVP_TILE_EACH) == 0)
+        tile->exponents_out[0] = cnnvp_bfp_exponent(all, counts);
+}
+
+static int make_exponents(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
+{
+    void *extremes;
+    void *norms = NULL;
+    int status = cnnvp_stage_entries(stage, access, PORT_max_min, false, tile->entry, tile->channels,
+                                     sizeof(struct cnnvp_extremes), &extremes);
+    if (status == CNNVP_OK && (tile->flags & (CNNVP_TILE_MAP | CNNVP_TILE_MAP_BACK)) != 0)
+        status = cnnvp_stage_entries(stage, access, PORT_norm, false, tile->norm_entry, tile->channels,
+                                     sizeof(struct cnnvp_norm), &norms);
+    if (status != CNNVP_OK)
+        return status;
+    if (cnnvp_stage_computes(stage, access)) {
+        struct cnnvp_bfp_counts counts = {0};
+        find_exponents(tile, extremes, norms, &counts);
+        count_events(stage, access, &counts);
+    }
+    const struct cnnvp_stage_work work = {"exponents", STAT_busy_cycles, STAT_extremes,
+                                          cnnvp_tile_shared_beats(tile, tile->channels), 2u * tile->channels};
+    cnnvp_stage_charge(stage, access, tile, &work);
+    cnnvp_stage_count(stage, access, STAT_exponents, (tile->flags & CNNVP_TILE_EACH) != 0 ? tile->channels : 1u);
+    return CNNVP_OK;
+}
+
+/* ---- tiles ---- */
+
+static void quantise_plane(const struct cnnvp_tile *tile, const struct cnnvp_bfp_format *format, int8_t exponent,
+                           uint64_t index, uint64_t at, struct cnnvp_bfp_counts *counts)
+{
+    if (tile->mantissa_bits > 8u)
+        cnnvp_bfp_quantise_wide(format, exponent, index, tile->values + at, tile->plane, (int32_t *)tile->mantissas + at,
+                                counts);
+    else
+        cnnvp_bfp_quantise(format, exponent, index, tile->values + at, tile->plane, (int8_t *)tile->mantissas + at,
+                           counts);
+}
+
+static void quantise(const struct cnnvp_tile *tile, struct cnnvp_bfp_counts *counts)
+{
+    const struct cnnvp_bfp_format format = {tile->mantissa_bits, tile->rounding, tile->seed};
+    for (uint32_t n = 0; n < tile->images; ++n)
+        for (uint32_t c = 0; c < tile->channels; ++c) {
+            const int8_t exponent = tile->exponents[(uint64_t)n * tile->exponent_image_stride +
+                                                    (uint64_t)c * tile->exponent_channel_stride];
+            quantise_plane(tile, &format, exponent, tile->first + n * tile->image_stride + c * tile->plane,
+                           ((uint64_t)n * tile->channels + c) * tile->plane, counts);
+        }
+}
+
+static void work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
+{
+    if (cnnvp_stage_computes(stage, access)) {
+        struct cnnvp_bfp_counts counts = {0};
+        quantise(tile, &counts);
+        count_events(stage, access, &counts);
+    }
+    const uint64_t values = tile->channels * tile->plane;
+    const struct cnnvp_stage_work work = {"quantise", STAT_busy_cycles, STAT_values, cnnvp_tile_beats(tile, values),
+                                          tile->images * values};
+    cnnvp_stage_charge(stage, access, tile, &work);
+}
+
+static int measure(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile, uint64_t words)
+{
+    const uint32_t kind = tile->kind;
+    tile->kind = CNNVP_TILE_EXTREMES;
+    const int status = cnnvp_stage_pass(stage, access, PORT_statistics, tile, words, 4u);
+    tile->kind = kind;
+    return status;
+}
+
+static int quantise_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    const struct cnnvp_stage *stage = self;
+    struct cnnvp_tile *tile;
+    (void)port;
+    const int status = cnnvp_stage_tile(access, &tile);
+    if (status != CNNVP_OK)
+        return status;
+    if (tile->kind == CNNVP_TILE_EXPONENTS)
+        return make_exponents(stage, access, tile);
+    if (tile->kind != CNNVP_TILE_FORWARD && tile->kind != CNNVP_TILE_BACKWARD)
+        return CNNVP_E_INVAL;
+    const uint64_t words = tile->images * tile->channels * tile->plane;
+    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
+    if ((tile->flags & CNNVP_TILE_MEASURE) != 0)
+        return measure(stage, access, tile, words);
+    if ((tile->flags & CNNVP_TILE_FLOAT) == 0)
+        work_on(stage, access, tile);
+    const bool wide = (tile->flags & CNNVP_TILE_FLOAT) != 0 || tile->mantissa_bits > 8u;
+    return cnnvp_stage_pass(stage, access, PORT_next, tile, words, wide ? 4u : 1u);
+}
+
+const struct cnnvp_unit cnnvp_unit_quantise = {
+    STAGE_UNIT(quantise),
+    .summary = "block floating point under exponents from the max-min buffer",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = quantise_access,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ReLU backward of S001 (C4): errors pass where the 0/1 matrix in the ReLU buffer says so. */
+#include "relu_back.h"
+
+#include "relu/relu.h"
+#include "stage/stage.h"
+
+#define STAGE_DEF "relu_back/relu_back.def"
+#include "stage/stage_tables.inc"
+
+static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
+{
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    const uint64_t bytes = cnnvp_tile_packed(tile->plane, 1u);
+    const struct cnnvp_stage_piece piece = {PORT_buffer, CNNVP_BORROW_READ, 0, planes * bytes, 2u};
+    void *matrix;
+    const int status = cnnvp_stage_borrow(stage, access, &piece, &matrix);
+    if (status != CNNVP_OK)
+        return status;
+    if (cnnvp_stage_computes(stage, access))
+        for (uint64_t p = 0; p < planes; ++p)
+            cnnvp_relu_backward((const uint8_t *)matrix + p * bytes, tile->plane, tile->values + p * tile->plane);
+    const struct cnnvp_stage_work work = {"ReLU back", STAT_busy_cycles, STAT_values,
+                                          cnnvp_tile_beats(tile, tile->channels * tile->plane), planes * tile->plane};
+    cnnvp_stage_charge(stage, access, tile, &work);
+    return CNNVP_OK;
+}
+
+static int relu_back_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    const struct cnnvp_stage *stage = self;
+    struct cnnvp_tile *tile;
+    (void)port;
+    int status = cnnvp_stage_tile(access, &tile);
+    if (status != CNNVP_OK)
+        return status;
+    if (tile->kind != CNNVP_TILE_BACKWARD)
+        return CNNVP_E_INVAL;
+    cnnvp_stage_count(stage, access, STAT_tiles, 1u);
+    if ((tile->flags & CNNVP_TILE_RELU) != 0)
+        status = work_on(stage, access, tile);
+    if (status != CNNVP_OK)
+        return status;
+    return cnnvp_stage_pass(stage, access, PORT_next, tile, tile->images * tile->channels * tile->plane, 4u);
+}
+
+const struct cnnvp_unit cnnvp_unit_relu_back = {
+    STAGE_UNIT(relu_back),
+    .summary = "ReLU backward, by the 0/1 matrix",
+    .instance_size = sizeof(struct cnnvp_stage),
+    .init = cnnvp_stage_init,
+    .access = relu_back_access,
+};

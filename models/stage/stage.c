@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the blocks of the multi-function module have in common. See stage.h. */
+#include "stage.h"
+
+/* Every block has one row in the trace. */
+enum { TRACK_work };
+
+int cnnvp_stage_init(void *self, const struct cnnvp_init *init)
+{
+    struct cnnvp_stage *stage = self;
+    stage->host = init->host;
+    stage->ops = init->ops;
+    stage->pipeline = init->ops->param(init->host, 0);
+    stage->timing_only = init->ops->timing_only(init->host) != 0;
+    return CNNVP_OK;
+}
+
+int cnnvp_stage_tile(const struct cnnvp_access *access, struct cnnvp_tile **tile)
+{
+    if (access->op != CNNVP_COMMAND)
+        return CNNVP_E_ACCESS;
+    if (access->data == NULL || access->size != sizeof **tile)
+        return CNNVP_E_INVAL;
+    *tile = access->data;
+    return CNNVP_OK;
+}
+
+int cnnvp_stage_borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                       const struct cnnvp_stage_piece *piece, void **data)
+{
+    struct cnnvp_access borrow = {
+        .op = (uint32_t)piece->op,
+        .flags = access->flags & CNNVP_DEBUG,
+        .tag = access->tag,
+        .flow = access->flow,
+        .address = piece->address,
+        .size = piece->size,
+        .words = piece->size / piece->word_bytes,
+        .word_bytes = piece->word_bytes,
+    };
+    const int status = stage->ops->access(stage->host, piece->port, &borrow);
+    *data = status == CNNVP_OK ? borrow.data : NULL;
+    if (status == CNNVP_OK && *data == NULL && cnnvp_stage_computes(stage, access))
+        return CNNVP_E_STATE;
+    return status;
+}
+
+int cnnvp_stage_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access, uint32_t port, bool change,
+                        uint64_t first, uint64_t count, uint64_t entry_bytes, void **data)
+{
+    struct cnnvp_stage_piece piece = {.port = port, .op = CNNVP_BORROW_READ, .address = first * entry_bytes,
+                                      .size = count * entry_bytes, .word_bytes = 4u};
+    const int status = cnnvp_stage_borrow(stage, access, &piece, data);
+    if (status != CNNVP_OK || !change)
+        return status;
+    piece.op = CNNVP_BORROW_WRITE;
+    return cnnvp_stage_borrow(stage, access, &piece, data);
+}
+
+uint64_t cnnvp_stage_entry_span(const struct cnnvp_tile *tile)
+{
+    return (uint64_t)(tile->images - 1u) * tile->entry_image_stride +
+           (uint64_t)(tile->channels - 1u) * tile->entry_channel_stride + 1u;
+}
+
+void cnnvp_stage_count(const struct cnnvp_stage *stage, const struct cnnvp_access *access, uint32_t stat, uint64_t n)
+{
+    if (n != 0 && !cnnvp_stage_asks(access))
+        stage->ops->count(stage->host, stat, access->tag, n);
+}
+
+void cnnvp_stage_charge(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile,
+                        const struct cnnvp_stage_work *work)
+{
+    if (cnnvp_stage_asks(access))
+        return;
+    const uint64_t mhz = stage->ops->clock_mhz(stage->host);
+    const cnnvp_time now = stage->ops->now(stage->host);
+    const uint64_t edge = cnnvp_edge_at_or_after(mhz, now + access->delay) + tile->fill;
+    tile->fill += stage->pipeline;
+    tile->cycles = work->cycles > tile->cycles ? work->cycles : tile->cycles;
+    cnnvp_stage_count(stage, access, work->busy_stat, work->cycles + stage->pipeline);
+    cnnvp_stage_count(stage, access, work->work_stat, work->work);
+    stage->ops->span(stage->host, TRACK_work, work->name, access->tag, access->flow, cnnvp_edge_time(mhz, edge),
+                     cnnvp_edge_time(mhz, edge + work->cycles + stage->pipeline));
+}
+
+int cnnvp_stage_pass(const struct cnnvp_stage *stage, struct cnnvp_access *access, uint32_t port,
+                     struct cnnvp_tile *tile, uint64_t words, uint32_t word_bytes)
+{
+    struct cnnvp_access next = {
+        .op = CNNVP_COMMAND,
+        .flags = access->flags & CNNVP_DEBUG,
+        .tag = access->tag,
+        .flow = access->flow,
+        .data = tile,
+        .size = sizeof *tile,
+        .words = words,
+        .word_bytes = word_bytes,
+        .delay = access->delay,
+    };
+    const int status = stage->ops->access(stage->host, port, &next);
+    access->delay = next.delay;
+    return status;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the blocks of the multi-function module have in common (no unit of its own): a tile comes in on a port, buffers
+ * are borrowed, the tile goes on to the next block. The protocol is cnnvp_tile.h.
+ */
+#ifndef CNNVP_STAGE_H
+#define CNNVP_STAGE_H
+
+#include "cnnvp_tile.h"
+
+#include <stdbool.h>
+
+/* First member of each block's state. */
+struct cnnvp_stage {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    uint64_t pipeline;
+    bool timing_only;
+};
+
+/* A piece of a buffer that a block works on. */
+struct cnnvp_stage_piece {
+    uint32_t port;
+    enum cnnvp_op op;
+    uint64_t address; /* bytes */
+    uint64_t size;    /* bytes */
+    uint32_t word_bytes;
+};
+
+/* Parameter 0 of every block is `pipeline`. */
+int cnnvp_stage_init(void *self, const struct cnnvp_init *init);
+
+/* The tile of an access, or why there is none. */
+CNNVP_MUST_USE int cnnvp_stage_tile(const struct cnnvp_access *access, struct cnnvp_tile **tile);
+
+/* True where the access only asks whether the tile could be done. */
+static inline bool cnnvp_stage_asks(const struct cnnvp_access *access)
+{
+    return (access->flags & CNNVP_DEBUG) != 0;
+}
+
+/* True where there is arithmetic to do. */
+static inline bool cnnvp_stage_computes(const struct cnnvp_stage *stage, const struct cnnvp_access *access)
+{
+    return !stage->timing_only && !cnnvp_stage_asks(access);
+}
+
+/* Borrows a piece on behalf of an access; only checks where that only asks. *data is NULL in timing-only. */
+CNNVP_MUST_USE int cnnvp_stage_borrow(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                                      const struct cnnvp_stage_piece *piece, void **data);
+
+/* Borrows entries first .. first + count - 1 for reading, or for reading and writing. */
+CNNVP_MUST_USE int cnnvp_stage_entries(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
+                                       uint32_t port, bool change, uint64_t first, uint64_t count, uint64_t entry_bytes,
+                                       void **data);
+
+/* Entries that values of a tile lie between: how many from the first to the last. */
+uint64_t cnnvp_stage_entry_span(const struct cnnvp_tile *tile);
+
+/* The block's share in the tile's time, its span in the trace and two of its statistics: `busy` (cycles) and `work`. */
+struct cnnvp_stage_work {
+    const char *name;
+    uint32_t busy_stat;
+    uint32_t work_stat;
+    uint64_t cycles;
+    uint64_t work;
+};
+void cnnvp_stage_charge(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile,
+                        const struct cnnvp_stage_work *work);
+
+void cnnvp_stage_count(const struct cnnvp_stage *stage, const struct cnnvp_access *access, uint32_t stat, uint64_t n);
+
+/* Hands the tile on: `words` values of `word_bytes` cross. */
+CNNVP_MUST_USE int cnnvp_stage_pass(const struct cnnvp_stage *stage, struct cnnvp_access *access, uint32_t port,
+                                    struct cnnvp_tile *tile, uint64_t words, uint32_t word_bytes);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Extremes of values and where they lie. See statistics.h. */
+#include "statistics.h"
+
+#include <float.h>
+#include <math.h>
+
+enum { LANES = 16 };
+
+struct cnnvp_extremes cnnvp_extremes_none(void)
+{
+    return (struct cnnvp_extremes){.min = INFINITY, .max = -INFINITY};
+}
+
+/* Least and greatest finite value; without any the greatest is below the least. */
+static void sweep(const float *x, uint64_t n, float *least, float *greatest)
+{
+    float low[LANES];
+    float high[LANES];
+    for (unsigned l = 0; l < LANES; ++l) {
+        low[l] = INFINITY;
+        high[l] = -INFINITY;
+    }
+    for (uint64_t i = 0; i < n; i += LANES) {
+        const unsigned lanes = n - i < LANES ? (unsigned)(n - i) : LANES;
+        if (lanes == LANES)
+            for (unsigned l = 0; l < LANES; ++l) {
+                /* Comparisons with NaN are false; infinities are kept out by the bounds. */
+                const float value = x[i + l];
+                low[l] = value < low[l] && value >= -FLT_MAX ? value : low[l];
+                high[l] = value > high[l] && value <= FLT_MAX ? value : high[l];
+            }
+        else
+            for (unsigned l = 0; l < lanes; ++l) {
+                const float value = x[i + l];
+                low[l] = value < low[l] && value >= -FLT_MAX ? value : low[l];
+                high[l] = value > high[l] && value <= FLT_MAX ? value : high[l];
+            }
+    }
+    for (unsigned l = 1; l < LANES; ++l) {
+        low[0] = low[l] < low[0] ? low[l] : low[0];
+        high[0] = high[l] > high[0] ? high[l] : high[0];
+    }
+    *least = low[0];
+    *greatest = high[0];
+}
+
+static uint64_t find(const float *x, float value)
+{
+    uint64_t i = 0;
+    while (!(x[i] == value))
+        ++i;
+    return i;
+}
+
+void cnnvp_extremes_add(const float *x, uint64_t n, uint64_t first, struct cnnvp_extremes *extremes)
+{
+    float least;
+    float greatest;
+    sweep(x, n, &least, &greatest);
+    if (least < extremes->min || (least <= extremes->min && least <= FLT_MAX && first < extremes->min_at)) {
+        const uint64_t at = find(x, least);
+        extremes->min = x[at];
+        extremes->min_at = (uint32_t)(first + at);
+    }
+    if (greatest > extremes->max ||
+        (greatest >= extremes->max && greatest >= -FLT_MAX && first < extremes->max_at)) {
+        const uint64_t at = find(x, greatest);
+        extremes->max = x[at];
+        extremes->max_at = (uint32_t)(first + at);
+    }
+}
+
+void cnnvp_extremes_add_apart(const float *x, uint64_t n, uint64_t first, uint64_t a, uint64_t b,
+                              struct cnnvp_extremes *extremes)
+{
+    const uint64_t end = first + n;
+    const uint64_t cuts[2] = {a < b ? a : b, a < b ? b : a};
+    uint64_t from = first;
+    for (unsigned i = 0; i < 2u; ++i) {
+        if (cuts[i] < from || cuts[i] >= end)
+            continue;
+        cnnvp_extremes_add(x + (from - first), cuts[i] - from, from, extremes);
+        from = cuts[i] + 1u;
+    }
+    cnnvp_extremes_add(x + (from - first), end - from, from, extremes);
+}
+
+float cnnvp_extremes_magnitude(const struct cnnvp_extremes *extremes)
+{
+    if (!(extremes->min <= extremes->max))
+        return 0.0f;
+    const float low = extremes->min < 0.0f ? -extremes->min : extremes->min;
+    const float high = extremes->max < 0.0f ? -extremes->max : extremes->max;
+    return low > high ? low : high;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sums in a fixed order. See sum.h. */
+#include "sum.h"
+
+#include <string.h>
+
+enum { LANES = 8 };
+
+static double gather(const double *lanes)
+{
+    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
+double cnnvp_sum(const float *x, uint64_t n)
+{
+    double lanes[LANES] = {0};
+    uint64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (unsigned l = 0; l < LANES; ++l)
+            lanes[l] += (double)x[i + l];
+    for (unsigned l = 0; i < n; ++i, ++l)
+        lanes[l] += (double)x[i];
+    return gather(lanes);
+}
+
+double cnnvp_sum_of_squares(const float *x, uint64_t n, double mean)
+{
+    double lanes[LANES] = {0};
+    uint64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (unsigned l = 0; l < LANES; ++l) {
+            const double d = (double)x[i + l] - mean;
+            lanes[l] += d * d;
+        }
+    for (unsigned l = 0; i < n; ++i, ++l) {
+        const double d = (double)x[i] - mean;
+        lanes[l] += d * d;
+    }
+    return gather(lanes);
+}
+
+double cnnvp_sum_of_products(const float *dy, const float *x, uint64_t n, double mean)
+{
+    double lanes[LANES] = {0};
+    uint64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (unsigned l = 0; l < LANES; ++l)
+            lanes[l] += (double)dy[i + l] * ((double)x[i + l] - mean);
+    for (unsigned l = 0; i < n; ++i, ++l)
+        lanes[l] += (double)dy[i] * ((double)x[i] - mean);
+    return gather(lanes);
+}
+
+static uint32_t is_finite(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return (bits & UINT32_C(0x7f800000)) != UINT32_C(0x7f800000);
+}
+
+uint64_t cnnvp_sum_finite(const float *x, uint64_t n)
+{
+    uint64_t finite = 0;
+    while (n != 0) {
+        const uint64_t part = n < 4096u ? n : 4096u; /* 32 bits add up faster */
+        uint32_t count = 0;
+        for (uint64_t i = 0; i < part; ++i)
+            count += is_finite(x[i]);
+        finite += count;
+        x += part;
+        n -= part;
+    }
+    return finite;
+}
+
+void cnnvp_sum_add(const float *x, uint64_t n, struct cnnvp_sums *sums)
+{
+    const uint64_t finite = cnnvp_sum_finite(x, n);
+    if (finite == n) {
+        sums->sum += cnnvp_sum(x, n);
+    } else {
+        double lanes[LANES] = {0};
+        for (uint64_t i = 0; i < n; ++i)
+            lanes[i % LANES] += is_finite(x[i]) ? (double)x[i] : 0.0;
+        sums->sum += gather(lanes);
+    }
+    sums->count += (uint32_t)finite;
+    sums->nonfinite += (uint32_t)(n - finite);
+}
+
+double cnnvp_sum_mean(const struct cnnvp_sums *sums)
+{
+    return sums->count != 0 ? sums->sum / (double)sums->count : 0.0;
+}
+
+void cnnvp_sum_add_squares(const float *x, uint64_t n, struct cnnvp_sums *sums)
+{
+    const double mean = cnnvp_sum_mean(sums);
+    if (cnnvp_sum_finite(x, n) == n) {
+        sums->squares += cnnvp_sum_of_squares(x, n, mean);
+        return;
+    }
+    double lanes[LANES] = {0};
+    for (uint64_t i = 0; i < n; ++i) {
+        const double d = is_finite(x[i]) ? (double)x[i] - mean : 0.0;
+        lanes[i % LANES] += d * d;
+    }
+    sums->squares += gather(lanes);
+}
