@@ -154,6 +154,8 @@ static cnnvp_result close_table(FILE *stream, const char *folder, const char *na
 cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform, const char *folder,
                                 struct cnnvp_error *error)
 {
+    if (network->train != NULL)
+        return cnnvp_compiler_error(error, "a dump is made of 16-bit tensors; the training engine has none");
     if (network->timing_only)
         return cnnvp_compiler_error(error, "a timing-only network has no values to dump");
     if (strlen(folder) > 3072)

@@ -13,6 +13,8 @@
 #include "formats.h"
 #include "guest_file.h"
 #include "onnx_import.h"
+#include "train_inference.h"
+#include "train_plan.h"
 
 /* ---- new ---- */
 
@@ -197,7 +199,8 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     made->on_chip = options->on_chip;
     made->timing_only = options->timing_only;
     made->cpu_host = options->cpu_host;
-    result = compile(made, config, options, error);
+    result = cnnvp_train_target_is(config) ? cnnvp_train_inference_make(made, config, options, error)
+                                           : compile(made, config, options, error);
     if (result == CNNVP_DONE)
         *network = made;
     else
@@ -209,6 +212,7 @@ void cnnvp_network_free(cnnvp_network *network)
 {
     if (network == NULL)
         return;
+    cnnvp_train_inference_free(network->train);
     cnnvp_image_clear(&network->build, network->graph.layer_count);
     cnnvp_graph_clear(&network->graph);
     free(network->input);
@@ -309,6 +313,8 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
 
 cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
+    if (network->train != NULL)
+        return cnnvp_train_inference_load(network, platform, error);
     cnnvp_result result = CNNVP_DONE;
     if (!network->cpu_host) {
         char guest[4096];
@@ -376,6 +382,8 @@ cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *
     memset(output, 0, sizeof *output);
     if (network->timing_only)
         return no_values("output", error);
+    if (network->train != NULL)
+        return cnnvp_train_inference_output(network, platform, output, error);
     const int32_t tensor = network->graph.output;
     const size_t words = cnnvp_graph_words(&network->graph.tensors[tensor]);
     cnnvp_result result = cnnvp_network_array(network, tensor, network->images, output, error);

@@ -17,6 +17,7 @@ struct cnnvp_network {
     int timing_only;
     int cpu_host;
     float *input;        /* images x words of the input; NULL in timing-only */
+    struct cnnvp_train_inference *train; /* on the training engine; NULL on the others */
 };
 
 /* xxh3 of a file's bytes. */

@@ -77,6 +77,13 @@ static void finish(struct cnnvp_guest *guest)
         advance(guest);
 }
 
+static int is_pending(const struct cnnvp_guest *guest, const struct cnnvp_train_cut *cut)
+{
+    const struct cnnvp_train_pending *pending = &guest->train.pending;
+    return pending->steps != 0 && pending->image == cut->image && pending->channel == cut->channel &&
+           pending->row == cut->row;
+}
+
 /* The tile is computed; complete sums of forward have statistics. */
 static void leave(struct cnnvp_guest *guest, const struct product *product, const struct tile *tile, int complete)
 {
@@ -299,6 +306,9 @@ static void push_slice(struct cnnvp_guest *guest, const struct product *product,
         tile->half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
     }
     if (channel != 0 && reload) {
+        /* The sums that come back may be those that have not been stored yet. */
+        if (is_pending(guest, &tile->cut))
+            finish(guest);
         const struct cnnvp_train_box box = cnnvp_train_sums_box(product->sums, product->out_channels,
                                                                 product->out_height, product->out_width, &tile->cut);
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, tile->half, 0, &box);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train_inference.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cnnvp_command.h"
+#include "guest_file.h"
+#include "onnx_import.h"
+#include "train_import.h"
+#include "trainer.h"
+
+struct cnnvp_train_inference {
+    struct cnnvp_graph graph; /* with batch norms apart; network->graph is the ordinary one, for the float model */
+    struct cnnvp_train_net net;
+    struct cnnvp_train_target target;
+    struct cnnvp_train_build build;
+};
+
+/* ---- make ---- */
+
+static cnnvp_result check_options(const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    if (options->schedule != CNNVP_SCHEDULE_LAYER)
+        return cnnvp_compiler_error(error, "the training engine runs layer by layer; use --schedule layer");
+    if (options->on_chip)
+        return cnnvp_compiler_error(error, "the training engine's maps go through memory; on-chip maps are the NFU's");
+    return CNNVP_DONE;
+}
+
+/* Input images as float; how many. */
+static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                struct cnnvp_error *error)
+{
+    struct cnnvp_graph *graph = &network->graph;
+    float **input = options->timing_only ? NULL : &network->input;
+    const uint64_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    uint64_t images = options->images;
+    cnnvp_result result = CNNVP_DONE;
+    if (options->input != NULL)
+        result = cnnvp_network_images(graph, options->input, "the input", NULL, &images, error);
+    if (result != CNNVP_DONE)
+        return result;
+    if (images > network->train->target.map.memory_size / words)
+        return cnnvp_compiler_error(error, "%s: %llu images of %llu values do not fit into dram; use fewer images or "
+                                           "-s dram.size=", graph->file, (unsigned long long)images,
+                                    (unsigned long long)words);
+    result = options->input != NULL
+                 ? cnnvp_network_images(graph, options->input, "the input", input, &images, error)
+                 : cnnvp_network_seeded(graph, options->seed, images, input, error);
+    network->images = (uint32_t)images;
+    return result;
+}
+
+static cnnvp_result build(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                          struct cnnvp_error *error)
+{
+    static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
+    struct cnnvp_train_inference *train = network->train;
+    const uint32_t arrays = train->target.arrays;
+    const struct cnnvp_train_build_options build_options = {
+        .plan = {.block = CNNVP_TRAIN_BY_TENSOR, .images = network->images < arrays ? network->images : arrays},
+        .flags = CNNVP_TRAIN_INFERENCE,
+        .rounding = roundings[options->rounding],
+        .seed = options->seed,
+        .evaluation = network->images,
+    };
+    return cnnvp_train_build(&train->graph, &train->net, &train->target, &build_options, &train->build, error);
+}
+
+cnnvp_result cnnvp_train_inference_make(struct cnnvp_network *network, const cnnvp_config *config,
+                                        const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    const struct cnnvp_train_import_options import = {.seed = options->seed, .weightless = options->timing_only};
+    struct cnnvp_train_inference *train = calloc(1, sizeof *train);
+    network->train = train;
+    if (train == NULL)
+        return cnnvp_compiler_no_memory(error);
+    cnnvp_result result = check_options(options, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_train_target_read(config, &train->target, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_onnx_import(network->file, options->timing_only, &network->graph, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_onnx_import_training(network->file, &import, &train->graph, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_train_net_make(&train->graph, &train->net, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_file_hash(network->file, &network->file_hash, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_graph_simplify(&network->graph, error);
+    if (result == CNNVP_DONE)
+        result = take_images(network, options, error);
+    return result == CNNVP_DONE ? build(network, options, error) : result;
+}
+
+void cnnvp_train_inference_free(struct cnnvp_train_inference *inference)
+{
+    if (inference == NULL)
+        return;
+    cnnvp_train_build_clear(&inference->build);
+    cnnvp_graph_clear(&inference->graph);
+    free(inference);
+}
+
+/* ---- load ---- */
+
+static void read_floats(void *context, uint64_t index, float *values)
+{
+    const struct cnnvp_network *network = context;
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    memcpy(values, network->input + index * words, words * sizeof *values);
+}
+
+static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_train_inference *train = network->train;
+    const size_t count = train->net.count + (train->net.softmax ? 1u : 0u);
+    const char *slash = strrchr(network->file, '/');
+    struct cnnvp_layer_info *layers = calloc(count, sizeof *layers);
+    if (layers == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < train->net.count; ++i) {
+        const struct cnnvp_graph_layer *layer = &train->graph.layers[train->net.nodes[i].layer];
+        layers[i] = (struct cnnvp_layer_info){.name = layer->name, .op = cnnvp_graph_op_name(layer), .phase = "forward",
+                                              .macs = cnnvp_train_net_macs(&train->net.nodes[i])};
+    }
+    if (train->net.softmax)
+        layers[count - 1u] = (struct cnnvp_layer_info){.name = train->graph.layers[train->net.softmax_layer].name,
+                                                       .op = "softmax", .phase = "forward"};
+    const struct cnnvp_work_info work = {
+        .struct_size = sizeof work,
+        .command = "run",
+        .network = slash != NULL ? slash + 1 : network->file,
+        .network_hash = network->file_hash,
+        .seed = network->seed,
+        .images = network->images,
+        .pes = (uint64_t)train->target.arrays * train->target.cols * train->target.rows,
+        .layers = layers,
+        .layer_count = count,
+    };
+    const cnnvp_result result = cnnvp_platform_describe_work(platform, &work);
+    free(layers);
+    return result == CNNVP_DONE ? result : cnnvp_compiler_error(error, "the platform refused the description of the work");
+}
+
+cnnvp_result cnnvp_train_inference_load(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                        struct cnnvp_error *error)
+{
+    const struct cnnvp_train_inference *train = network->train;
+    const struct cnnvp_train_source source = {
+        .graph = &train->graph, .net = &train->net, .target = &train->target, .build = &train->build};
+    union {
+        const struct cnnvp_network *given;
+        void *context;
+    } reads = {.given = network};
+    const struct cnnvp_train_reader reader = {reads.context, read_floats, network->images, train->net.channels,
+                                              (uint64_t)train->net.height * train->net.width};
+    cnnvp_result result = CNNVP_DONE;
+    if (!network->cpu_host) {
+        char guest[4096];
+        result = cnnvp_guest_file(guest, sizeof guest, error);
+        if (result == CNNVP_DONE)
+            result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
+    }
+    if (result == CNNVP_DONE)
+        result = cnnvp_train_build_load(&train->build, platform, error);
+    if (result == CNNVP_DONE && !network->timing_only)
+        result = cnnvp_train_put_weights(&source, platform, error);
+    if (result == CNNVP_DONE && !network->timing_only)
+        result = cnnvp_train_put_images(&source, &train->build.header.evaluation, train->build.layers[0].block, &reader,
+                                        platform, error);
+    return result == CNNVP_DONE ? describe(network, platform, error) : result;
+}
+
+/* ---- output ---- */
+
+/* An image's outputs: behind a softmax from its record, else the last layer's sums. */
+static cnnvp_result read_outputs(const struct cnnvp_network *network, cnnvp_platform *platform, uint32_t image,
+                                 float *values, struct cnnvp_error *error)
+{
+    const struct cnnvp_train_inference *train = network->train;
+    const struct cnnvp_train_images *images = &train->build.header.evaluation;
+    const uint32_t classes = train->net.classes;
+    uint64_t address = images->outputs + (uint64_t)image * classes * sizeof *values;
+    if (train->net.softmax)
+        address = images->results + (uint64_t)image * cnnvp_train_record_bytes(classes) +
+                  sizeof(struct cnnvp_train_result);
+    if (cnnvp_platform_read(platform, address, values, classes * sizeof *values) == CNNVP_DONE)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "the output cannot be read at 0x%llx", (unsigned long long)address);
+}
+
+cnnvp_result cnnvp_train_inference_output(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                          struct cnnvp_array *output, struct cnnvp_error *error)
+{
+    const size_t classes = network->train->net.classes;
+    cnnvp_result result = cnnvp_network_array(network, network->graph.output, network->images, output, error);
+    for (uint32_t image = 0; image < network->images && result == CNNVP_DONE; ++image)
+        result = read_outputs(network, platform, image, (float *)output->data + image * classes, error);
+    if (result != CNNVP_DONE)
+        cnnvp_array_clear(output);
+    return result;
+}
