@@ -499,8 +499,8 @@ static void forward(struct train_net *net, uint32_t images, int stored, struct t
         if (layer->norm)
             normalise(net, layer, images, stored);
         for (uint64_t i = 0; !layer->norm && layer->bias && i < n; ++i)
-            layer->values[i] =
-                narrow(net, layer->values[i] + layer->biases[i / train_plane(layer) % layer->outputs]);
+            layer->values[i] = narrow(net, layer->values[i] +
+                                               value_at(net, layer->bias_copy, i / train_plane(layer) % layer->outputs));
         if (l + 1 == net->layer_count)
             return;
         rectify(layer, n);
@@ -551,9 +551,13 @@ static void update_all(const struct train_net *net, const double *gradient, uint
 
 static void quantise_weights(struct train_net *net)
 {
-    for (uint32_t l = 0; l < net->layer_count; ++l)
-        quantise(net, net->layers[l].weights, train_weight_count(&net->layers[l]),
-                 seed_of(net, net->step, l, TRAIN_OF_WEIGHT), net->layers[l].kernel, &net->layers[l].saturated);
+    for (uint32_t l = 0; l < net->layer_count; ++l) {
+        struct train_layer *layer = &net->layers[l];
+        quantise(net, layer->weights, train_weight_count(layer), seed_of(net, net->step, l, TRAIN_OF_WEIGHT), layer->kernel,
+                 &layer->saturated);
+        quantise(net, layer->biases, layer->outputs, seed_of(net, net->step, l, TRAIN_OF_BIAS), layer->bias_copy,
+                 &layer->saturated);
+    }
 }
 
 static void update(struct train_net *net)
@@ -577,12 +581,12 @@ static void take_images(struct train_net *net, const uint8_t *images, uint32_t c
     struct train_tensor *in = net->layers[0].in;
     const struct train_options options = {.bits = net->options.bits, .rounding = TRAIN_NEAREST};
     uint64_t saturated = 0;
-    in->exponent = 0;
+    in->exponent = log2_of((double)((float)(net->brightest != 0 ? net->brightest : 255) / 255.0f));
     for (uint64_t i = 0; i < n; ++i) {
         if (net->options.bits == 0)
             in->numbers[i] = images[i] / 255.0;
         else
-            in->mantissas[i] = mantissa_of(&options, (double)((float)images[i] / 255.0f), 0, 0, &saturated);
+            in->mantissas[i] = mantissa_of(&options, (double)((float)images[i] / 255.0f), in->exponent, 0, &saturated);
     }
 }
 
@@ -669,6 +673,7 @@ static void new_layer(struct train_layer *layer, uint32_t images, uint32_t bits)
     layer->min_at = room(channels, sizeof *layer->min_at);
     layer->in = new_tensor(images * input_size(layer), bits);
     layer->kernel = new_tensor(weights, bits);
+    layer->bias_copy = new_tensor(channels, bits);
     layer->error = new_tensor(outputs, bits);
 }
 
@@ -696,6 +701,7 @@ void train_net_free(struct train_net *net)
             free(pieces[i]);
         free_tensor(layer->in);
         free_tensor(layer->kernel);
+        free_tensor(layer->bias_copy);
         free_tensor(layer->error);
     }
     free(net->layers);

@@ -15,7 +15,7 @@
 enum train_rounding { TRAIN_TRUNCATE = 0, TRAIN_NEAREST = 1, TRAIN_STOCHASTIC = 2 };
 
 /* What a random seed is for. */
-enum train_what { TRAIN_OF_ACTIVATION = 0, TRAIN_OF_ERROR = 1, TRAIN_OF_WEIGHT = 2 };
+enum train_what { TRAIN_OF_ACTIVATION = 0, TRAIN_OF_ERROR = 1, TRAIN_OF_WEIGHT = 2, TRAIN_OF_BIAS = 3 };
 
 /* Convolutions have stride 1; a fully connected layer takes what comes as one vector. */
 struct train_layer {
@@ -36,7 +36,7 @@ struct train_layer {
     double *dgamma, *dbeta;         /* dbeta: by biases where there is no norm */
     double *errors;                 /* by sums, as quantised */
     /* Own. */
-    struct train_tensor *in, *kernel, *error;
+    struct train_tensor *in, *kernel, *bias_copy, *error;
     double *values, *chain;         /* behind batch norm and ReLU; loss by the output */
     uint8_t *positive, *place;
     double *norm_scale, *norm_mean, *norm_sigma;
@@ -59,6 +59,7 @@ struct train_net {
     struct train_layer *layers;
     uint32_t layer_count;
     uint32_t images_max;
+    uint8_t brightest; /* largest byte of the data set, whose images share an exponent; 0 stands for 255 */
     uint64_t step; /* number of the next one */
 };
 

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Training on the platform against the reference trainer, step by step and (with 8 bits of mantissa) bit by bit: sums, weights, gammas, betas, running
+ * statistics, velocities; losses and evaluations. Steps of six images (a full pass and a short one) and of two at the end of an
+ * epoch.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cnnvp_data.h"
+#include "problem.h"
+
+enum { BATCH = 6, IMAGES = 14, EVALUATED = 7, EPOCHS = 2, SETS = 4 };
+
+static uint64_t random_of(uint64_t seed, uint64_t index)
+{
+    uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* As documented in sw/image/train_image.h: the low word. */
+static uint64_t seed_of(uint64_t seed, uint64_t step, uint32_t layer, enum train_what what)
+{
+    return (uint32_t)random_of(random_of(seed, step), (uint64_t)layer * 4 + (uint64_t)what);
+}
+
+struct session {
+    cnnvp_config *config;
+    cnnvp_dataset *dataset, *evaluation;
+    cnnvp_trainer *trainer;
+    cnnvp_platform *platform;
+    struct train_net net;
+    double tolerance; /* of values, against the tensor's largest; 0: bit by bit */
+    uint8_t images[256 * PROBLEM_CHANNELS * PROBLEM_SIDE * PROBLEM_SIDE];
+    uint8_t labels[256];
+};
+
+static struct cnnvp_error problem_text;
+
+static void done(cnnvp_result result)
+{
+    if (result != CNNVP_DONE)
+        fail_msg("%s", problem_text.text);
+}
+
+static void open_session(struct session *session, const struct problem *problem, struct cnnvp_trainer_options options,
+                         const char *const sets[SETS])
+{
+    const struct cnnvp_platform_options platform_options = {.struct_size = sizeof platform_options, .verbosity = -1};
+    struct cnnvp_platform_options with_console = platform_options;
+    done(cnnvp_config_new("trainer", &session->config, &problem_text));
+    if (options.cpu_host)
+        done(cnnvp_config_set(session->config, "cpu.model=host_cpu", &problem_text));
+    for (size_t i = 0; i < SETS && sets[i] != NULL; ++i)
+        done(cnnvp_config_set(session->config, sets[i], &problem_text));
+    done(cnnvp_config_resolve(session->config, &problem_text));
+    done(cnnvp_dataset_new(problem->dataset, 0, &session->dataset, &problem_text));
+    done(cnnvp_dataset_new(problem->evaluation, 0, &session->evaluation, &problem_text));
+    done(cnnvp_dataset_fit_network(session->dataset, problem->network, &problem_text));
+    done(cnnvp_dataset_fit_network(session->evaluation, problem->network, &problem_text));
+    options.struct_size = sizeof options;
+    options.dataset = session->dataset;
+    options.evaluation = session->evaluation;
+    done(cnnvp_trainer_new(problem->network, session->config, &options, &session->trainer, &problem_text));
+    with_console.console = cnnvp_trainer_console;
+    with_console.console_context = session->trainer;
+    done(cnnvp_platform_new(session->config, &with_console, &session->platform, &problem_text));
+    done(cnnvp_trainer_load(session->trainer, session->platform, &problem_text));
+}
+
+static void close_session(struct session *session)
+{
+    cnnvp_platform_free(session->platform);
+    cnnvp_trainer_free(session->trainer);
+    cnnvp_dataset_free(session->dataset);
+    cnnvp_dataset_free(session->evaluation);
+    cnnvp_config_free(session->config);
+    train_net_free(&session->net);
+    free(session);
+}
+
+static struct cnnvp_train_record next(struct session *session)
+{
+    struct cnnvp_train_record record;
+    struct cnnvp_run_result result;
+    if (cnnvp_trainer_step(session->trainer, session->platform, &record, &result, &problem_text) != CNNVP_DONE)
+        fail_msg("%s %s", problem_text.text, result.reason);
+    return record;
+}
+
+/* `want` has as many values as the platform's tensor. */
+static void same(struct session *session, uint32_t layer, enum cnnvp_train_tensor tensor, const char *what,
+                 const double *want, uint64_t n, uint64_t step)
+{
+    struct cnnvp_array have;
+    uint64_t count = 1;
+    done(cnnvp_trainer_tensor(session->trainer, session->platform, layer, tensor, &have, &problem_text));
+    for (size_t i = 0; i < have.rank; ++i)
+        count *= have.shape[i];
+    assert_true(count >= n);
+    const float *values = have.data;
+    double most = 0;
+    for (uint64_t i = 0; i < n; ++i)
+        most = fabs(want[i]) > most ? fabs(want[i]) : most;
+    for (uint64_t i = 0; i < n; ++i)
+        if (!(fabs((double)values[i] - (double)(float)want[i]) <= session->tolerance * most))
+            fail_msg("step %" PRIu64 ", layer %" PRIu32 ": %s %" PRIu64 " is %.9g, the reference has %.9g", step, layer, what,
+                     i, (double)values[i], want[i]);
+    cnnvp_array_clear(&have);
+}
+
+static void compare(struct session *session, uint32_t images, uint64_t step)
+{
+    for (uint32_t l = 0; l < PROBLEM_LAYERS; ++l) {
+        const struct train_layer *layer = &session->net.layers[l];
+        const uint64_t weights = train_weight_count(layer);
+        if (!layer->bias)
+            same(session, l, CNNVP_TRAIN_SUMS, "sum", layer->sums, (uint64_t)images * layer->outputs * train_plane(layer),
+                 step);
+        same(session, l, CNNVP_TRAIN_ERROR, "error", layer->errors,
+             (uint64_t)images * layer->outputs * train_plane(layer), step);
+        same(session, l, CNNVP_TRAIN_WEIGHT_VELOCITY, "velocity", layer->weight_velocity, weights, step);
+        same(session, l, CNNVP_TRAIN_WEIGHT, "weight", layer->weights, weights, step);
+        if (layer->bias)
+            same(session, l, CNNVP_TRAIN_BIAS, "bias", layer->biases, layer->outputs, step);
+        if (!layer->norm)
+            continue;
+        same(session, l, CNNVP_TRAIN_GAMMA, "gamma", layer->gamma, layer->outputs, step);
+        same(session, l, CNNVP_TRAIN_BETA, "beta", layer->beta, layer->outputs, step);
+        same(session, l, CNNVP_TRAIN_MEAN, "mean", layer->mean, layer->outputs, step);
+        same(session, l, CNNVP_TRAIN_SIGMA, "sigma", layer->sigma, layer->outputs, step);
+    }
+}
+
+static void gather(struct session *session, const cnnvp_dataset *from, const uint32_t *order, uint32_t count)
+{
+    const size_t size = PROBLEM_CHANNELS * PROBLEM_SIDE * PROBLEM_SIDE;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t index = order != NULL ? order[i] : i;
+        memcpy(session->images + i * size, cnnvp_dataset_image(from, index), size);
+        session->labels[i] = (uint8_t)cnnvp_dataset_label(from, index);
+    }
+}
+
+static uint8_t brightest(const cnnvp_dataset *dataset, uint32_t images)
+{
+    uint8_t most = 0;
+    for (uint32_t i = 0; i < images; ++i)
+        for (size_t k = 0; k < PROBLEM_CHANNELS * PROBLEM_SIDE * PROBLEM_SIDE; ++k)
+            most = cnnvp_dataset_image(dataset, i)[k] > most ? cnnvp_dataset_image(dataset, i)[k] : most;
+    return most;
+}
+
+static void check_step(struct session *session, uint64_t epoch, uint32_t first, uint64_t step, uint64_t seed)
+{
+    uint32_t order[IMAGES];
+    const uint32_t count = IMAGES - first < BATCH ? IMAGES - first : BATCH;
+    const struct cnnvp_train_record record = next(session);
+    cnnvp_dataset_order(seed, epoch, IMAGES, order);
+    gather(session, session->dataset, order + first, count);
+    session->net.brightest = brightest(session->dataset, IMAGES);
+    const struct train_result want = train_net_step(&session->net, session->images, session->labels, count);
+    assert_int_equal(record.event, CNNVP_TRAIN_STEP);
+    assert_int_equal(record.step, step);
+    assert_int_equal(record.epoch, epoch);
+    assert_int_equal(record.images, count);
+    assert_int_equal(record.nonfinite, 0);
+    compare(session, count, step);
+    assert_int_equal(record.correct, want.correct);
+    assert_true(fabs(record.loss - want.loss) < 1e-6 * (1 + want.loss));
+}
+
+static void check_evaluation(struct session *session, uint64_t step)
+{
+    const struct cnnvp_train_record record = next(session);
+    gather(session, session->evaluation, NULL, EVALUATED);
+    session->net.brightest = brightest(session->evaluation, EVALUATED);
+    const struct train_result want = train_net_evaluate(&session->net, session->images, session->labels, EVALUATED);
+    assert_int_equal(record.event, CNNVP_TRAIN_EVALUATION);
+    assert_int_equal(record.step, step);
+    assert_int_equal(record.images, EVALUATED);
+    assert_int_equal(record.correct, want.correct);
+    assert_true(fabs(record.loss - want.loss) < 1e-6 * (1 + want.loss));
+}
+
+/* One case: what the platform is set to, and whether batch norm's sigma is from the range. */
+struct training_case {
+    enum problem_kind kind;
+    enum cnnvp_train_bn bn;
+    enum cnnvp_rounding rounding;
+    uint32_t bits;
+    enum cnnvp_train_order order;
+    int cpu_host;
+    double tolerance;
+    const char *sets[SETS];
+};
+
+static void check(const struct training_case *c, uint64_t seed)
+{
+    static const enum train_rounding roundings[] = {TRAIN_TRUNCATE, TRAIN_NEAREST, TRAIN_STOCHASTIC};
+    const struct train_options reference = {.bits = c->bits, .rounding = roundings[c->rounding],
+                                            .range = c->bn == CNNVP_TRAIN_BN_RANGE, .rate = (double)0.05f,
+                                            .momentum = (double)0.9f, .bn_momentum = (double)0.1f, .seed = seed,
+                                            .seed_of = seed_of};
+    const struct cnnvp_trainer_options options = {.rounding = c->rounding, .bn = c->bn, .order = c->order,
+                                                  .cpu_host = c->cpu_host, .batch = BATCH, .rate = 0.05f,
+                                                  .momentum = 0.9f, .seed = seed, .epochs = EPOCHS};
+    struct problem problem;
+    struct session *session = calloc(1, sizeof *session);
+    uint64_t step = 0;
+    assert_non_null(session);
+    session->tolerance = c->tolerance;
+    problem_new(&problem, c->kind, seed, IMAGES, EVALUATED);
+    open_session(session, &problem, options, c->sets);
+    problem_reference(&problem, seed, BATCH, &reference, &session->net);
+    for (uint64_t epoch = 0; epoch < EPOCHS; ++epoch) {
+        for (uint32_t first = 0; first < IMAGES; first += BATCH)
+            check_step(session, epoch, first, step++, seed);
+        check_evaluation(session, step - 1);
+    }
+    assert_int_equal(next(session).event, CNNVP_TRAIN_END);
+    close_session(session);
+    problem_free(&problem);
+}
+
+static void platform_trains_as_the_reference(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < PROBLEM_KINDS; ++kind)
+        for (int bn = 0; bn < (kind == PROBLEM_NORMED ? 2 : 1); ++bn)
+            for (int rounding = 0; rounding < 3; ++rounding)
+                check(&(const struct training_case){.kind = (enum problem_kind)kind, .bn = (enum cnnvp_train_bn)bn,
+                                                    .rounding = (enum cnnvp_rounding)rounding, .bits = 8, .cpu_host = 1},
+                      (uint64_t)(3 + rounding));
+}
+
+static void core_and_orders_change_nothing(void **state)
+{
+    (void)state;
+    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 0}, 11);
+    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 1,
+                                        .order = CNNVP_TRAIN_ORDER_CHANNEL}, 11);
+    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 1,
+                                        .sets = {"pe_array.arrays=2", "pe_array.cols=8"}}, 11);
+    check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 1,
+                                        .sets = {"pe_array.detail=cycle"}}, 11);
+}
+
+/* Sums of wide mantissas have more bits than the binary32 that slices of them meet in. */
+static void wide_mantissas_train(void **state)
+{
+    (void)state;
+    for (int bn = 0; bn < 2; ++bn)
+        check(&(const struct training_case){.bn = (enum cnnvp_train_bn)bn, .rounding = CNNVP_ROUND_NEAREST, .bits = 24,
+                                            .cpu_host = 1, .tolerance = 4e-6, .sets = {"pe_array.mantissa_bits=24"}}, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(platform_trains_as_the_reference),
+        cmocka_unit_test(core_and_orders_change_nothing),
+        cmocka_unit_test(wide_mantissas_train),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
