@@ -88,6 +88,7 @@ struct cnnvp_platform_options {
     int timing_only;           /* 1: no arithmetic, data pointers are NULL */
     int verbosity;             /* 0 errors and warnings, 1 information, 2 debug; -1 errors only */
     const char *trace;         /* NULL, or a file name: .pftrace, .vcd, .fst */
+    const char *series;        /* NULL, or one more trace of the same run, such as the .series of cnnvp_report */
     uint64_t max_time_ps;      /* simulated time after which a run fails; 0: no limit */
     /* Where console output goes; NULL: standard output. */
     void (*console)(void *context, const void *data, size_t size);

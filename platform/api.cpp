@@ -61,8 +61,10 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         return fail(error, "there is not enough memory");
     if (!resolved)
         return fail(error, "the configuration has not been resolved");
-    const cnnvp_result result =
-        cnnvp_recorder_new(resolved, options.trace, options.timing_only, &made.recorder, error);
+    const char *first = options.trace ? options.trace : options.series;
+    cnnvp_result result = cnnvp_recorder_new(resolved, first, options.timing_only, &made.recorder, error);
+    if (result == CNNVP_DONE && options.trace && options.series)
+        result = cnnvp_recorder_add_trace(made.recorder, options.series, error);
     if (result != CNNVP_DONE)
         return result;
     control.recorder = made.recorder;

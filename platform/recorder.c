@@ -49,6 +49,11 @@ cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const cha
     return CNNVP_DONE;
 }
 
+cnnvp_result cnnvp_recorder_add_trace(cnnvp_recorder *recorder, const char *trace_file, struct cnnvp_error *error)
+{
+    return cnnvp_trace_add_file(recorder->trace, trace_file, error);
+}
+
 void cnnvp_recorder_free(cnnvp_recorder *recorder)
 {
     if (!recorder)

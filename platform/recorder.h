@@ -20,6 +20,9 @@ typedef struct cnnvp_recorder cnnvp_recorder;
  * statistics name an unknown layer member or energy entry. `platform` must outlive the recorder. */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const char *trace_file,
                                                int timing_only, cnnvp_recorder **recorder, struct cnnvp_error *error);
+/* One more trace file of the same run; the recorder was made with one. */
+CNNVP_MUST_USE cnnvp_result cnnvp_recorder_add_trace(cnnvp_recorder *recorder, const char *trace_file,
+                                                     struct cnnvp_error *error);
 /* Without a successful cnnvp_recorder_finish no trace appears. */
 void cnnvp_recorder_free(cnnvp_recorder *recorder);
 /* Writes the trace file, complete, under its name. */

@@ -112,26 +112,38 @@ static void add_streams(struct cnnvp_trace *trace)
     trace->fixed_streams = trace->stream_count;
 }
 
-cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *file, struct cnnvp_trace **trace,
-                             struct cnnvp_error *error)
+cnnvp_result cnnvp_trace_add_file(struct cnnvp_trace *trace, const char *file, struct cnnvp_error *error)
 {
-    const struct cnnvp_trace_format *format = NULL;
-    struct cnnvp_trace *made;
-    cnnvp_result result = find_format(file, &format, error);
+    struct cnnvp_trace_file *added = &trace->files[trace->file_count];
+    cnnvp_result result = find_format(file, &added->format, error);
 
-    *trace = NULL;
     if (result == CNNVP_DONE)
         result = cnnvp_output_check(file, error);
     if (result != CNNVP_DONE)
         return result;
+    added->name = strdup(file);
+    if (!added->name) {
+        snprintf(error->text, sizeof error->text, "%.1000s: out of memory for the trace", file);
+        return CNNVP_FAILED;
+    }
+    if (trace->file_count++ == 0)
+        trace->file = added->name;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *file, struct cnnvp_trace **trace,
+                             struct cnnvp_error *error)
+{
+    struct cnnvp_trace *made;
+    cnnvp_result result;
+
+    *trace = NULL;
     made = calloc(1, sizeof *made);
     if (made) {
         made->platform = platform;
-        made->format = format;
         made->spill = -1;
         made->memory_limit = MEMORY_LIMIT;
         made->window_ps = FIRST_WINDOW_PS;
-        made->file = strdup(file);
         made->stream_capacity = count_streams(platform) + 16;
         made->streams = calloc(made->stream_capacity, sizeof *made->streams);
         made->tracks = calloc(platform->instance_count + 1, sizeof *made->tracks);
@@ -139,11 +151,16 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
         made->levels = calloc(platform->instance_count + 1, sizeof *made->levels);
         made->level_ports = calloc(count_ports(platform) + 1, sizeof *made->level_ports);
     }
-    if (!made || !made->file || !made->streams || !made->tracks || !made->counters || !made->levels
+    if (!made || !made->streams || !made->tracks || !made->counters || !made->levels
         || !made->level_ports) {
         cnnvp_trace_free(made);
         snprintf(error->text, sizeof error->text, "%.1000s: out of memory for the trace", file);
         return CNNVP_FAILED;
+    }
+    result = cnnvp_trace_add_file(made, file, error);
+    if (result != CNNVP_DONE) {
+        cnnvp_trace_free(made);
+        return result;
     }
     add_streams(made);
     *trace = made;
@@ -178,7 +195,8 @@ void cnnvp_trace_free(struct cnnvp_trace *trace)
     free(trace->counters);
     free(trace->levels);
     free(trace->level_ports);
-    free(trace->file);
+    for (uint32_t i = 0; i < trace->file_count; i++)
+        free(trace->files[i].name);
     free(trace);
 }
 
@@ -457,7 +475,8 @@ void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, u
 
 /* ---- the end ---- */
 
-cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, struct cnnvp_error *error)
+static cnnvp_result write_file(struct cnnvp_trace *trace, const struct cnnvp_trace_format *format,
+                               struct cnnvp_error *error)
 {
     cnnvp_output *output;
 
@@ -466,8 +485,7 @@ cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, stru
 
         if (result != CNNVP_DONE)
             return result;
-        trace->end_ps = end_ps;
-        trace->format->write(trace, output);
+        format->write(trace, output);
         if (!trace->error)
             return cnnvp_output_finish(output, error);
         cnnvp_output_discard(output);
@@ -475,4 +493,16 @@ cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, stru
     snprintf(error->text, sizeof error->text, "%.1000s: recording of the trace failed: %s", trace->file,
              strerror(trace->error));
     return CNNVP_FAILED;
+}
+
+cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+
+    trace->end_ps = end_ps;
+    for (uint32_t i = 0; i < trace->file_count && result == CNNVP_DONE; i++) {
+        trace->file = trace->files[i].name;
+        result = write_file(trace, trace->files[i].format, error);
+    }
+    return result;
 }

@@ -76,10 +76,19 @@ extern const struct cnnvp_trace_format cnnvp_trace_vcd;
 extern const struct cnnvp_trace_format cnnvp_trace_fst;
 extern const struct cnnvp_trace_format cnnvp_trace_series;
 
+/* Files that one recording may become. */
+#define CNNVP_TRACE_FILES 2u
+
+struct cnnvp_trace_file {
+    char *name;
+    const struct cnnvp_trace_format *format;
+};
+
 struct cnnvp_trace {
     const struct cnnvp_resolved *platform;
-    char *file;
-    const struct cnnvp_trace_format *format;
+    struct cnnvp_trace_file files[CNNVP_TRACE_FILES];
+    uint32_t file_count;
+    const char *file; /* the first, or that which is being written */
     struct cnnvp_stream *streams;
     uint32_t stream_count;
     uint32_t fixed_streams; /* those of units; links follow */
@@ -109,6 +118,8 @@ struct cnnvp_trace {
 
 CNNVP_MUST_USE cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *file,
                                             struct cnnvp_trace **trace, struct cnnvp_error *error);
+/* One more file of the same recording. */
+CNNVP_MUST_USE cnnvp_result cnnvp_trace_add_file(struct cnnvp_trace *trace, const char *file, struct cnnvp_error *error);
 void cnnvp_trace_free(struct cnnvp_trace *trace);
 /* After cnnvp_trace_links_finish. */
 CNNVP_MUST_USE cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, struct cnnvp_error *error);

@@ -75,6 +75,7 @@ struct cli_platform_options {
     size_t set_count;
     const char *stats;
     const char *trace;
+    const char *series; /* NULL, or what --report records */
     uint64_t max_time_ps;
     uint64_t seed;
     int quiet;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cnnvp report: a page of a sweep or of a run. */
+#include <stdio.h>
+
 #include "cli.h"
 #include "cnnvp_explore.h"
 
@@ -49,7 +51,14 @@ static int command(int argc, char **argv)
     struct report_options chosen = {.source = NULL};
     struct cnnvp_error error = {""};
     cli_parse(&argp, "cnnvp report", 0, argc, argv, &chosen);
+    char stats[4096], series[4096];
+    (void)snprintf(stats, sizeof stats, "%s/stats.json", chosen.source);
+    (void)snprintf(series, sizeof series, "%s/run.series", chosen.source);
+    const struct cli_named_file files[] = {
+        {"", chosen.source, 0}, {"", stats, 0}, {"", series, 0}, {"--output", chosen.page, 1}};
     cnnvp_result result = cli_check_output("--output", chosen.page);
+    if (result == CNNVP_DONE)
+        result = cli_check_distinct(files, sizeof files / sizeof *files);
     if (result != CNNVP_DONE)
         return (int)result;
     result = cnnvp_report(chosen.source, chosen.page, &error);

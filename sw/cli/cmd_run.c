@@ -107,15 +107,13 @@ static cnnvp_result open_report(struct run_options *options)
     struct stat status;
     if (!options->report)
         return CNNVP_DONE;
-    if (options->platform.trace)
-        return cli_bad("--report records a trace of its own; not together with --trace");
     if (strlen(options->report) + 16 > sizeof options->report_stats || !*options->report)
         return cli_bad("--report: the name of a folder is due");
     if (mkdir(options->report, 0777) != 0 && (errno != EEXIST || stat(options->report, &status) != 0 || !S_ISDIR(status.st_mode)))
         return cli_bad("--report: %s cannot be made: %s", options->report, strerror(errno));
     (void)snprintf(options->report_stats, sizeof options->report_stats, "%s/stats.json", options->report);
     (void)snprintf(options->report_trace, sizeof options->report_trace, "%s/run.series", options->report);
-    options->platform.trace = options->report_trace;
+    options->platform.series = options->report_trace;
     return cli_check_output("--report", options->report_stats);
 }
 
@@ -133,6 +131,8 @@ static cnnvp_result check_options(const struct run_options *options)
         {"--csv", options->csv, 1},
         {"--stats", options->platform.stats, 1},
         {"--trace", options->platform.trace, 1},
+        {"--report", options->report ? options->report_stats : NULL, 1},
+        {"--report", options->platform.series, 1},
     };
     cnnvp_result result = cli_check_outputs(&options->platform);
     if (result == CNNVP_DONE)

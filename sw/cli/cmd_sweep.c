@@ -164,6 +164,21 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct sweep_options
     return cli_report(result, &error);
 }
 
+/* Neither output may be something that the sweep reads: its specification, networks, arrays, platform. */
+static cnnvp_result check_files(const struct sweep_options *chosen, const cnnvp_sweep *sweep)
+{
+    const struct cli_named_file files[] = {
+        {"", chosen->spec, 0}, {"--output", chosen->results, 1}, {"--export", chosen->export, 1}};
+    cnnvp_result result = cli_check_distinct(files, sizeof files / sizeof *files);
+    const char *file;
+    for (size_t i = 0; result == CNNVP_DONE && (file = cnnvp_sweep_input(sweep, i)) != NULL; i++) {
+        const struct cli_named_file pair[] = {
+            {"", file, 0}, {"--output", chosen->results, 1}, {"--export", chosen->export, 1}};
+        result = cli_check_distinct(pair, sizeof pair / sizeof *pair);
+    }
+    return result;
+}
+
 static cnnvp_result run_sweep(const struct sweep_options *chosen)
 {
     struct display display = {.terminal = isatty(STDERR_FILENO)};
@@ -183,13 +198,15 @@ static cnnvp_result run_sweep(const struct sweep_options *chosen)
     cnnvp_result result = cli_check_output("--export", chosen->export);
     if (result != CNNVP_DONE)
         return result;
-    result = cnnvp_sweep_new(chosen->spec, &sweep, &error);
+    result = cli_report(cnnvp_sweep_new(chosen->spec, &sweep, &error), &error);
+    if (result == CNNVP_DONE)
+        result = check_files(chosen, sweep);
     if (result == CNNVP_DONE) {
         result = cnnvp_sweep_run(sweep, &options, &done, &error);
         if (display.terminal && !chosen->quiet && done.points)
             (void)fputc('\n', stderr);
+        (void)cli_report(result, &error);
     }
-    (void)cli_report(result, &error);
     if (result == CNNVP_DONE)
         result = print_results(sweep, chosen, &done);
     cnnvp_sweep_free(sweep);

@@ -74,6 +74,17 @@ void cnnvp_sweep_free(cnnvp_sweep *sweep)
     free(sweep);
 }
 
+const char *cnnvp_sweep_input(const cnnvp_sweep *sweep, size_t index)
+{
+    if (index == 0)
+        return sweep->platform_file;
+    for (size_t i = 0; i < sweep->axis_count; i++)
+        for (uint32_t k = 0; k < sweep->axes[i].value_count; k++)
+            if (sweep->axes[i].values[k].file && --index == 0)
+                return sweep->axes[i].values[k].file;
+    return NULL;
+}
+
 /* ---- what the executors call ---- */
 
 void cnnvp_driver_show(struct cnnvp_driver *driver, int always)

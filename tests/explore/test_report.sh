@@ -18,6 +18,10 @@ expect 0 report run -o run.html
 expect 0 run "$network" --timing-only -q --report again
 cmp -s run/run.series again/run.series || fail "two recordings of one run differ"
 absent run/run.series.tmp
+expect 0 run "$network" --timing-only -q --report both --trace both.vcd
+expect 0 run "$network" --timing-only -q --trace alone.vcd
+cmp -s run/run.series both/run.series || fail "--trace changes the series of --report"
+cmp -s both.vcd alone.vcd || fail "--report changes the trace"
 
 # Each page is whole: nothing is fetched, by itself or by others, and the policy forbids it.
 for page in sweep run; do
@@ -65,7 +69,17 @@ refused 2 "REPORT.html is missing" report r.sqlite
 refused 2 "is missing" report -o x.html
 refused 2 "--output" report r.sqlite -o nosuch/x.html
 refused 2 "no intact SQLite database" report s.json -o x.html
-refused 2 "not together with --trace" run "$network" --report run --trace t.vcd
+# Nothing that is read is overwritten.
+cp "$network" net.onnx
+sed "s#^network: .*#network: net.onnx#" spec.yaml >own.yaml
+refused 2 "r.sqlite is also an input" report r.sqlite -o r.sqlite
+refused 2 "run/run.series is also an input" report run -o run/run.series
+refused 2 "s.json is also an input" diff s.json run/stats.json --csv s.json
+refused 2 "own.yaml is also an input" sweep own.yaml -o own.yaml
+refused 2 "net.onnx is also an input" sweep own.yaml -o r.sqlite --export ./net.onnx
+refused 2 "r.sqlite is also the file of --export" sweep own.yaml -o r.sqlite --export r.sqlite
+refused 2 "which would be lost" run "$network" --report again --trace again/run.series
+cmp -s "$network" net.onnx || fail "the network was overwritten"
 refused 2 "cannot be made" run "$network" --report s.json
 absent x.html
 
