@@ -81,6 +81,8 @@ void cnnvp_stage_charge(const struct cnnvp_stage *stage, const struct cnnvp_acce
     tile->cycles = work->cycles > tile->cycles ? work->cycles : tile->cycles;
     cnnvp_stage_count(stage, access, work->busy_stat, work->cycles + stage->pipeline);
     cnnvp_stage_count(stage, access, work->work_stat, work->work);
+    if (work->name == NULL)
+        return;
     stage->ops->span(stage->host, TRACK_work, work->name, access->tag, access->flow, cnnvp_edge_time(mhz, edge),
                      cnnvp_edge_time(mhz, edge + work->cycles + stage->pipeline));
 }

@@ -59,7 +59,7 @@ uint64_t cnnvp_stage_entry_span(const struct cnnvp_tile *tile);
 
 /* The block's share in the tile's time, its span in the trace and two of its statistics: `busy` (cycles) and `work`. */
 struct cnnvp_stage_work {
-    const char *name;
+    const char *name; /* of the span; NULL: none */
     uint32_t busy_stat;
     uint32_t work_stat;
     uint64_t cycles;

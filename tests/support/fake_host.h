@@ -8,7 +8,7 @@
 
 #include "cnnvp_model.h"
 
-#define FAKE_HOSTS 8u
+#define FAKE_HOSTS 32u
 #define FAKE_PORTS 16u
 #define FAKE_EVENTS 16u
 #define FAKE_STATS 128u
