@@ -136,6 +136,14 @@ static void read_entries(uint32_t entry, uint32_t strides, struct cnnvp_tile *ti
     tile->entry_channel_stride = strides >> 16;
 }
 
+/* The last value of a channel has a number, too. */
+static int check_numbers(const struct cnnvp_tile *tile, const char **reason)
+{
+    if (tile->first_value + (tile->images - 1u) * tile->map + (tile->plane - 1u) > UINT32_MAX)
+        return refuse(reason, "the values of a channel are numbered by 32 bits");
+    return CNNVP_OK;
+}
+
 /* An operand of the intermediate buffer: `rows` rows of `row_values`. */
 static struct cnnvp_job_operand *place(struct cnnvp_job *job, enum cnnvp_job_place where, uint32_t address,
                                        uint32_t bytes, uint64_t rows, uint64_t row_values, uint32_t stride)
@@ -237,9 +245,7 @@ static int read_tstat(const struct cnnvp_command *command, struct cnnvp_job *job
     read_entries(d[TSTAT_entry], d[TSTAT_entry_strides], tile);
     tile->first_value = d[TSTAT_first];
     tile->map = d[TSTAT_map];
-    if (tile->first_value + tile->images * tile->map > UINT32_MAX)
-        return refuse(reason, "the values of a channel are numbered by 32 bits");
-    return CNNVP_OK;
+    return check_numbers(tile, reason);
 }
 
 static int read_tcoef(const struct cnnvp_command *command, struct cnnvp_job *job, const char **reason)
@@ -388,7 +394,7 @@ static int read_tpostback(const struct cnnvp_command *command, struct cnnvp_job 
     tile->image_stride = d[TPOSTBACK_tensor_image_stride];
     tile->first_value = d[TPOSTBACK_first_value];
     tile->map = tile->plane;
-    return CNNVP_OK;
+    return check_numbers(tile, reason);
 }
 
 static int read_tsoftmax(const struct cnnvp_command *command, struct cnnvp_job *job, const char **reason)

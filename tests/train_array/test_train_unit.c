@@ -8,6 +8,10 @@
 #include "train_array/train_array.h"
 #include "train_case.h"
 
+#include "cnnvp_tile.h"
+
+#include <math.h>
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -64,6 +68,14 @@ static char *half_of(struct cnnvp_host *buffer, uint32_t half)
 {
     struct cnnvp_access access = {.op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = HALF_BYTES,
                                   .address = (uint64_t)half << 31};
+    assert_int_equal(fake_access(buffer, "port", &access), CNNVP_OK);
+    return access.data;
+}
+
+/* The same of a buffer without halves of a tile's size. */
+static char *half_held(struct cnnvp_host *buffer)
+{
+    struct cnnvp_access access = {.op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = 1024};
     assert_int_equal(fake_access(buffer, "port", &access), CNNVP_OK);
     return access.data;
 }
@@ -340,11 +352,109 @@ static void test_misuse(void **state)
     end(&b);
 }
 
+/* Biases: a channel of ones in no buffer (Part B 0-8), in both depths and widths: forward added in binary32, gradients exact;
+ * the cycles are the cause bias, and no input is read. */
+static void check_bias(uint64_t detail, uint32_t bits)
+{
+    enum { IMAGES = 2, OUT = 5, H = 3, W = 4, AREA = H * W };
+    struct bench b;
+    begin(&b, 200, 0);
+    fake_set(b.array, "detail", detail);
+    fake_set(b.array, "mantissa_bits", bits);
+    fake_set(b.output, "width_words", 4096);
+    start(&b);
+    const bool wide = bits > 8;
+    float *results = (float *)(void *)half_of(b.output, 0);
+    char *second = half_of(b.weight, 0);
+    int8_t *exponent = (int8_t *)half_of(b.weight, 0) + 0x1000;
+    *exponent = -2;
+    for (int i = 0; i < IMAGES * OUT * AREA; ++i) {
+        results[i] = (float)i / 8.0f;
+        if (wide)
+            ((int32_t *)(void *)second)[i] = i * 7 % 200 - 100;
+        else
+            ((int8_t *)second)[i] = (int8_t)(i * 7 % 200 - 100);
+    }
+    struct cnnvp_command command = {
+        .opcode = 0xa0, .status = 7, .sequence = 1, .count = 21,
+        /* a forward tile whose input registers mean nothing */
+        .descriptor = {99, 99, 99, 99, W | H << 16, IMAGES, 1, OUT, W | H << 16, 1 | 1 << 16, 1 | 1 << 16, 0, 0, 0, AREA,
+                       OUT * AREA, 77, 77, 0x1000, 0, 0}};
+    assert_int_equal(send(&b, &command, NULL), CNNVP_OK);
+    for (int i = 0; i < IMAGES * OUT * AREA; ++i) {
+        const double bias = ldexp((i / AREA % OUT) * 7 % 200 - 100, -2 - ((int)bits - 2));
+        const volatile float sum = (float)i / 8.0f + (float)bias;
+        assert_true(results[i] == sum);
+    }
+    const uint64_t forward = (uint64_t)AREA * 3u;
+    assert_int_equal(fake_count(b.array, "bias_cycles"), forward);
+    assert_int_equal(fake_count(b.array, "compute_cycles"), 0);
+    assert_int_equal(fake_count(b.array, "input_words"), 0);
+    assert_int_equal(fake_count(b.input, "read_bytes"), 0);
+    /* the gradient: sums of errors, exact */
+    struct cnnvp_command gradient = {
+        .opcode = 0xa2, .status = 4, .sequence = 2, .count = 23,
+        .descriptor = {0, 0, 0, 0, W | H << 16, IMAGES, 1, OUT, 0, W, AREA, OUT * AREA, W | H << 16, 1 | 1 << 16,
+                       1 | 1 << 16, 0, 0, 1, 0, 0, 0x1000, 0, 0x800}};
+    assert_int_equal(send(&b, &gradient, NULL), CNNVP_OK);
+    for (int o = 0; o < OUT; ++o) {
+        int64_t want = 0;
+        for (int n = 0; n < IMAGES; ++n)
+            for (int i = 0; i < AREA; ++i)
+                want += ((n * OUT + o) * AREA + i) * 7 % 200 - 100;
+        want *= INT64_C(1) << (bits - 2);
+        const char *sum = half_of(b.output, 0) + (size_t)o * (wide ? 8u : 4u);
+        assert_true((wide ? *(const int64_t *)(const void *)sum : *(const int32_t *)(const void *)sum) == want);
+    }
+    /* ones have exponent 0: the scale is the errors' own, and that of the ones' mantissas */
+    assert_int_equal(*(const int16_t *)(const void *)(half_of(b.output, 0) + 0x800), -2 - 2 * ((int)bits - 2));
+    assert_true(fake_count(b.array, "bias_cycles") > forward);
+    assert_int_equal(fake_count(b.array, "compute_cycles"), 0);
+    command.descriptor[6] = 2; /* two channels of ones are no bias */
+    assert_int_equal(send(&b, &command, NULL), CNNVP_E_INVAL);
+    end(&b);
+}
+
+/* Scales in the max-min buffer in place of the output half, where one is connected. */
+static void test_bias_and_held_scales(void **state)
+{
+    (void)state;
+    for (uint64_t detail = 0; detail < 2; ++detail) {
+        check_bias(detail, 8);
+        check_bias(detail, 16);
+    }
+    for (int connected = 0; connected < 2; ++connected) {
+        struct bench b;
+        struct train_random random = {21u};
+        struct train_case c = layer(T_FORWARD);
+        begin(&b, 200, 0);
+        struct cnnvp_host *held = fake_add(&b.sim, &cnnvp_unit_buffer);
+        fake_set(held, "pingpong", 0);
+        if (connected)
+            fake_connect(b.array, "scales", held, "port");
+        assert_int_equal(fake_start(held), CNNVP_OK);
+        start(&b);
+        train_case_fill(&c, &random, false, true);
+        load(&b, &c, 0);
+        c.command.descriptor[20] = CNNVP_TILE_HELD | 0x40;
+        assert_int_equal(send(&b, &c.command, NULL), connected ? CNNVP_OK : CNNVP_E_STATE);
+        if (connected) {
+            const int16_t *scales = (const int16_t *)(const void *)half_held(held);
+            assert_memory_equal(half_of(b.output, 0), c.after, c.result_bytes);
+            for (int o = 0; o < 40; ++o)
+                assert_int_equal(scales[0x20 + o], c.in_exps[0] + c.second_exps[o] - 12);
+        }
+        train_case_free(&c);
+        end(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_command),   cmocka_unit_test(test_all),     cmocka_unit_test(test_port_stall),
         cmocka_unit_test(test_malformed), cmocka_unit_test(test_garbage), cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_bias_and_held_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
