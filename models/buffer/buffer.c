@@ -49,6 +49,7 @@ struct buffer {
     uint64_t clock_mhz;
     int timing_only;
     struct buffer_live live[2];
+    uint64_t reader; /* the newest instruction of a calculation unit that reads */
 };
 
 /* ---- helpers ---- */
@@ -96,6 +97,8 @@ static void report_live(struct buffer *buffer)
         for (uint32_t r = 0; r < buffer->live[half].count; ++r) {
             const struct buffer_range *range = &buffer->live[half].ranges[r];
             occupied += range->end - range->begin;
+            if (!buffer_live_counts(range, buffer->reader))
+                continue;
             words += range->feature_words;
             bytes += range->feature_words * range->word_bytes;
         }
@@ -103,6 +106,20 @@ static void report_live(struct buffer *buffer)
     buffer->ops->counter(buffer->host, COUNTER_occupancy, now, occupied);
     buffer->ops->counter(buffer->host, COUNTER_feature_words, now, words);
     buffer->ops->counter(buffer->host, COUNTER_feature_bytes, now, bytes);
+}
+
+/* Copies of what memory holds are live while they are read: tells which those are now. */
+static void note_reader(struct buffer *buffer, const struct cnnvp_access *access, uint32_t half, uint64_t offset)
+{
+    int changed = 0;
+    if (buffer->reader != access->flow)
+        for (uint32_t h = 0; h < buffer->halves; ++h)
+            for (uint32_t r = 0; r < buffer->live[h].count; ++r)
+                changed |= buffer->live[h].ranges[r].copies && buffer->live[h].ranges[r].reader == buffer->reader;
+    buffer->reader = access->flow;
+    changed |= buffer_live_read(&buffer->live[half], offset, offset + access->size, access->flow);
+    if (changed)
+        report_live(buffer);
 }
 
 static void count_read(struct buffer *buffer, const struct cnnvp_access *access, uint64_t words)
@@ -133,7 +150,7 @@ static void count_write(struct buffer *buffer, const struct cnnvp_access *access
 static int check_tile(struct buffer *buffer, const struct cnnvp_access *access, uint32_t *half, uint64_t *offset)
 {
     if ((access->mode & CNNVP_BUFFER_READ_MODE) > CNNVP_READ_ONES)
-        return refuse(buffer, access, CNNVP_E_INVAL, "no such read mode");
+        return refuse(buffer, access, CNNVP_E_INVAL, "no such mode");
     *half = access->address & HALF_BIT ? 1u : 0u;
     *offset = access->address & (HALF_BIT - 1u);
     if (access->address >= WINDOW || *half >= buffer->halves)
@@ -179,6 +196,15 @@ static int tile_access(struct buffer *buffer, struct cnnvp_access *access)
         return status;
     const int is_read = access->op == CNNVP_READ || access->op == CNNVP_BORROW_READ;
     const uint32_t mode = is_read ? access->mode & CNNVP_BUFFER_READ_MODE : CNNVP_READ_SEQUENTIAL;
+    const uint32_t kind = is_read ? CNNVP_BUFFER_VALUES : access->mode & CNNVP_BUFFER_WRITE_KIND;
+    const uint64_t feature_words = access->mode >> CNNVP_BUFFER_FEATURE_SHIFT;
+    if (kind == CNNVP_BUFFER_MARK) {
+        if (access->flags & CNNVP_DEBUG)
+            return CNNVP_OK;
+        buffer_live_mark(&buffer->live[half], offset, offset + access->size, feature_words);
+        report_live(buffer);
+        return CNNVP_OK;
+    }
     uint8_t *const bytes = buffer->timing_only ? NULL : buffer->storage + half * buffer->half_bytes + offset;
     if (mode == CNNVP_READ_ONES)
         status = read_as_ones(buffer, access);
@@ -193,13 +219,15 @@ static int tile_access(struct buffer *buffer, struct cnnvp_access *access)
 
     const uint64_t words = words_of(access);
     const uint32_t word_bytes = access->word_bytes == 0 ? 2u : access->word_bytes < 4u ? access->word_bytes : 4u;
-    const uint64_t feature_words = access->mode >> CNNVP_BUFFER_FEATURE_SHIFT;
     if (is_read) {
         count_read(buffer, access, words);
+        if (!(access->mode & CNNVP_BUFFER_DMA_SIDE))
+            note_reader(buffer, access, half, offset);
     } else {
         count_write(buffer, access, words);
         if (access->mode & CNNVP_BUFFER_DMA_SIDE)
-            buffer_live_load(&buffer->live[half], offset, offset + access->size, feature_words, word_bytes);
+            buffer_live_load(&buffer->live[half], offset, offset + access->size, feature_words, word_bytes,
+                             kind == CNNVP_BUFFER_COPIES);
         else
             buffer_live_result(&buffer->live[half], offset, offset + access->size, feature_words, word_bytes);
         report_live(buffer);
@@ -335,6 +363,7 @@ static void buffer_reset(void *self)
     if (buffer->storage != NULL)
         memset(buffer->storage, 0, (size_t)(buffer->half_bytes * buffer->halves));
     memset(buffer->live, 0, sizeof buffer->live);
+    buffer->reader = BUFFER_NO_READER - 1u;
     report_live(buffer);
 }
 

@@ -12,8 +12,8 @@
  *   means one for each sum. cnnvp_update::acc_address is a multiple of 8. out_address may equal acc_address, or lie
  *   anywhere that no write-out reaches a partial sum which is still to be read; anything else is refused.
  * - `mode` is made by the functions below: how a read addresses the banks (enum cnnvp_read_mode), which side the
- *   initiator is on, and how many live feature values a write brings (borders and prefetched copies left out; 0 for
- *   weights and constants).
+ *   initiator is on, and how many live feature values a write brings (borders left out; 0 for weights and constants), of
+ *   which kind (enum cnnvp_buffer_write).
  * - Time: `delay` grows by max(0, ceil(words / width_words) - cycles) accelerator cycles, and by nothing where `cycles`
  *   is 0 or CNNVP_UNTIMED is set. This is the port limit of contract.md, the same rule for every initiator.
  * - CNNVP_DEBUG: the range is checked, the pointer given, nothing counted.
@@ -27,8 +27,16 @@ extern const struct cnnvp_unit cnnvp_unit_buffer;
 
 /* Bits of struct cnnvp_access::mode. */
 #define CNNVP_BUFFER_READ_MODE 0x3u
+#define CNNVP_BUFFER_WRITE_KIND 0x3u /* enum cnnvp_buffer_write */
 #define CNNVP_BUFFER_DMA_SIDE 0x4u
 #define CNNVP_BUFFER_FEATURE_SHIFT 4u
+
+/* What a write's feature values are to the account of live values (contract.md, `storage`). */
+enum cnnvp_buffer_write {
+    CNNVP_BUFFER_VALUES = 0, /* live until something else is written there, or they leave */
+    CNNVP_BUFFER_COPIES = 1, /* memory has them too: live while the newest instruction that reads the buffer reads them */
+    CNNVP_BUFFER_MARK = 2    /* nothing is written: so many values of the range are live from now on, others are not */
+};
 
 static inline uint64_t cnnvp_buffer_address(uint32_t half, uint32_t offset)
 {

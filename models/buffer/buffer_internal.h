@@ -25,8 +25,13 @@ struct buffer_range {
     uint64_t begin; /* bytes in the half */
     uint64_t end;
     uint64_t feature_words;
+    uint64_t reader;     /* copies of memory's values: the instruction that has read them last */
     uint32_t word_bytes; /* 1, 2 or 4, or 8 for partial sums */
+    uint32_t copies;
 };
+
+/* No instruction has read a range. */
+#define BUFFER_NO_READER UINT64_MAX
 
 struct buffer_live {
     struct buffer_range ranges[BUFFER_RANGES];
@@ -36,7 +41,13 @@ struct buffer_live {
 /* The DMA has written [begin, end): values that were there are gone. Without feature values (a border, weights) those
  * that lie there stay. */
 void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
-                      uint32_t word_bytes);
+                      uint32_t word_bytes, uint32_t copies);
+/* Exactly so many values of [begin, end) are live. */
+void buffer_live_mark(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words);
+/* Instruction `reader` reads [begin, end). 1 if copies are among it that it had not read before. */
+int buffer_live_read(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t reader);
+/* 1 if the range's values count while `reader` is the newest instruction that reads the buffer. */
+int buffer_live_counts(const struct buffer_range *range, uint64_t reader);
 /* A calculation unit has written results that span [begin, end): in place of others, or, with strides between planes,
  * in among them (the row tiles of a map). */
 void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,

@@ -33,21 +33,49 @@ static void append(struct buffer_live *live, const struct buffer_range *range)
         last->begin = last->begin < newest->begin ? last->begin : newest->begin;
         last->end = last->end > newest->end ? last->end : newest->end;
         last->feature_words += newest->feature_words;
+        last->copies &= newest->copies;
+        last->reader = newest->reader;
         live->count--;
     }
     live->ranges[live->count++] = *range;
 }
 
 void buffer_live_load(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
-                      uint32_t word_bytes)
+                      uint32_t word_bytes, uint32_t copies)
 {
-    const struct buffer_range loaded = {begin, end, feature_words, word_bytes};
+    const struct buffer_range loaded = {begin, end, feature_words, BUFFER_NO_READER, word_bytes, copies};
     if (feature_words == 0)
         for (uint32_t r = 0; r < live->count; ++r)
             if (live->ranges[r].feature_words != 0 && overlaps(&live->ranges[r], begin, end))
                 return; /* a border beside live values */
     buffer_live_drop(live, begin, end);
     append(live, &loaded);
+}
+
+void buffer_live_mark(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words)
+{
+    const struct buffer_range marked = {begin, end, feature_words, BUFFER_NO_READER, 2u, 0};
+    buffer_live_drop(live, begin, end);
+    if (feature_words != 0)
+        append(live, &marked);
+}
+
+int buffer_live_read(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t reader)
+{
+    int changed = 0;
+    for (uint32_t r = 0; r < live->count; ++r) {
+        struct buffer_range *range = &live->ranges[r];
+        if (!range->copies || range->reader == reader || !overlaps(range, begin, end))
+            continue;
+        range->reader = reader;
+        changed = 1;
+    }
+    return changed;
+}
+
+int buffer_live_counts(const struct buffer_range *range, uint64_t reader)
+{
+    return !range->copies || range->reader == reader;
 }
 
 /* Takes `old` into `result`, which overlaps it. */
@@ -72,7 +100,7 @@ static void join(struct buffer_range *result, const struct buffer_range *old)
 void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, uint64_t feature_words,
                         uint32_t word_bytes)
 {
-    struct buffer_range result = {begin, end, feature_words, word_bytes};
+    struct buffer_range result = {begin, end, feature_words, BUFFER_NO_READER, word_bytes, 0};
     for (uint32_t r = live->count; r-- > 0;)
         if (overlaps(&live->ranges[r], begin, end)) {
             join(&result, &live->ranges[r]);
@@ -81,7 +109,7 @@ void buffer_live_result(struct buffer_live *live, uint64_t begin, uint64_t end, 
     /* rows written one after the other are one range */
     if (live->count != 0) {
         struct buffer_range *newest = &live->ranges[live->count - 1u];
-        if (newest->end == result.begin && newest->word_bytes == result.word_bytes) {
+        if (newest->end == result.begin && newest->word_bytes == result.word_bytes && !newest->copies) {
             newest->end = result.end;
             newest->feature_words += result.feature_words;
             return;

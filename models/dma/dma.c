@@ -80,7 +80,8 @@ int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_
         .words = bytes / dma->word_bytes,
         .word_bytes = dma->word_bytes,
         .cycles = dma_port_cycles(dma, bytes),
-        .mode = cnnvp_buffer_dma_mode(whose->feature_words),
+        .mode = cnnvp_buffer_dma_mode(whose->feature_words) |
+                (op == CNNVP_BORROW_WRITE && whose->from_memory ? CNNVP_BUFFER_COPIES : 0u),
     };
     return dma->ops->access(dma->host, DMA_PORT_input + index, access);
 }
@@ -192,6 +193,7 @@ static int do_request(struct dma *dma, const struct cnnvp_command *command, uint
     struct cnnvp_access access;
     if (transfer == NULL)
         return CNNVP_E_STATE;
+    transfer->from_memory = 1;
     int status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, CNNVP_DEBUG, index, transfer->half, &transfer->buffer,
                                    transfer, &access);
     if (status != CNNVP_OK)
@@ -324,6 +326,27 @@ static int do_fill(struct dma *dma, const struct cnnvp_command *command, uint32_
     return CNNVP_OK;
 }
 
+/* Bookkeeping of storage: no words cross a port. */
+static int do_live(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
+{
+    const struct dma_shape range = side(command, 0);
+    struct cnnvp_access mark = {
+        .op = CNNVP_WRITE,
+        .flags = CNNVP_UNTIMED,
+        .tag = command->tag,
+        .flow = command->sequence,
+        .address = cnnvp_buffer_address(command->halves >> index & 1u, (uint32_t)range.address),
+        .size = dma_shape_span(&range),
+        .mode = cnnvp_buffer_dma_mode(command->descriptor[REG_feature_words]) | CNNVP_BUFFER_MARK,
+    };
+    const int status = dma->ops->access(dma->host, DMA_PORT_input + index, &mark);
+    if (status != CNNVP_OK)
+        return refuse(dma, command, status, "the range does not fit the half of the buffer");
+    const cnnvp_time now = dma->ops->now(dma->host);
+    *delay += dma_after(dma, now, 1) - now;
+    return CNNVP_OK;
+}
+
 /* ---- callbacks ---- */
 
 static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
@@ -336,9 +359,9 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
     if (access->flags & CNNVP_DEBUG)
         return CNNVP_OK;
     const uint32_t opcode = command->opcode;
-    if (opcode < OP_request || opcode > OP_fill)
+    if (opcode < OP_request || opcode > OP_live)
         return refuse(dma, command, CNNVP_E_INVAL, "the DMA has no such instruction");
-    /* `buffer` is at the same place in all five */
+    /* `buffer` is at the same place in all of them */
     const uint32_t index = command->status >> LSB_request_buffer & BUFFER_FIELD;
     if (index >= DMA_BUFFERS)
         return refuse(dma, command, CNNVP_E_INVAL, "buffer is none: 0 input, 1 weight, 2 output");
@@ -353,7 +376,8 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
         return do_store(dma, command, index);
     if (opcode == OP_move)
         return do_move(dma, command, index, &access->delay);
-    return do_fill(dma, command, index, &access->delay);
+    return opcode == OP_live ? do_live(dma, command, index, &access->delay)
+                             : do_fill(dma, command, index, &access->delay);
 }
 
 static void dma_complete(void *self, uint32_t port, struct cnnvp_request *request)

@@ -56,6 +56,7 @@ struct dma_transfer {
     uint32_t receive_tag;
     uint64_t sequence; /* of the instruction that will be completed */
     int received;      /* 1 for stores */
+    int from_memory;   /* what is written to the buffer are copies of memory's words */
     int waited;        /* has been counted as waiting for another transfer */
     int in_buffer;     /* the data have been written to the buffer */
     int status;

@@ -153,7 +153,7 @@ static void dma_usage(const struct isa_fields *fields, uint32_t *resources, uint
             *causes |= 1u << ISA_CAUSE_OUTPUT;
         break;
     }
-    default: /* fill */
+    default: /* fill, live */
         *resources = half_of(fields, buffer);
         break;
     }

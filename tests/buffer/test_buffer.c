@@ -476,6 +476,57 @@ static void test_live_values(void **state)
     fake_sim_free(&f.sim);
 }
 
+static void read_as(const struct fixture *f, uint32_t half, uint32_t offset, uint64_t size, uint64_t instruction)
+{
+    struct cnnvp_access access = {.op = CNNVP_BORROW_READ, .flow = instruction,
+                                  .address = cnnvp_buffer_address(half, offset), .size = size};
+    assert_int_equal(fake_access(f->host, "port", &access), CNNVP_OK);
+}
+
+/* What memory holds too counts while an instruction reads it: not ahead of that, not when the next one reads elsewhere. */
+static void test_live_copies(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_buffer(&f, 1, 1);
+    go(&f, CNNVP_BORROW_WRITE, 0, 0, 200, NULL, cnnvp_buffer_dma_mode(100) | CNNVP_BUFFER_COPIES);
+    go(&f, CNNVP_BORROW_WRITE, 0, 200, 100, NULL, cnnvp_buffer_dma_mode(50) | CNNVP_BUFFER_COPIES);
+    go(&f, CNNVP_BORROW_WRITE, 1, 0, 80, NULL, cnnvp_buffer_dma_mode(40) | CNNVP_BUFFER_COPIES);
+    go(&f, CNNVP_BORROW_WRITE, 1, 80, 20, NULL, cnnvp_buffer_dma_mode(10));
+    expect_live(&f, 10);
+    read_as(&f, 0, 0, 100, 7);
+    expect_live(&f, 110);
+    read_as(&f, 0, 200, 100, 7); /* a second operand */
+    expect_live(&f, 160);
+    read_as(&f, 1, 0, 80, 8);
+    expect_live(&f, 50);
+    read_as(&f, 1, 80, 20, 9);
+    expect_live(&f, 10);
+    read_as(&f, 0, 0, 200, 10); /* again */
+    expect_live(&f, 110);
+    go(&f, CNNVP_BORROW_WRITE, 0, 0, 200, NULL, cnnvp_buffer_dma_mode(100) | CNNVP_BUFFER_COPIES);
+    expect_live(&f, 10);
+    fake_sim_free(&f.sim);
+}
+
+static void test_live_marks(void **state)
+{
+    struct fixture f;
+    (void)state;
+    open_buffer(&f, 1, 1);
+    assert_int_equal(go(&f, CNNVP_WRITE, 0, 64, 200, NULL, cnnvp_buffer_dma_mode(25) | CNNVP_BUFFER_MARK), CNNVP_OK);
+    expect_live(&f, 25);
+    /* results come to lie there; they are counted by whoever marks */
+    go(&f, CNNVP_BORROW_WRITE, 0, 64, 100, NULL, cnnvp_buffer_dma_mode(0));
+    expect_live(&f, 25);
+    assert_int_equal(go(&f, CNNVP_WRITE, 0, 64, 200, NULL, cnnvp_buffer_dma_mode(75) | CNNVP_BUFFER_MARK), CNNVP_OK);
+    expect_live(&f, 75);
+    assert_int_equal(go(&f, CNNVP_WRITE, 0, 64, 200, NULL, cnnvp_buffer_dma_mode(0) | CNNVP_BUFFER_MARK), CNNVP_OK);
+    expect_live(&f, 0);
+    assert_int_equal(fake_count(f.host, "dma_port_words"), 50); /* of the one write */
+    fake_sim_free(&f.sim);
+}
+
 /* A map of 2 channels of 8 rows of 8, made in two row tiles of 4, worked on in place, stored in two parts. */
 static void test_live_row_tiles(void **state)
 {
@@ -565,6 +616,7 @@ int main(void)
         cmocka_unit_test(test_partial_sums),     cmocka_unit_test(test_compaction),
         cmocka_unit_test(test_bad_updates),      cmocka_unit_test(test_live_values),
         cmocka_unit_test(test_live_row_tiles),   cmocka_unit_test(test_live_many_ranges),
+        cmocka_unit_test(test_live_copies),      cmocka_unit_test(test_live_marks),
         cmocka_unit_test(test_live_rows),        cmocka_unit_test(test_passes),
         cmocka_unit_test(test_timing_only),
     };

@@ -33,12 +33,12 @@ static void put(struct reference_program *program, uint64_t word)
 static uint64_t random_tile(struct random *random)
 {
     static const enum isa_code codes[] = {ISA_conv, ISA_pool, ISA_matmul, ISA_vmac, ISA_request,
-                                          ISA_receive, ISA_store, ISA_move, ISA_fill};
-    const enum isa_code code = codes[below(random, 9)];
+                                          ISA_receive, ISA_store, ISA_move, ISA_fill, ISA_live};
+    const enum isa_code code = codes[below(random, 10)];
     uint32_t status = 0;
     if (code == ISA_vmac)
         status = below(random, 64);
-    else if (code >= ISA_request && code <= ISA_fill)
+    else if (code >= ISA_request && code <= ISA_live)
         status = below(random, 3) | (code == ISA_move ? below(random, 3) << 2 : 0u);
     const uint32_t pends = below(random, 2) ? PENDS : 0;
     const uint32_t takes = below(random, 4) ? below(random, 40) : below(random, 400);
