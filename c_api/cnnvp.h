@@ -146,6 +146,16 @@ struct cnnvp_layer_info {
     uint64_t macs;     /* for one image */
 };
 
+/* A row of layers that runs depth first, block by block. Layers count from 0. */
+struct cnnvp_chain_info {
+    size_t first_layer;
+    size_t last_layer;
+    size_t layer_count;
+    uint64_t blocks;                /* of the first layer's input */
+    uint64_t weight_bytes;          /* of all its layers, biases and tables included */
+    uint64_t resident_weight_bytes; /* of these stay on chip while it runs; the others are loaded for each block */
+};
+
 struct cnnvp_work_info {
     uint32_t struct_size;
     const char *command;      /* run, train, exec */
@@ -157,6 +167,16 @@ struct cnnvp_work_info {
     const struct cnnvp_layer_info *layers; /* tag t is layers[t - 1] */
     size_t layer_count;
     const uint64_t *layer_images; /* images that each layer worked on; NULL: `images` for all */
+    /* Depth first; 0 and NULL: layer by layer. */
+    uint32_t block;                        /* side of a block */
+    const char *order;                     /* morton, table */
+    const char *scheduler;                 /* guest, or the instance that issues instead */
+    const struct cnnvp_chain_info *chains;
+    size_t chain_count;
+    /* Padding by blocks against ordinary padding in the float model: largest difference of the network's output, and its
+     * largest magnitude. Not with timing alone. */
+    double block_difference;
+    double block_magnitude;
 };
 
 /* May be called again: what was said before is forgotten. */
@@ -217,12 +237,14 @@ void cnnvp_array_clear(struct cnnvp_array *array);
 
 enum cnnvp_rounding { CNNVP_ROUND_TRUNCATE = 0, CNNVP_ROUND_NEAREST = 1, CNNVP_ROUND_STOCHASTIC = 2 };
 enum cnnvp_schedule { CNNVP_SCHEDULE_LAYER = 0, CNNVP_SCHEDULE_DEPTH_FIRST = 1 };
+/* Where the depth-first schedule has the order of blocks from: counting in Morton order, or a table made beforehand. */
+enum cnnvp_block_order { CNNVP_BLOCK_ORDER_MORTON = 0, CNNVP_BLOCK_ORDER_TABLE = 1 };
 
 struct cnnvp_network_options {
     uint32_t struct_size;
     enum cnnvp_rounding rounding;
     enum cnnvp_schedule schedule;
-    uint32_t block;      /* depth-first block side */
+    uint32_t block;      /* depth-first block side, a power of two */
     int on_chip;         /* 1: keep maps on chip between layers where they fit (all or an error) */
     int timing_only;     /* 1: weights are not read */
     int cpu_host;        /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
@@ -230,6 +252,7 @@ struct cnnvp_network_options {
     const struct cnnvp_array *input;       /* images; NULL: `images` seeded normal images */
     uint64_t images;                       /* used when input is NULL; at least 1 */
     const struct cnnvp_array *calibration; /* NULL: the input */
+    enum cnnvp_block_order block_order;    /* depth-first */
 };
 
 /* Reads an ONNX file, checks it, chooses number formats from a float pass over the calibration data and plans it for the
@@ -245,10 +268,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnn
 /* After a run: the network's output of all images as float. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform,
                                                  struct cnnvp_array *output, struct cnnvp_error *error);
-/* The float model's output for the same images, computed by this library. */
+/* The float model's output for the same images, computed by this library, with ordinary convolution. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_reference(const cnnvp_network *network, struct cnnvp_array *output,
                                                     struct cnnvp_error *error);
-/* Writes each tensor as npy with its float counterpart and a table of SQNR into a folder (made if missing). */
+/* The same, padded block by block where the network runs depth first: what the platform's output is close to. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, struct cnnvp_array *output,
+                                                          struct cnnvp_error *error);
+/* Writes each tensor as npy with its float counterpart (padded by blocks where it runs depth first) and a table of SQNR into a folder (made if missing). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform,
                                                const char *folder, struct cnnvp_error *error);
 

@@ -169,6 +169,9 @@ static void clear_work(struct cnnvp_stats *stats)
     free((uint64_t *)stats->work.layer_images);
     free((char *)stats->work.command);
     free((char *)stats->work.network);
+    free((char *)stats->work.order);
+    free((char *)stats->work.scheduler);
+    free((struct cnnvp_chain_info *)stats->work.chains);
     memset(&stats->work, 0, sizeof stats->work);
     stats->described = 0;
 }
@@ -218,6 +221,22 @@ static int copy_layers(struct cnnvp_stats *stats, const struct cnnvp_work_info *
     return 1;
 }
 
+static int copy_chains(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
+{
+    struct cnnvp_chain_info *chains = calloc(work->chain_count + 1, sizeof *chains);
+
+    stats->work.chains = chains;
+    if (!chains)
+        return 0;
+    for (size_t i = 0; i < work->chain_count; i++)
+        chains[i] = work->chains[i];
+    stats->work.chain_count = work->chain_count;
+    stats->work.block = work->block;
+    stats->work.block_difference = work->block_difference;
+    stats->work.block_magnitude = work->block_magnitude;
+    return copy_text(work->order, "", &stats->work.order) && copy_text(work->scheduler, "", &stats->work.scheduler);
+}
+
 cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
 {
     if (work->struct_size < sizeof *work || work->layer_count > CNNVP_MAX_TAG || (work->layer_count && !work->layers))
@@ -228,7 +247,8 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
     stats->work.images = work->images;
     stats->work.pes = work->pes;
     if (!copy_text(work->command, "exec", &stats->work.command)
-        || !copy_text(work->network, NULL, &stats->work.network) || !copy_layers(stats, work)) {
+        || !copy_text(work->network, NULL, &stats->work.network) || !copy_layers(stats, work)
+        || !copy_chains(stats, work)) {
         clear_work(stats);
         return CNNVP_FAILED;
     }

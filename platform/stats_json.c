@@ -335,6 +335,33 @@ static void add_memory(struct builder *b, json_t *root)
     set_real(b, object, "mean_bytes_per_s", ratio(bytes * PICOSECONDS_PER_SECOND, (double)b->end_ps));
 }
 
+/* Depth first: what runs block by block. */
+static void add_schedule(struct builder *b, json_t *root)
+{
+    const struct cnnvp_work_info *work = &b->stats->work;
+    json_t *object = set_object(b, root, "schedule");
+    json_t *chains = json_array();
+
+    set_text(b, object, "name", "depth-first");
+    set_count(b, object, "block", work->block);
+    set_text(b, object, "order", work->order);
+    set_text(b, object, "scheduler", work->scheduler);
+    set(b, object, "chains", chains);
+    for (size_t i = 0; i < work->chain_count && !b->failed; i++) {
+        const struct cnnvp_chain_info *chain = &work->chains[i];
+        json_t *line = json_object();
+
+        if (json_array_append_new(chains, line) != 0)
+            b->failed = 1;
+        set_text(b, line, "first", chain->first_layer < work->layer_count ? work->layers[chain->first_layer].name : "");
+        set_text(b, line, "last", chain->last_layer < work->layer_count ? work->layers[chain->last_layer].name : "");
+        set_count(b, line, "layers", chain->layer_count);
+        set_count(b, line, "blocks", chain->blocks);
+        set_count(b, line, "weight_bytes", chain->weight_bytes);
+        set_count(b, line, "resident_weight_bytes", chain->resident_weight_bytes);
+    }
+}
+
 static void add_storage(struct builder *b, json_t *root)
 {
     json_t *object = set_object(b, root, "storage");
@@ -378,6 +405,13 @@ static void add_values(struct builder *b, json_t *root)
     const struct cnnvp_stats *stats = b->stats;
     json_t *values = set_object(b, root, "values");
 
+    if (stats->work.block != 0) {
+        json_t *object = set_object(b, values, "block_padding");
+
+        set_real(b, object, "max_difference", stats->work.block_difference);
+        set_real(b, object, "max_magnitude", stats->work.block_magnitude);
+    }
+
     for (uint32_t column = CNNVP_LAYER_COLUMNS; column < stats->columns; column++) {
         json_t *object = set_object(b, values, stats->value_names[column - CNNVP_LAYER_COLUMNS]);
 
@@ -418,6 +452,8 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
         set(&b, root, "partial", json_true());
     add_platform(&b, root);
     add_network(&b, root);
+    if (stats->work.block != 0)
+        add_schedule(&b, root);
     add_total(&b, root);
     add_layers(&b, root);
     add_units(&b, root);

@@ -86,6 +86,7 @@ struct cli_platform_options {
 struct cli_network_options {
     enum cnnvp_schedule schedule;
     uint32_t block;
+    enum cnnvp_block_order block_order;
     int cpu_host;
     int timing_only;
     int on_chip;

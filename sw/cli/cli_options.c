@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_STATS = 0x100, KEY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_SCHEDULE, KEY_BLOCK, KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP,
+enum { KEY_STATS = 0x100, KEY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_SCHEDULE, KEY_BLOCK, KEY_BLOCK_ORDER, KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP,
        KEY_ROUNDING };
 
 /* Number of the word in a list that ends with NULL. */
@@ -98,6 +98,7 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
 static error_t parse_network(int key, char *arg, struct argp_state *state)
 {
     static const char *const schedules[] = {"layer", "depth-first", NULL};
+    static const char *const orders[] = {"morton", "table", NULL};
     static const char *const cpus[] = {"iss", "host", NULL};
     static const char *const roundings[] = {"truncate", "nearest", "stochastic", NULL};
     struct cli_network_options *options = state->input;
@@ -108,6 +109,9 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_BLOCK:
         options->block = (uint32_t)cli_number(state, "--block", arg, 1, 65536);
+        return 0;
+    case KEY_BLOCK_ORDER:
+        options->block_order = (enum cnnvp_block_order)choose(state, "--block-order", arg, orders);
         return 0;
     case KEY_CPU:
         options->cpu_host = choose(state, "--cpu", arg, cpus);
@@ -147,7 +151,9 @@ static const struct argp_option platform_options[] = {
 
 static const struct argp_option network_options[] = {
     {"schedule", KEY_SCHEDULE, "layer|depth-first", 0, "Order of the work (default: layer)", 5},
-    {"block", KEY_BLOCK, "N", 0, "Side of a block of the depth-first schedule (default: 8)", 5},
+    {"block", KEY_BLOCK, "N", 0, "Side of a block of the depth-first schedule, a power of two (default: 8)", 5},
+    {"block-order", KEY_BLOCK_ORDER, "morton|table", 0,
+     "Depth first: order of the blocks by counting (default) or from a table made beforehand; it is the same order", 5},
     {"on-chip", KEY_ON_CHIP, NULL, 0, "Keep maps on chip between layers; an error where they do not fit", 5},
     {"cpu", KEY_CPU, "iss|host", 0,
      "Run the guest software on the RISC-V core (iss, default) or natively (host): same results, faster", 5},

@@ -132,6 +132,26 @@ static void print_count(FILE *stream, const char *label, const json_t *total, co
         (void)fprintf(stream, "%-20s  %" PRId64 "\n", label, whole(total, key));
 }
 
+/* Which layers ran block by block, and what that does to the result. */
+static void print_schedule(const json_t *root, FILE *stream)
+{
+    const json_t *schedule = json_object_get(root, "schedule");
+    const json_t *padding = json_object_get(json_object_get(root, "values"), "block_padding");
+    size_t index;
+    json_t *chain;
+    if (!schedule)
+        return;
+    json_array_foreach(json_object_get(schedule, "chains"), index, chain)
+        (void)fprintf(stream,
+                      "%-20s  %s to %s, %" PRId64 " blocks of side %" PRId64 " at most, %" PRId64 " of %" PRId64
+                      " weight bytes stay on chip\n",
+                      "depth first", text(chain, "first"), text(chain, "last"), whole(chain, "blocks"),
+                      whole(schedule, "block"), whole(chain, "resident_weight_bytes"), whole(chain, "weight_bytes"));
+    if (padding && number(padding, "max_magnitude") > 0)
+        (void)fprintf(stream, "%-20s  %.3f %% of the largest magnitude off ordinary convolution, at most\n",
+                      "block padding", 100.0 * number(padding, "max_difference") / number(padding, "max_magnitude"));
+}
+
 cnnvp_result cli_print_totals(const char *json, FILE *stream)
 {
     json_t *root = NULL;
@@ -140,6 +160,7 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
         return result;
     const json_t *total = json_object_get(root, "total");
     const json_t *memory = json_object_get(root, "memory");
+    print_schedule(root, stream);
     print_time(stream, "simulated time", number(total, "time_ps"));
     if (json_object_get(total, "images"))
         (void)fprintf(stream, "%-20s  %" PRId64 ", %.6g images/s\n", "images", whole(total, "images"),
@@ -149,6 +170,7 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
     print_count(stream, "MACs", total, "macs");
     (void)fprintf(stream, "%-20s  %" PRId64 " bytes read, %" PRId64 " written\n", "DRAM",
                   whole(memory, "read_bytes"), whole(memory, "write_bytes"));
+    print_count(stream, "peak feature words", json_object_get(root, "storage"), "peak_feature_words");
     print_count(stream, "instructions", total, "accel_instructions");
     print_count(stream, "guest instructions", total, "guest_instructions");
     (void)fprintf(stream, "%-20s  %.3f s\n", "host time", number(root, "wall_seconds"));

@@ -32,7 +32,7 @@ enum { KEY_CSV = 0x200, KEY_REPORT };
 /* Everything that a run holds; freed together. */
 struct run {
     const struct run_options *options;
-    struct cnnvp_array input, labels, calibration, output, reference;
+    struct cnnvp_array input, labels, calibration, output, reference, block_reference;
     cnnvp_config *config;
     cnnvp_network *network;
     cnnvp_platform *platform;
@@ -186,6 +186,7 @@ static cnnvp_result plan(struct run *run)
         .rounding = options->network.rounding,
         .schedule = options->network.schedule,
         .block = options->network.block,
+        .block_order = options->network.block_order,
         .on_chip = options->network.on_chip,
         .timing_only = options->network.timing_only,
         .cpu_host = options->network.cpu_host,
@@ -234,6 +235,8 @@ static cnnvp_result collect(struct run *run)
     cnnvp_result result = cnnvp_network_output(run->network, run->platform, &run->output, &error);
     if (result == CNNVP_DONE && (options->labels || !options->platform.quiet))
         result = cnnvp_network_reference(run->network, &run->reference, &error);
+    if (result == CNNVP_DONE && !options->platform.quiet && options->network.schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
+        result = cnnvp_network_block_reference(run->network, &run->block_reference, &error);
     if (result != CNNVP_DONE)
         return cli_report(result, &error);
     if (options->labels) {
@@ -255,7 +258,7 @@ static cnnvp_result print(struct run *run)
     if (!options->platform.quiet)
         result = cli_print_layers(run->json, stdout);
     if (result == CNNVP_DONE && run->reference.data && !options->platform.quiet)
-        accuracy_print_difference(&run->output, &run->reference, stdout);
+        accuracy_print_difference(&run->output, run->block_reference.data ? &run->block_reference : &run->reference, stdout);
     if (result == CNNVP_DONE && options->labels && options->network.timing_only)
         cli_message("--labels: no accuracy with --timing-only");
     else if (result == CNNVP_DONE && options->labels)
@@ -332,6 +335,7 @@ static int command(int argc, char **argv)
     cnnvp_array_clear(&run.calibration);
     cnnvp_array_clear(&run.output);
     cnnvp_array_clear(&run.reference);
+    cnnvp_array_clear(&run.block_reference);
     free(run.json);
     cli_platform_options_clear(&chosen.platform);
     return status;

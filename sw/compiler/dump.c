@@ -111,8 +111,7 @@ static cnnvp_result dump_all(struct dump *dump)
     cnnvp_result result = dump_tensor(dump, 0, graph->input);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
         const int32_t out = graph->layers[i].out;
-        /* On chip only the network's input and output ever lie in memory. */
-        if (network->on_chip && cnnvp_graph_base(graph, out) != cnnvp_graph_base(graph, graph->output))
+        if (cnnvp_network_stays_on_chip(network, out))
             (void)fprintf(dump->text, "%-32s stays on chip\n", graph->tensors[out].name);
         else
             result = dump_tensor(dump, i + 1, out);

@@ -9,13 +9,32 @@
 #include "table.h"
 #include "tables.h"
 
+static size_t block_area(const struct cnnvp_graph_layer *layer)
+{
+    return (size_t)layer->block_height * layer->block_width;
+}
+
+/* Room for one block of a layer's input and one of its output, of whichever layer needs most. */
+static size_t block_words(const struct cnnvp_graph *graph)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const size_t channels = (size_t)graph->tensors[layer->in].channels + graph->tensors[layer->out].channels;
+        const size_t words = channels * block_area(layer) + 2 * CNNVP_FLOAT_SLACK;
+        most = words > most ? words : most;
+    }
+    return most;
+}
+
 cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run, struct cnnvp_error *error)
 {
     *run = (struct cnnvp_floatref){.graph = graph, .kernels = cnnvp_float_kernels()};
     run->data = calloc(graph->tensor_count, sizeof *run->data);
     run->pre_max = calloc(graph->layer_count + 1, sizeof *run->pre_max);
     run->norm_max = calloc(graph->layer_count + 1, sizeof *run->norm_max);
-    int done = run->data != NULL && run->pre_max != NULL && run->norm_max != NULL &&
+    run->block = calloc(block_words(graph), sizeof *run->block);
+    int done = run->data != NULL && run->pre_max != NULL && run->norm_max != NULL && run->block != NULL &&
                cnnvp_float_scratch_new(graph, &run->scratch);
     for (size_t i = 0; i < graph->tensor_count && done; ++i) {
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
@@ -40,6 +59,7 @@ void cnnvp_floatref_clear(struct cnnvp_floatref *run)
     free(run->data);
     free(run->pre_max);
     free(run->norm_max);
+    free(run->block);
     cnnvp_float_scratch_free(&run->scratch);
     *run = (struct cnnvp_floatref){0};
 }
@@ -325,6 +345,41 @@ static void finish(struct cnnvp_floatref *run, size_t index, float *y, size_t co
         round_all(y, count);
 }
 
+/* Copies a block of each of `channels` maps to the block's own map, or back. */
+static void copy_block(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph_tensor *tensor, float *map,
+                       size_t channel_words, float *block, int back)
+{
+    for (size_t c = 0; c < tensor->channels; ++c)
+        for (size_t y = 0; y < layer->block_height; ++y) {
+            float *row = map + c * channel_words + y * tensor->width;
+            float *part = block + c * block_area(layer) + y * layer->block_width;
+            memcpy(back ? row : part, back ? part : row, layer->block_width * sizeof *row);
+        }
+}
+
+/* A convolution that is padded block by block: each block is a map of its own. */
+static void run_blocks(struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, const struct shapes *s)
+{
+    const size_t plane = (size_t)s->in->height * s->in->width;
+    struct cnnvp_graph_tensor maps[2] = {*s->in, *s->out};
+    struct cnnvp_graph_layer conv = *layer;
+    const struct cnnvp_graph graph = {.tensors = maps, .tensor_count = 2, .layers = &conv, .layer_count = 1};
+    float *in = run->block;
+    float *out = in + s->in->channels * block_area(layer) + CNNVP_FLOAT_SLACK;
+    maps[0].height = maps[1].height = layer->block_height;
+    maps[0].width = maps[1].width = layer->block_width;
+    maps[1].channel_step = 0;
+    conv.in = 0;
+    conv.out = 1;
+    for (size_t y = 0; y < s->in->height; y += layer->block_height)
+        for (size_t x = 0; x < s->in->width; x += layer->block_width) {
+            const size_t at = y * s->in->width + x;
+            copy_block(layer, s->in, run->data[layer->in] + at, plane, in, 0);
+            cnnvp_float_conv(run->kernels, &graph, &conv, in, out, &run->scratch);
+            copy_block(layer, s->out, s->y + at, plane * step_of(s->out), out, 1);
+        }
+}
+
 static void run_layer(struct cnnvp_floatref *run, size_t index)
 {
     const struct cnnvp_graph *graph = run->graph;
@@ -334,7 +389,10 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
     const size_t words = cnnvp_graph_words(s.out);
     switch (layer->op) {
     case CNNVP_OP_CONV:
-        cnnvp_float_conv(run->kernels, graph, layer, s.x, s.y, &run->scratch);
+        if (layer->block_height != 0 && !run->ordinary)
+            run_blocks(run, layer, &s);
+        else
+            cnnvp_float_conv(run->kernels, graph, layer, s.x, s.y, &run->scratch);
         break;
     case CNNVP_OP_POOL:
         run_pool(layer, &s);

@@ -18,6 +18,8 @@ struct cnnvp_norm_max {
 
 struct cnnvp_floatref {
     const struct cnnvp_graph *graph;
+    int ordinary;     /* 1: depth-first chains are padded at the edges of maps, as if they ran layer by layer */
+    float *block;     /* room for a block's input and output */
     float **data;     /* one for each tensor; views point into their base */
     float *pre_max;   /* one for each layer: largest magnitude before the posts */
     struct cnnvp_norm_max *norm_max; /* one for each layer, over all images so far */

@@ -111,6 +111,9 @@ struct cnnvp_graph_layer {
     int32_t pre_frac;      /* format of what enters the posts */
     int32_t weight_frac;
     int32_t bias_shift;
+    uint32_t block_height; /* depth first: the map that it reads is padded by blocks of so many rows and columns; 0: not */
+    uint32_t block_width;
+    int32_t chained;       /* depth first: the layer that runs next on the same block, or CNNVP_GRAPH_NONE */
 };
 
 struct cnnvp_graph {

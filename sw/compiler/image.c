@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "depth.h"
 #include "formats.h"
 #include "table.h"
 
@@ -23,6 +24,7 @@ void cnnvp_image_clear(struct cnnvp_build *build, size_t layers)
     free(build->tensors);
     free(build->blobs);
     free(build->bytes);
+    cnnvp_depth_clear(build);
     memset(build, 0, sizeof *build);
 }
 
@@ -207,7 +209,7 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
     struct cnnvp_image_layer *layer = &build->layers[index];
     if (on_chip) {
         cnnvp_plan_whole(layer, &target->limits);
-    } else {
+    } else if (layer->chain == 0) {
         const cnnvp_result result = cnnvp_plan_layer(layer, graph->layers[index].name, &target->limits, error);
         if (result != CNNVP_DONE)
             return result;
@@ -229,6 +231,8 @@ static cnnvp_result place_image(const struct cnnvp_graph *graph, const struct cn
     at += align((uint64_t)header->layer_count * sizeof *build->layers);
     header->blobs = (uint32_t)at;
     at += align((uint64_t)header->blob_count * sizeof *build->blobs);
+    if (build->depth != NULL)
+        at = cnnvp_depth_place_tables(build, at);
     build->byte_count = (size_t)(at - CNNVP_IMAGE_ADDRESS);
     for (size_t i = 0; i < header->blob_count; ++i) {
         build->blobs[i].address = (uint32_t)at;
@@ -260,6 +264,8 @@ static cnnvp_result write_image(const struct cnnvp_graph *graph, struct cnnvp_bu
     if (header->blob_count != 0)
         memcpy(build->bytes + (header->blobs - CNNVP_IMAGE_ADDRESS), build->blobs,
                header->blob_count * sizeof *build->blobs);
+    if (build->depth != NULL)
+        cnnvp_depth_write_tables(build, build->bytes);
     for (size_t i = 0; i < graph->layer_count && !graph->weightless; ++i)
         cnnvp_image_fill_blobs(graph, build, i, build->bytes);
     return CNNVP_DONE;
@@ -271,11 +277,14 @@ static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cn
 {
     cnnvp_result result = CNNVP_DONE;
     cnnvp_image_shape_tensors(graph, build);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
         result = describe_layer(graph, i, options, build, error);
-        if (result == CNNVP_DONE)
-            result = plan_layer(graph, target, i, options->on_chip, build, error);
-    }
+    if (result == CNNVP_DONE && options->block != 0)
+        result = cnnvp_depth_place(graph, target, options, build, error);
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
+        result = plan_layer(graph, target, i, options->on_chip, build, error);
+    if (result == CNNVP_DONE && build->depth != NULL)
+        result = cnnvp_depth_place_weights(target, build, error);
     if (result == CNNVP_DONE)
         result = place_image(graph, target, build, error);
     if (result == CNNVP_DONE)
@@ -286,6 +295,8 @@ static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cn
         return result;
     for (size_t i = 0; i < graph->layer_count; ++i)
         refer_to_tensors(graph, build, i);
+    if (build->depth != NULL)
+        cnnvp_depth_finish(graph, build);
     build->header.input = build->tensors[cnnvp_graph_base(graph, graph->input)];
     return write_image(graph, build, error);
 }

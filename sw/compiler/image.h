@@ -12,7 +12,11 @@ struct cnnvp_image_options {
     uint32_t seed;     /* of stochastic rounding */
     uint32_t images;
     int on_chip;
+    uint32_t block;  /* depth first: side of a block; 0: layer by layer */
+    int order_table; /* depth first: blocks come in the order of a table instead of by counting */
 };
+
+struct cnnvp_depth;
 
 struct cnnvp_build {
     struct cnnvp_image header;
@@ -24,6 +28,7 @@ struct cnnvp_build {
     uint8_t *bytes;                     /* what lies at CNNVP_IMAGE_ADDRESS */
     size_t byte_count;                  /* weightless: header and tables only, the blobs' place stays as it is */
     uint64_t end;                       /* address behind everything */
+    struct cnnvp_depth *depth;          /* depth.h; NULL: layer by layer */
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,

@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #include "cnnvp_command.h"
+#include "depth.h"
 #include "floatref.h"
 #include "formats.h"
 #include "guest_file.h"
@@ -23,12 +24,13 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
     if (options->struct_size < sizeof *options)
         return cnnvp_compiler_error(error, "struct cnnvp_network_options has %u bytes; this library knows %zu",
                                     options->struct_size, sizeof *options);
-    if (options->schedule != CNNVP_SCHEDULE_LAYER)
-        return cnnvp_compiler_error(error, "the depth-first schedule is not known for inference; use --schedule layer");
+    if (options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST && options->on_chip)
+        return cnnvp_compiler_error(error, "--on-chip keeps whole maps on chip, the depth-first schedule blocks of them: "
+                                           "use one of the two");
     if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC)
         return cnnvp_compiler_error(error, "rounding %d is none of truncate, nearest, stochastic",
                                     (int)options->rounding);
-    return CNNVP_DONE;
+    return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? cnnvp_depth_check_block(options->block, error) : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_network_file_hash(const char *file, uint64_t *hash, struct cnnvp_error *error)
@@ -103,6 +105,8 @@ static struct cnnvp_image_options image_options_of(const struct cnnvp_network *n
         .seed = (uint32_t)(options->seed ^ options->seed >> 32),
         .images = network->images,
         .on_chip = options->on_chip,
+        .block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0,
+        .order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE,
     };
 }
 
@@ -170,12 +174,17 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
         result = cnnvp_network_file_hash(network->file, &network->file_hash, error);
     if (result == CNNVP_DONE)
         result = cnnvp_graph_simplify(&network->graph, error);
+    if (result == CNNVP_DONE && options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
+        result = cnnvp_depth_find(&network->graph, options->block, error);
     if (result == CNNVP_DONE)
         result = take_images(network, options, error);
     if (result != CNNVP_DONE)
         return result;
     const struct cnnvp_image_options image_options = image_options_of(network, options);
-    return cnnvp_image_build(&network->graph, &network->target, &image_options, &network->build, error);
+    result = cnnvp_image_build(&network->graph, &network->target, &image_options, &network->build, error);
+    if (result == CNNVP_DONE && network->block != 0 && !network->timing_only)
+        result = cnnvp_network_compare_blocks(network, error);
+    return result;
 }
 
 cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
@@ -199,6 +208,8 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     made->on_chip = options->on_chip;
     made->timing_only = options->timing_only;
     made->cpu_host = options->cpu_host;
+    made->block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0;
+    made->order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE;
     result = cnnvp_train_target_is(config) ? cnnvp_train_inference_make(made, config, options, error)
                                            : compile(made, config, options, error);
     if (result == CNNVP_DONE)
@@ -215,6 +226,8 @@ void cnnvp_network_free(cnnvp_network *network)
     cnnvp_train_inference_free(network->train);
     cnnvp_image_clear(&network->build, network->graph.layer_count);
     cnnvp_graph_clear(&network->graph);
+    cnnvp_array_clear(&network->float_outputs[0]);
+    cnnvp_array_clear(&network->float_outputs[1]);
     free(network->input);
     free(network->file);
     free(network);
@@ -285,8 +298,14 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
 {
     const struct cnnvp_graph *graph = &network->graph;
     struct cnnvp_layer_info *layers = calloc(graph->layer_count, sizeof *layers);
+    struct cnnvp_chain_info *chains = NULL;
     if (layers == NULL)
         return cnnvp_compiler_no_memory(error);
+    cnnvp_result result = cnnvp_network_chains(network, &chains, error);
+    if (result != CNNVP_DONE) {
+        free(layers);
+        return result;
+    }
     for (size_t i = 0; i < graph->layer_count; ++i)
         layers[i] = (struct cnnvp_layer_info){.name = graph->layers[i].name,
                                               .op = cnnvp_graph_op_name(&graph->layers[i]),
@@ -303,9 +322,17 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .pes = network->target.limits.engine.kind->pes(&network->target.limits.engine),
         .layers = layers,
         .layer_count = graph->layer_count,
+        .block = network->block,
+        .order = network->order_table ? "table" : "morton",
+        .scheduler = "guest",
+        .chains = chains,
+        .chain_count = chains != NULL ? network->build.depth->chain_count : 0,
+        .block_difference = network->block_difference,
+        .block_magnitude = network->block_magnitude,
     };
-    const cnnvp_result result = cnnvp_platform_describe_work(platform, &work);
+    result = cnnvp_platform_describe_work(platform, &work);
     free(layers);
+    free(chains);
     if (result != CNNVP_DONE)
         (void)cnnvp_compiler_error(error, "the platform refused the description of the work");
     return result;
@@ -395,8 +422,20 @@ cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *
     return result;
 }
 
-cnnvp_result cnnvp_network_reference(const cnnvp_network *network, struct cnnvp_array *output,
-                                     struct cnnvp_error *error)
+static cnnvp_result copy_float_output(const cnnvp_network *network, int ordinary, struct cnnvp_array *output,
+                                      struct cnnvp_error *error)
+{
+    const struct cnnvp_graph_tensor *tensor = &network->graph.tensors[network->graph.output];
+    const cnnvp_result result = cnnvp_network_array(network, network->graph.output, network->images, output, error);
+    if (result == CNNVP_DONE)
+        memcpy(output->data, network->float_outputs[ordinary].data,
+               network->images * cnnvp_graph_words(tensor) * sizeof(float));
+    return result;
+}
+
+/* The float model's output, `ordinary` as in struct cnnvp_floatref. */
+static cnnvp_result float_output(const cnnvp_network *network, int ordinary, struct cnnvp_array *output,
+                                 struct cnnvp_error *error)
 {
     memset(output, 0, sizeof *output);
     if (network->timing_only)
@@ -404,10 +443,13 @@ cnnvp_result cnnvp_network_reference(const cnnvp_network *network, struct cnnvp_
     const struct cnnvp_graph *graph = &network->graph;
     const size_t in_words = cnnvp_graph_words(&graph->tensors[graph->input]);
     const size_t out_words = cnnvp_graph_words(&graph->tensors[graph->output]);
+    if (network->float_outputs[ordinary].data != NULL)
+        return copy_float_output(network, ordinary, output, error);
     struct cnnvp_floatref run;
     cnnvp_result result = cnnvp_floatref_new(graph, &run, error);
     if (result != CNNVP_DONE)
         return result;
+    run.ordinary = ordinary;
     result = cnnvp_network_array(network, graph->output, network->images, output, error);
     for (size_t image = 0; image < network->images && result == CNNVP_DONE; ++image) {
         cnnvp_floatref_image(&run, network->input + image * in_words);
@@ -415,4 +457,16 @@ cnnvp_result cnnvp_network_reference(const cnnvp_network *network, struct cnnvp_
     }
     cnnvp_floatref_clear(&run);
     return result;
+}
+
+cnnvp_result cnnvp_network_reference(const cnnvp_network *network, struct cnnvp_array *output,
+                                     struct cnnvp_error *error)
+{
+    return float_output(network, 1, output, error);
+}
+
+cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, struct cnnvp_array *output,
+                                           struct cnnvp_error *error)
+{
+    return float_output(network, 0, output, error);
 }

@@ -16,12 +16,25 @@ struct cnnvp_network {
     int on_chip;
     int timing_only;
     int cpu_host;
+    uint32_t block;             /* depth first: side of a block; 0: layer by layer */
+    int order_table;
+    double block_difference;    /* of the float model's output, padded by blocks and not, at most */
+    double block_magnitude;     /* largest of the latter */
+    struct cnnvp_array float_outputs[2]; /* depth first: padded by blocks, and ordinarily; empty otherwise */
     float *input;        /* images x words of the input; NULL in timing-only */
     struct cnnvp_train_inference *train; /* on the training engine; NULL on the others */
 };
 
 /* xxh3 of a file's bytes. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_file_hash(const char *file, uint64_t *hash, struct cnnvp_error *error);
+
+/* network_blocks.c: what is there to say of the chains. DONE: *chains, to be given back with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cnnvp_chain_info **chains,
+                                                 struct cnnvp_error *error);
+/* Fills block_difference and block_magnitude. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *network, struct cnnvp_error *error);
+/* 1: the tensor never lies in memory, since it stays on chip. */
+int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
 
 /* network_input.c: images from an array or seeded, as float. *data is given back with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array,

@@ -127,6 +127,7 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
         }
     }
     push(element, (uint32_t)opcode << 24 | status << 16 | base << 8 | halves, immediate);
+    element->image_stride = 0;
 }
 
 void cnnvp_element_push(struct cnnvp_element *element, const struct cnnvp_word *words, uint32_t count)

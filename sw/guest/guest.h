@@ -39,6 +39,7 @@ struct cnnvp_epilogue {
     uint32_t memory_address; /* where channel 0, row 0, column 0 of the results goes */
     uint32_t chip_address;   /* the same in the input buffer, on chip */
     uint32_t to_chip;        /* 1: moved to the input buffer, 0: stored to memory */
+    uint32_t uncounted;      /* 1: somebody else says which values are live where they are moved to */
     uint32_t seed;
 };
 
@@ -53,6 +54,7 @@ struct cnnvp_guest_state {
     uint32_t next_weight;
     uint32_t next_output;
     uint32_t waiting_count;
+    uint32_t chain_weights;
     uint32_t tag;
 };
 
@@ -112,7 +114,9 @@ struct cnnvp_guest {
     struct cnnvp_epilogue waiting[CNNVP_EPILOGUES];
     uint32_t waiting_count;
     uint32_t image_number;   /* of the image in work */
-    uint32_t blobs_resident; /* on chip: every blob is at its place */
+    uint32_t blobs_resident; /* every blob that is needed is at its place */
+    uint32_t in_chain;       /* tensors are slots on chip (depth.h) */
+    uint32_t chain_weights;  /* the chain whose blobs are in the weight buffer, 0: none */
     struct cnnvp_replay replay; /* last, see cnnvp_guest_init */
 };
 

@@ -27,7 +27,7 @@ static uint32_t pack(uint32_t low, uint32_t high)
 
 static int on_chip(const struct cnnvp_guest *guest)
 {
-    return (guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0;
+    return guest->in_chain || (guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0;
 }
 
 /* Stochastic rounding: a stream of its own for each layer, image and step; 0 where rounding needs none. */
@@ -36,7 +36,7 @@ static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_im
 {
     if ((layer->format >> FORMAT_ROUNDING & 3u) != ROUNDING_STOCHASTIC)
         return 0;
-    uint32_t seed = layer->seed + guest->image_number * 0x9e3779b9u;
+    uint32_t seed = layer->seed + guest->image_number * 0x9e3779b9u + step->seed;
     seed += step->output.channel * 0x85ebca6bu + (uint32_t)step->output.row * 0xc2b2ae35u;
     return seed + (uint32_t)step->output.column * 0x27d4eb2fu;
 }
@@ -57,6 +57,7 @@ struct cnnvp_epilogue cnnvp_epilogue_of(const struct cnnvp_guest *guest, const s
     const struct cnnvp_image_layer *last =
         (const struct cnnvp_image_layer *)cnnvp_memory(guest->machine, guest->image->layers) +
         guest->image->layer_count - 1u;
+    const struct cnnvp_box *place = step->to == CNNVP_STEP_TO_TENSOR ? &step->output : &step->place;
     return (struct cnnvp_epilogue){
         .layer = layer,
         .output_half = output_half,
@@ -65,9 +66,11 @@ struct cnnvp_epilogue cnnvp_epilogue_of(const struct cnnvp_guest *guest, const s
         .width = step->output.columns,
         .row = step->output.row,
         .column = step->output.column,
-        .memory_address = cnnvp_tensor_address(guest, &layer->out, &step->output),
-        .chip_address = cnnvp_tensor_chip_address(&layer->out, &step->output),
-        .to_chip = on_chip(guest) && layer != last,
+        .memory_address = cnnvp_tensor_address(guest, &layer->out, place),
+        .chip_address = cnnvp_tensor_chip_address(&layer->out, place),
+        .to_chip = step->to == CNNVP_STEP_TO_CHIP ||
+                   (step->to == CNNVP_STEP_TO_TENSOR && on_chip(guest) && layer != last),
+        .uncounted = step->to == CNNVP_STEP_TO_CHIP,
         .seed = step_seed(guest, layer, step),
     };
 }

@@ -16,10 +16,20 @@
 
 #include "pipeline.h"
 
-/* One step: `box` of the output tensor, and the blobs that belong to it (blobs of the group, see network_image.h). */
+/* Where a step's results go. */
+enum cnnvp_step_to {
+    CNNVP_STEP_TO_TENSOR = 0, /* to `output` of the output tensor, in memory or on chip as the image's flags say */
+    CNNVP_STEP_TO_CHIP = 1,   /* depth first: to `place` of the output tensor on chip */
+    CNNVP_STEP_TO_MEMORY = 2  /* depth first: to `place` of the output tensor in memory */
+};
+
+/* One step: `output` box of the output tensor, and the blobs that belong to it (blobs of the group, see network_image.h). */
 struct cnnvp_step {
     struct cnnvp_box output;
     uint32_t first_blob;
+    enum cnnvp_step_to to;
+    struct cnnvp_box place;
+    uint32_t seed; /* added to that of stochastic rounding */
 };
 
 /* A1 convolution, with the bias as P + A (Part B X-9). */

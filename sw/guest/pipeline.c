@@ -23,11 +23,6 @@ static uint32_t register_of(enum cnnvp_descriptor_base base, size_t offset)
     return (uint32_t)base + (uint32_t)(offset / sizeof(uint32_t));
 }
 
-static int on_chip(const struct cnnvp_guest *guest)
-{
-    return (guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0;
-}
-
 /* Words from interior position (0, 0, 0) to a box's first; may be negative in the frame. */
 static int32_t box_offset(const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box)
 {
@@ -139,6 +134,66 @@ void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_
     push_load(guest, &transfer, CNNVP_BUFFER_INPUT, tensor->chip_half, CNNVP_BASE_LOAD, tensor->image_stride);
 }
 
+void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *zeros)
+{
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT, bit(half, CNNVP_BUFFER_INPUT), 0,
+                       CNNVP_BASE_LOAD, registers(zeros), REGISTER_COUNT(*zeros));
+}
+
+void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words)
+{
+    const struct cnnvp_transfer frame = {
+        .buffer_addr = tensor->chip_address,
+        .row_bytes = tensor->row_stride * WORD_BYTES,
+        .rows = tensor->border_top + tensor->height + tensor->border_bottom,
+        .buffer_row_stride = tensor->row_stride * WORD_BYTES,
+        .planes = tensor->channels,
+        .buffer_plane_stride = tensor->channel_stride * WORD_BYTES,
+        .feature_words = feature_words,
+    };
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT,
+                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_LIVE, registers(&frame),
+                       REGISTER_COUNT(frame));
+}
+
+/* A box of a tensor in memory, and the whole interior of a slot. */
+static struct cnnvp_transfer block_transfer(const struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
+                                            const struct cnnvp_box *box, const struct cnnvp_image_tensor *block)
+{
+    const struct cnnvp_box whole = {.channels = block->channels, .rows = block->height, .columns = block->width};
+    return (struct cnnvp_transfer){
+        .memory_addr = cnnvp_tensor_address(guest, tensor, box),
+        .buffer_addr = cnnvp_tensor_chip_address(block, &whole),
+        .row_bytes = box->columns * WORD_BYTES,
+        .rows = box->rows,
+        .memory_row_stride = tensor->row_stride * WORD_BYTES,
+        .buffer_row_stride = block->row_stride * WORD_BYTES,
+        .planes = box->channels,
+        .memory_plane_stride = tensor->channel_stride * WORD_BYTES,
+        .buffer_plane_stride = block->channel_stride * WORD_BYTES,
+        .feature_words = box->channels * box->rows * box->columns,
+    };
+}
+
+void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
+                      const struct cnnvp_image_tensor *block)
+{
+    const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
+    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, block->chip_half, CNNVP_BASE_LOAD, tensor->image_stride);
+}
+
+void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
+                       const struct cnnvp_image_tensor *block)
+{
+    const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
+    cnnvp_element_per_image(&guest->element,
+                            register_of(CNNVP_BASE_STORE, offsetof(struct cnnvp_transfer, memory_addr)),
+                            transfer.memory_addr, tensor->image_stride);
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_INPUT,
+                       bit(block->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE, registers(&transfer),
+                       REGISTER_COUNT(transfer));
+}
+
 /* Epilogues that need a table in a weight half must be pushed before the half is loaded anew. */
 static void free_weight_half(struct cnnvp_guest *guest, uint32_t half)
 {
@@ -155,15 +210,17 @@ uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *a
 {
     const struct cnnvp_image_blob *blob = &guest->blobs[number];
     const uint32_t halves = guest->image->weight_halves;
-    const int chip = on_chip(guest);
+    const int chip = (guest->in_chain && blob->stays) || (guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0;
     *address = chip ? blob->chip_address : 0;
     for (uint32_t half = 0; half < halves; ++half) {
         if (!chip && guest->weight[half].valid && guest->weight[half].address == blob->address)
             return half;
     }
-    if (guest->blobs_resident)
+    if (chip && guest->blobs_resident)
         return blob->chip_half;
     uint32_t half = blob->chip_half;
+    if (!guest->in_chain)
+        guest->chain_weights = 0; /* this one may lie over theirs */
     if (!chip) {
         guest->next_weight = (guest->next_weight + 1u) % halves;
         half = guest->next_weight;
@@ -344,6 +401,8 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
     transfer.buffer_addr = epilogue->chip_address;
     transfer.buffer_row_stride = out->row_stride * WORD_BYTES;
     transfer.buffer_plane_stride = out->channel_stride * WORD_BYTES;
+    if (epilogue->uncounted)
+        transfer.feature_words = 0;
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move,
                        (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
                            (uint32_t)CNNVP_BUFFER_OUTPUT << CNNVP_STATUS_move_source,

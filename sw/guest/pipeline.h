@@ -23,7 +23,8 @@ enum cnnvp_descriptor_base {
     CNNVP_BASE_VECTOR = 56,
     CNNVP_BASE_LOAD = 80,
     CNNVP_BASE_WEIGHTS = 96,
-    CNNVP_BASE_STORE = 112
+    CNNVP_BASE_STORE = 112,
+    CNNVP_BASE_LIVE = 128
 };
 
 enum cnnvp_buffer { CNNVP_BUFFER_INPUT = 0, CNNVP_BUFFER_WEIGHT = 1, CNNVP_BUFFER_OUTPUT = 2 };
@@ -55,6 +56,18 @@ void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_
 
 /* Sets a tensor's place on chip to zeros, frame included. */
 void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor);
+
+/* Sets words of an input half to zeros; memory's side of the transfer does not matter. */
+void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *zeros);
+
+/* Says that so many values of a tensor's place on chip are live from now on. */
+void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words);
+
+/* Loads a box into the interior of a slot of the same size, or stores that. */
+void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
+                      const struct cnnvp_image_tensor *block);
+void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
+                       const struct cnnvp_image_tensor *block);
 
 /* Makes sure that a blob is in the weight buffer; *address is where in the half. Returns the half. */
 uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t blob, uint32_t *address);

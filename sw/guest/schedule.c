@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule.h"
 
+#include "depth.h"
+
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
@@ -87,6 +89,12 @@ static const struct cnnvp_image_layer *layer_table(const struct cnnvp_guest *gue
     return cnnvp_memory(guest->machine, guest->image->layers);
 }
 
+static uint32_t first_of_chain(const struct cnnvp_guest *guest, uint32_t chain)
+{
+    const struct cnnvp_image_chain *chains = cnnvp_memory(guest->machine, guest->image->chains);
+    return chains[chain - 1u].first_layer;
+}
+
 void cnnvp_schedule_layers(struct cnnvp_guest *guest)
 {
     const struct cnnvp_image_layer *layers = layer_table(guest);
@@ -97,8 +105,13 @@ void cnnvp_schedule_layers(struct cnnvp_guest *guest)
         cnnvp_flush_epilogues(guest, 0);
         cnnvp_load_chip_tensor(guest, &guest->image->input);
     }
-    for (uint32_t i = 0; i < guest->image->layer_count; ++i)
-        run_layer(guest, &layers[i]);
+    for (uint32_t i = 0; i < guest->image->layer_count; ++i) {
+        const uint32_t chain = layers[i].chain;
+        if (chain == 0)
+            run_layer(guest, &layers[i]);
+        else if (first_of_chain(guest, chain) == i)
+            cnnvp_depth_first(guest, chain);
+    }
 }
 
 void cnnvp_schedule_preload(struct cnnvp_guest *guest)

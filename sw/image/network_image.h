@@ -19,7 +19,7 @@
 #define CNNVP_MEMORY_BASE UINT32_C(0x80000000)
 #define CNNVP_IMAGE_ADDRESS UINT32_C(0x80100000)
 #define CNNVP_IMAGE_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_IMAGE_VERSION UINT32_C(2)
+#define CNNVP_IMAGE_VERSION UINT32_C(3)
 
 /* PE arrays that images are made for. The instructions are the same; tiles are cut for the one or the other. */
 enum cnnvp_image_engine { CNNVP_ENGINE_NFU = 0, CNNVP_ENGINE_WINDOW = 1 };
@@ -70,7 +70,49 @@ struct cnnvp_image {
     uint32_t input_halves; /* 1 or 2: halves of the input buffer */
     uint32_t weight_halves;
     uint32_t output_halves;
+    uint32_t chain_count;
+    uint32_t chains;       /* address of struct cnnvp_image_chain[chain_count] */
     struct cnnvp_image_tensor input; /* the network's input */
+};
+
+/*
+ * A chain of layers that runs depth first (S004): feature 0 is what its first layer reads, feature j + 1 what its layer j
+ * makes. Maps are divided into blocks with all their channels; a block's convolution is padded with zeros at all its edges.
+ * Only feature 0 and the last one lie in memory. One level for each feature.
+ */
+struct cnnvp_image_level {
+    uint32_t bits_x;  /* 2^bits_x blocks side by side, 2^bits_y one above the other */
+    uint32_t bits_y;
+    uint32_t target;  /* positions of a block: so many make it ready */
+    uint32_t order;   /* address of the preset order, a word x | y << 16 for each block; 0: Morton order by counting */
+    uint32_t on_chip; /* 0: the last feature's blocks leave for memory from the output buffer, `block` is not used */
+    uint32_t padding; /* enum cnnvp_image_padding */
+    struct cnnvp_image_tensor block; /* one block in its slot of the input buffer; its frame is the block's padding */
+};
+
+/* The weights of a chain. */
+enum cnnvp_image_weights {
+    CNNVP_WEIGHTS_RELOADED = 0,    /* loaded for each block that needs them */
+    CNNVP_WEIGHTS_STAY = 1,        /* all in the weight buffer while the chain runs */
+    CNNVP_WEIGHTS_STAY_IN_PART = 2 /* some of the blobs */
+};
+
+/* When the frame of a block is set to zeros. */
+enum cnnvp_image_padding {
+    CNNVP_PADDING_NONE = 0, /* there is no frame */
+    CNNVP_PADDING_ONCE = 1, /* before the first block: nobody else writes there while the chain runs */
+    CNNVP_PADDING_EACH = 2  /* before each block: the slot is shared */
+};
+
+struct cnnvp_image_chain {
+    uint32_t first_layer; /* the chain runs in its place; its other layers are passed over */
+    uint32_t layer_count;
+    uint32_t layers;      /* address of struct cnnvp_image_layer[layer_count]: as blocks see them, `in` and `out` are slots */
+    uint32_t levels;      /* address of struct cnnvp_image_level[layer_count + 1] */
+    uint32_t resident;    /* enum cnnvp_image_weights */
+    uint32_t stream_bytes; /* of each half of the weight buffer, from 0 on: for blobs that do not stay */
+    struct cnnvp_image_tensor in;  /* feature 0 in memory */
+    struct cnnvp_image_tensor out; /* the last feature in memory */
 };
 
 enum cnnvp_image_op {
@@ -166,6 +208,7 @@ struct cnnvp_image_norm_data {
 struct cnnvp_image_layer {
     uint32_t op;  /* enum cnnvp_image_op */
     uint32_t tag; /* layer index + 1 in the statistics */
+    uint32_t chain; /* number of the chain that it is part of, from 1; 0: none */
     struct cnnvp_image_tensor in;
     struct cnnvp_image_tensor in2; /* add: second operand */
     struct cnnvp_image_tensor out;
@@ -199,7 +242,8 @@ struct cnnvp_image_layer {
 struct cnnvp_image_blob {
     uint32_t address;
     uint32_t bytes;
-    /* On chip: where it lives in the weight buffer. Otherwise the guest chooses half by half, address 0. */
+    uint32_t stays; /* 1: in a chain: it has a place, and is loaded before the first block */
+    /* On chip, or where it stays: where it lives in the weight buffer. Otherwise the guest chooses half by half, address 0. */
     uint32_t chip_half;
     uint32_t chip_address;
 };

@@ -76,7 +76,7 @@ static void run(struct builder *builder, const struct cnnvp_config *config, doub
     memset(platform->memory, 0x5a, MEMORY); /* frames have to be cleared */
     if (cnnvp_network_load(network, platform, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
-    const struct test_fx16_memory memory = {platform->memory, platform->size};
+    const struct test_fx16_memory memory = {.bytes = platform->memory, .size = platform->size};
     if (test_fx16_run(&memory, (uint32_t)config->acc_bits, &wrong) != 0)
         fail_msg("%s", wrong);
     assert_int_equal(cnnvp_network_output(network, platform, fixed, &error), CNNVP_DONE);

@@ -69,7 +69,7 @@ static void run(const char *name, const struct cnnvp_config *config, struct outc
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);
     const char *wrong = NULL;
-    const struct test_fx16_memory memory = {platform->memory, platform->size};
+    const struct test_fx16_memory memory = {.bytes = platform->memory, .size = platform->size};
     if (test_fx16_run(&memory, (uint32_t)config->acc_bits, &wrong) != 0)
         fail_msg("%s", wrong);
     assert_int_equal(cnnvp_network_output(network, platform, &outcome->fixed, &error), CNNVP_DONE);
@@ -253,7 +253,13 @@ static void wrong_inputs_are_refused(void **state)
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array}, "element 1025 is not a finite");
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 0}, "0 images");
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST},
-                "depth-first");
+                "--block 0");
+    must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
+                .block = 24}, "--block 24: the side of a block is a power of two, such as 16 or 32");
+    must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
+                .block = 8}, "layer \"C1\" reads 32x32 and its output has another size than its input; use --schedule layer");
+    must_refuse("mixed", &config, (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
+                .block = 8, .on_chip = 1}, "use one of the two");
     must_refuse("missing", &config, (struct cnnvp_network_options){.images = 1}, "missing.onnx: No such file");
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1000000}, "-s dram.size=");
     struct cnnvp_config small = config;
@@ -365,7 +371,7 @@ static void dumps_hold_all_tensors(void **state)
         "mixed", &config, &(struct cnnvp_network_options){.images = 2, .rounding = CNNVP_ROUND_NEAREST, .cpu_host = 1});
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);
-    const struct test_fx16_memory memory = {platform->memory, platform->size};
+    const struct test_fx16_memory memory = {.bytes = platform->memory, .size = platform->size};
     assert_int_equal(test_fx16_run(&memory, 48, &wrong), 0);
     if (cnnvp_network_dump(network, platform, folder, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);

@@ -153,9 +153,24 @@ static void put(struct run *run, uint32_t c, uint32_t y, uint32_t x, int16_t val
     *word(run, &run->layer->out, c, y, x) = finish(run, value);
 }
 
+/* Both positions of an axis lie in one block, or blocks do not matter. */
+static int in_one_block(const struct run *run, uint32_t side, uint32_t output, int64_t input)
+{
+    const int64_t block = run->memory->block < side ? run->memory->block : side;
+    return input >= 0 && input < side && input / block == output / block;
+}
+
+static int is_padded_by_blocks(const struct run *run)
+{
+    const struct cnnvp_image_layer *layer = run->layer;
+    return run->memory->block != 0 && layer->sx == 1 && layer->sy == 1 && layer->in.height == layer->out.height &&
+           layer->in.width == layer->out.width;
+}
+
 static int64_t window_sum(struct run *run, uint32_t o, uint32_t y, uint32_t x)
 {
     const struct cnnvp_image_layer *layer = run->layer;
+    const int by_blocks = is_padded_by_blocks(run);
     const uint32_t inputs = layer->depthwise ? 1 : layer->in.channels;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < inputs; ++i)
@@ -163,6 +178,9 @@ static int64_t window_sum(struct run *run, uint32_t o, uint32_t y, uint32_t x)
             for (uint32_t kx = 0; kx < layer->kx; ++kx) {
                 const int64_t row = (int64_t)y * layer->sy + (int64_t)ky * layer->dy - layer->pad_top;
                 const int64_t column = (int64_t)x * layer->sx + (int64_t)kx * layer->dx - layer->pad_left;
+                if (by_blocks && (!in_one_block(run, layer->in.height, y, row) ||
+                                  !in_one_block(run, layer->in.width, x, column)))
+                    continue;
                 const int64_t value = *word(run, &layer->in, layer->depthwise ? o : i, row, column);
                 const int64_t weight = run->weights[((uint64_t)(o * inputs + i) * layer->ky + ky) * layer->kx + kx];
                 sum += (uint64_t)(value * weight);

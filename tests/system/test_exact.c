@@ -128,7 +128,7 @@ static void run_case(const struct exact_case *test)
     struct cnnvp_run_result end;
     if (cnnvp_platform_run(platform, &end) != CNNVP_DONE)
         fail_msg("%s", end.reason);
-    const struct test_fx16_memory reference = {copy, size};
+    const struct test_fx16_memory reference = {.bytes = copy, .size = size};
     const char *wrong = "";
     if (test_fx16_run(&reference, (uint32_t)acc_bits, &wrong) != 0)
         fail_msg("%s", wrong);

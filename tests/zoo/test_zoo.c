@@ -128,7 +128,7 @@ static int run_reference(const char *name, const struct cnnvp_config *config, st
                cnnvp_network_load(network, platform, &error) == CNNVP_DONE;
     if (!done)
         print_error("%s: %s\n", name, error.text);
-    const struct test_fx16_memory memory = {platform->memory, platform->size};
+    const struct test_fx16_memory memory = {.bytes = platform->memory, .size = platform->size};
     if (done && test_fx16_run(&memory, (uint32_t)config->acc_bits, &wrong) != 0) {
         print_error("%s: %s\n", name, wrong);
         done = 0;

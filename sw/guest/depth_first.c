@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Depth-first invocation (S004 [0005] to [0009]; design.md, Schedules). As soon as a feature has gathered a block the layer
+ * behind it runs on that block; where none is ready the next block of feature 0 is taken (Part B 4-6). A feature's block is
+ * freed when it has been used (4-14); no intermediate leaves the chip.
+ *
+ * What overlaps: while a block goes deeper, the next one of feature 0 is loaded, and the next layer's weights where they do
+ * not stay; results leave on the DMA's and the vector unit's time while the array begins the next block.
+ */
+#include "depth.h"
+
+/* Features of a chain at most; the compiler's chains are shorter, since a guest does not trust an image. */
+#define LEVELS 256u
+
+struct depth {
+    const struct cnnvp_image_chain *chain;
+    const struct cnnvp_image_level *levels;
+    const struct cnnvp_image_layer *layers;
+    struct cnnvp_division division[LEVELS]; /* the block of the feature that is next, or in work */
+    uint32_t gathered[LEVELS];              /* S004's counter B_j: positions of the feature's block that are there */
+    uint32_t left;                          /* blocks of feature 0 that have not been loaded */
+};
+
+/* Positions that layer j gives of one block. */
+static uint32_t part_rows(const struct depth *depth, uint32_t layer)
+{
+    return depth->levels[layer].block.height / depth->layers[layer].sy;
+}
+
+static uint32_t part_columns(const struct depth *depth, uint32_t layer)
+{
+    return depth->levels[layer].block.width / depth->layers[layer].sx;
+}
+
+static struct cnnvp_box block_box(const struct cnnvp_image_level *level, const struct cnnvp_division *division)
+{
+    return (struct cnnvp_box){
+        .channels = level->block.channels,
+        .row = (int32_t)(division->y * level->block.height),
+        .rows = level->block.height,
+        .column = (int32_t)(division->x * level->block.width),
+        .columns = level->block.width,
+    };
+}
+
+static void load_feature0(struct cnnvp_guest *guest, struct depth *depth, const struct cnnvp_division *division)
+{
+    const struct cnnvp_image_level *level = &depth->levels[0];
+    const struct cnnvp_box box = block_box(level, division);
+    if (level->padding == CNNVP_PADDING_EACH)
+        cnnvp_pad_block(guest, &level->block);
+    cnnvp_load_block(guest, &depth->chain->in, &box, &level->block);
+    --depth->left;
+}
+
+/* Where layer j's part of the block goes: its place among the next feature's blocks, in the slot or in memory. */
+static struct cnnvp_step step_of(const struct depth *depth, uint32_t layer)
+{
+    const struct cnnvp_image_level *next = &depth->levels[layer + 1u];
+    const struct cnnvp_division *division = &depth->division[layer];
+    const uint32_t rows = part_rows(depth, layer);
+    const uint32_t columns = part_columns(depth, layer);
+    struct cnnvp_step step = {
+        .output = {.channels = next->block.channels, .rows = rows, .columns = columns},
+        .first_blob = depth->layers[layer].first_blob,
+        .to = next->on_chip ? CNNVP_STEP_TO_CHIP : CNNVP_STEP_TO_MEMORY,
+        .seed = division->x * 0x27d4eb2fu + division->y * 0xc2b2ae35u,
+    };
+    step.place = step.output;
+    step.place.row = (int32_t)(division->y * rows);
+    step.place.column = (int32_t)(division->x * columns);
+    if (next->on_chip) {
+        step.place.row &= (int32_t)(next->block.height - 1u);
+        step.place.column &= (int32_t)(next->block.width - 1u);
+    }
+    return step;
+}
+
+/* Says how many values of the feature are in its slot. */
+static void note_values(struct cnnvp_guest *guest, const struct cnnvp_image_level *level, uint32_t positions)
+{
+    cnnvp_push_live(guest, &level->block, positions * level->block.channels);
+}
+
+/* The first weights that the layer after this one needs come while this one calculates. */
+static void fetch_weights(struct cnnvp_guest *guest, const struct depth *depth, uint32_t layer)
+{
+    uint32_t address;
+    if (depth->layers[layer].blob_count != 0)
+        (void)cnnvp_load_blob(guest, depth->layers[layer].first_blob, &address);
+}
+
+/* A gathered block of the last feature leaves the chip. */
+static void emit(struct cnnvp_guest *guest, const struct depth *depth)
+{
+    const uint32_t last = depth->chain->layer_count;
+    const struct cnnvp_image_level *level = &depth->levels[last];
+    const struct cnnvp_box box = block_box(level, &depth->division[last]);
+    cnnvp_store_block(guest, &depth->chain->out, &box, &level->block);
+}
+
+/* Layer j on the block of feature j. Returns 1 if that makes a block of feature j + 1 ready for layer j + 1. */
+static int run_layer(struct cnnvp_guest *guest, struct depth *depth, uint32_t layer)
+{
+    const struct cnnvp_image_level *next = &depth->levels[layer + 1u];
+    const struct cnnvp_step step = step_of(depth, layer);
+    cnnvp_element_layer(&guest->element, depth->layers[layer].tag);
+    cnnvp_convolve_block(guest, &depth->layers[layer], &step);
+    cnnvp_next_block(guest, &depth->levels[layer], &depth->division[layer]);
+    depth->gathered[layer + 1u] += step.output.rows * step.output.columns;
+    const int ready = depth->gathered[layer + 1u] == next->target;
+    const int goes_on = ready && layer + 1u < depth->chain->layer_count;
+    if (layer == 0 && depth->left != 0)
+        load_feature0(guest, depth, &depth->division[0]);
+    if (goes_on || depth->division[0].x != 0 || depth->division[0].y != 0)
+        fetch_weights(guest, depth, goes_on ? layer + 1u : 0);
+    if (layer != 0)
+        note_values(guest, &depth->levels[layer], 0);
+    if (next->on_chip && next->padding == CNNVP_PADDING_EACH &&
+        depth->gathered[layer + 1u] == step.output.rows * step.output.columns)
+        cnnvp_pad_block(guest, &next->block);
+    cnnvp_flush_epilogues(guest, 0);
+    if (next->on_chip)
+        note_values(guest, next, depth->gathered[layer + 1u]);
+    if (ready)
+        depth->gathered[layer + 1u] = 0;
+    if (ready && !goes_on) {
+        if (next->on_chip)
+            emit(guest, depth);
+        cnnvp_next_block(guest, next, &depth->division[layer + 1u]);
+    }
+    return goes_on;
+}
+
+/* Weights that stay are loaded once, and again after other layers have used the weight buffer. What a half held before may
+ * lie under them. */
+static void begin_weights(struct cnnvp_guest *guest, const struct depth *depth, uint32_t number)
+{
+    if (depth->chain->resident == CNNVP_WEIGHTS_RELOADED)
+        return;
+    for (uint32_t i = 0; i < depth->chain->layer_count && guest->chain_weights != number; ++i) {
+        const struct cnnvp_image_layer *layer = &depth->layers[i];
+        uint32_t address;
+        cnnvp_element_layer(&guest->element, layer->tag);
+        for (uint32_t blob = layer->first_blob; blob < layer->first_blob + layer->blob_count; ++blob)
+            if (guest->blobs[blob].stays)
+                (void)cnnvp_load_blob(guest, blob, &address);
+    }
+    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
+        guest->weight[half].valid = 0;
+    guest->chain_weights = number;
+    guest->blobs_resident = 1;
+}
+
+static void end_weights(struct cnnvp_guest *guest)
+{
+    guest->blobs_resident = 0;
+}
+
+static void pad_slots(struct cnnvp_guest *guest, const struct depth *depth)
+{
+    for (uint32_t i = 0; i < depth->chain->layer_count; ++i)
+        if (depth->levels[i].padding == CNNVP_PADDING_ONCE)
+            cnnvp_pad_block(guest, &depth->levels[i].block);
+}
+
+void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
+{
+    const struct cnnvp_image_chain *chains = cnnvp_memory(guest->machine, guest->image->chains);
+    const struct cnnvp_image_chain *chain = &chains[number - 1u];
+    struct depth depth;
+    depth.chain = chain;
+    depth.levels = cnnvp_memory(guest->machine, chain->levels);
+    depth.layers = cnnvp_memory(guest->machine, chain->layers);
+    if (chain->layer_count >= LEVELS) {
+        guest->element.failed = 1;
+        return;
+    }
+    for (uint32_t i = 0; i <= chain->layer_count; ++i) {
+        depth.division[i] = (struct cnnvp_division){0, 0, 0};
+        depth.gathered[i] = 0;
+    }
+    cnnvp_flush_epilogues(guest, 0);
+    cnnvp_forget_inputs(guest);
+    guest->in_chain = 1;
+    begin_weights(guest, &depth, number);
+    cnnvp_element_layer(&guest->element, depth.layers[0].tag);
+    pad_slots(guest, &depth);
+    depth.left = 1u << (depth.levels[0].bits_x + depth.levels[0].bits_y);
+    load_feature0(guest, &depth, &depth.division[0]);
+    for (uint32_t blocks = depth.left + 1u; blocks != 0; --blocks)
+        for (uint32_t layer = 0; run_layer(guest, &depth, layer);)
+            ++layer;
+    guest->in_chain = 0;
+    end_weights(guest);
+}

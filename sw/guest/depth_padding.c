@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Image zero padding: the frame of a block. In memory order of one channel the frame is a stretch at the beginning (rows
+ * above, and what is left of the first row), a stretch between each two rows (right of the one, left of the next), and a
+ * stretch at the end: three fills for all channels.
+ */
+#include "depth.h"
+
+static void fill(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *block, uint32_t first, uint32_t words,
+                 uint32_t rows)
+{
+    const struct cnnvp_transfer zeros = {
+        .buffer_addr = block->chip_address + first * WORD_BYTES,
+        .row_bytes = words * WORD_BYTES,
+        .rows = rows,
+        .buffer_row_stride = block->row_stride * WORD_BYTES,
+        .planes = block->channels,
+        .buffer_plane_stride = block->channel_stride * WORD_BYTES,
+    };
+    if (words != 0 && rows != 0)
+        cnnvp_push_fill(guest, block->chip_half, &zeros);
+}
+
+void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *block)
+{
+    const uint32_t before = block->border_top * block->row_stride + block->border_left;
+    const uint32_t last = before + (block->height - 1u) * block->row_stride + block->width;
+    fill(guest, block, 0, before, 1);
+    fill(guest, block, before + block->width, block->border_right + block->border_left, block->height - 1u);
+    fill(guest, block, last, block->channel_stride - last, 1);
+}

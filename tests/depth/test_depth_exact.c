@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Depth-first chains against the integer reference, which pads every convolution block by block: every word that comes to
+ * memory, for random chains, map and block sizes, engines, buffers, orders, images; on the core and without.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "chain.h"
+#include "cnnvp.h"
+#include "fx16_reference.h"
+#include "image/network_image.h"
+
+#define CASES 70
+#define MEMORY ((size_t)16 << 20)
+
+static struct cnnvp_error problem;
+
+static void done(cnnvp_result result)
+{
+    if (result != CNNVP_DONE)
+        fail_msg("%s", problem.text);
+}
+
+static void set(cnnvp_config *config, const char *setting)
+{
+    done(cnnvp_config_set(config, setting, &problem));
+}
+
+static cnnvp_config *random_platform(uint64_t *state, int *host)
+{
+    static const char *const nfu[] = {"pe_array.rows=3", "pe_array.cols=5", "pe_array.kernel_piece=3"};
+    static const char *const window[] = {"pe_array.input_para=3", "pe_array.output_para=2", "pe_array.input_para=2"};
+    static const char *const both[] = {"weight_buffer.size=1KiB",   "weight_buffer.size=2KiB",
+                                       "output_buffer.pingpong=off", "weight_buffer.pingpong=off",
+                                       "input_buffer.pingpong=off",  "pe_array.detail=cycle",
+                                       "instruction.order=strict",   "dma.outstanding=1"};
+    cnnvp_config *config = NULL;
+    const int is_window = (int)chain_below(state, 2);
+    done(cnnvp_config_new(is_window ? "window" : "nfu", &config, &problem));
+    *host = (int)chain_below(state, 2);
+    if (*host)
+        set(config, "cpu.model=host_cpu");
+    for (uint32_t i = 0; i < 3; ++i)
+        if (chain_below(state, 2))
+            set(config, (is_window ? window : nfu)[i]);
+    for (uint32_t i = 0; i < sizeof both / sizeof both[0]; ++i)
+        if (chain_below(state, 5) == 0)
+            set(config, both[i]);
+    done(cnnvp_config_resolve(config, &problem));
+    return config;
+}
+
+/* Rows of a tensor that differ. */
+static size_t compare_tensor(const struct cnnvp_image_tensor *tensor, uint32_t image, const uint8_t *left,
+                             const uint8_t *right)
+{
+    size_t wrong = 0;
+    for (uint32_t c = 0; c < tensor->channels; ++c)
+        for (uint32_t y = 0; y < tensor->height; ++y) {
+            const size_t at = tensor->address - CNNVP_MEMORY_BASE + (size_t)image * tensor->image_stride +
+                              2u * ((size_t)c * tensor->channel_stride + (size_t)y * tensor->row_stride);
+            wrong += memcmp(left + at, right + at, 2u * (size_t)tensor->width) != 0;
+        }
+    return wrong;
+}
+
+/* The layer's results stay on chip: no chain ends with it. */
+static int stays(const struct cnnvp_image *image, const struct cnnvp_image_layer *layer, const uint8_t *memory)
+{
+    if (layer->chain == 0)
+        return 0;
+    const struct cnnvp_image_chain *chains =
+        (const struct cnnvp_image_chain *)(const void *)(memory + (image->chains - CNNVP_MEMORY_BASE));
+    return chains[layer->chain - 1u].out.address != layer->out.address;
+}
+
+static void compare(const uint8_t *left, const uint8_t *right)
+{
+    const struct cnnvp_image *image =
+        (const struct cnnvp_image *)(const void *)(left + (CNNVP_IMAGE_ADDRESS - CNNVP_MEMORY_BASE));
+    const struct cnnvp_image_layer *layers =
+        (const struct cnnvp_image_layer *)(const void *)(left + (image->layers - CNNVP_MEMORY_BASE));
+    assert_true(image->chain_count > 0);
+    for (uint32_t i = 0; i < image->layer_count; ++i) {
+        const struct cnnvp_image_tensor *out = &layers[i].out;
+        for (uint32_t n = 0; n < (out->image_stride != 0 ? image->images : 1u) && !stays(image, &layers[i], left); ++n)
+            if (compare_tensor(out, n, left, right) != 0)
+                fail_msg("layer %u, image %u differs", i, n);
+    }
+}
+
+static void run_case(cnnvp_config *config, const char *file, const struct cnnvp_network_options *options)
+{
+    cnnvp_network *network = NULL;
+    cnnvp_platform *platform = NULL;
+    done(cnnvp_network_new(file, config, options, &network, &problem));
+    const struct cnnvp_platform_options platform_options = {.struct_size = sizeof platform_options};
+    done(cnnvp_platform_new(config, &platform_options, &platform, &problem));
+    done(cnnvp_network_load(network, platform, &problem));
+    uint64_t acc_bits = 0;
+    void *memory = NULL;
+    assert_int_equal(cnnvp_config_get(config, "pe_array.acc_bits", &acc_bits, NULL), CNNVP_DONE);
+    assert_int_equal(cnnvp_platform_map(platform, CNNVP_MEMORY_BASE, MEMORY, &memory), CNNVP_DONE);
+    uint8_t *copy = malloc(MEMORY);
+    assert_non_null(copy);
+    memcpy(copy, memory, MEMORY);
+    struct cnnvp_run_result end;
+    if (cnnvp_platform_run(platform, &end) != CNNVP_DONE)
+        fail_msg("%s", end.reason);
+    const struct test_fx16_memory reference = {.bytes = copy, .size = MEMORY, .block = options->block};
+    const char *wrong = "";
+    if (test_fx16_run(&reference, (uint32_t)acc_bits, &wrong) != 0)
+        fail_msg("%s", wrong);
+    compare(copy, memory);
+    free(copy);
+    cnnvp_platform_free(platform);
+    cnnvp_network_free(network);
+}
+
+static void random_chains_equal_the_reference(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= CASES; ++seed) {
+        uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15);
+        const uint32_t block = 1u << chain_below(&random, 5);
+        const struct chain chain = chain_random(random, block);
+        char file[64];
+        int host;
+        chain_write(&chain, file);
+        cnnvp_config *config = random_platform(&random, &host);
+        const struct cnnvp_network_options options = {
+            .struct_size = sizeof options,
+            .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
+            .block = block,
+            .block_order = chain_below(&random, 2) ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
+            .rounding = chain_below(&random, 2) ? CNNVP_ROUND_NEAREST : CNNVP_ROUND_TRUNCATE,
+            .cpu_host = host,
+            .seed = seed,
+            .images = 1 + chain_below(&random, 4),
+        };
+        print_message("seed %u: %ux%u, %u layers, block %u\n", (unsigned)seed, chain.height, chain.width,
+                      chain.layer_count, block);
+        run_case(config, file, &options);
+        cnnvp_config_free(config);
+        (void)unlink(file);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_chains_equal_the_reference)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
