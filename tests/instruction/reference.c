@@ -63,7 +63,7 @@ static void needs(uint64_t word, uint32_t *uses, uint32_t *causes)
             if (status >> 2 == 2)
                 *causes |= 1u << CAUSE_OUTPUT;
         }
-        if (op == 0x4c)
+        if (op == 0x4c || op == 0x4d)
             *uses = half(word, buffer);
     }
 }
