@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "odd.h"
 #include "session.h"
 
 #define DIGITS TEST_NETWORKS "/digits.onnx"
@@ -323,6 +324,92 @@ static void test_buffers(void **state)
     outcome_clear(&usual);
 }
 
+/* ---- odd shapes ---- */
+
+static struct session_setup odd(const char *network)
+{
+    struct session_setup setup = session_setup(network, ODD_CHANNELS, ODD_HEIGHT, ODD_CLASSES);
+    setup.width = ODD_WIDTH;
+    setup.images = 5;
+    setup.options.batch = 5;
+    setup.options.cpu_host = 1;
+    return setup;
+}
+
+static void test_odd_tiles(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"input_buffer.size=800", "weight_buffer.size=1200", "intermediate_buffer.size=48KiB"};
+    char name[64];
+    odd_write(name, 0);
+    struct session_setup setup = odd(name);
+    setup.options.epochs = 2;
+    struct outcome usual = outcome_of(&setup);
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; ++i) {
+        setup.sets[0] = sets[i];
+        struct outcome other = outcome_of(&setup);
+        assert_same_results(&usual, &other);
+        outcome_clear(&other);
+    }
+    outcome_clear(&usual);
+    (void)remove(name);
+}
+
+/* Sum over the tensor of the squares of its velocity: after one step of momentum m from rest that is the gradient. */
+static double squares(struct session *session, size_t layer, enum cnnvp_train_tensor tensor)
+{
+    struct cnnvp_array array = session_tensor(session, layer, tensor);
+    const float *values = array.data;
+    size_t count = 1;
+    double all = 0.0;
+    for (size_t i = 0; i < array.rank; ++i)
+        count *= array.shape[i];
+    for (size_t i = 0; i < count; ++i)
+        all += (double)values[i] * (double)values[i];
+    cnnvp_array_clear(&array);
+    return all;
+}
+
+/* A small step along the gradient lowers the loss by rate * |gradient|^2: only if every part of it is right. */
+static void check_gradient(int norm, enum cnnvp_train_bn bn)
+{
+    char name[64];
+    struct session session;
+    odd_write(name, norm);
+    struct session_setup setup = odd(name);
+    setup.sets[0] = "pe_array.mantissa_bits=24";
+    setup.options.rounding = CNNVP_ROUND_NEAREST;
+    setup.options.bn = bn;
+    setup.options.epochs = 2;
+    setup.options.rate = 1e-3f;
+    setup.options.momentum = 0.5f;
+    if (session_open(&setup, &session) != CNNVP_DONE || session_step(&session) != CNNVP_DONE)
+        fail_msg("%s", session.error.text);
+    double all = 0.0;
+    for (size_t layer = 0; layer < 3; ++layer)
+        all += squares(&session, layer, CNNVP_TRAIN_WEIGHT_VELOCITY);
+    if (norm)
+        all += squares(&session, 0, CNNVP_TRAIN_GAMMA_VELOCITY) + squares(&session, 0, CNNVP_TRAIN_BETA_VELOCITY);
+    else
+        all += squares(&session, 0, CNNVP_TRAIN_BIAS_VELOCITY);
+    if (session_step(&session) != CNNVP_DONE)
+        fail_msg("%s", session.error.text);
+    const double fall = session.records[0].loss - session.records[1].loss;
+    const double expected = (double)setup.options.rate * all;
+    if (!(fall > 0.97 * expected && fall < 1.03 * expected))
+        fail_msg("norm %d, form %d: the loss fell by %g; %g is expected", norm, (int)bn, fall, expected);
+    session_close(&session);
+    (void)remove(name);
+}
+
+static void test_odd_gradient(void **state)
+{
+    (void)state;
+    check_gradient(0, CNNVP_TRAIN_BN_RANGE);
+    check_gradient(1, CNNVP_TRAIN_BN_RANGE);
+    check_gradient(1, CNNVP_TRAIN_BN_STANDARD);
+}
+
 /* ---- learning ---- */
 
 static void check_learns(struct session_setup setup)
@@ -461,7 +548,7 @@ int main(void)
         cmocka_unit_test(test_vgg16_cycles),  cmocka_unit_test(test_lenet5_cycles), cmocka_unit_test(test_orders),
         cmocka_unit_test(test_core_and_host), cmocka_unit_test(test_quantum),       cmocka_unit_test(test_timing_only),
         cmocka_unit_test(test_cycle_stepped), cmocka_unit_test(test_buffers),       cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_resume),        cmocka_unit_test(test_foreign_states), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_odd_tiles),     cmocka_unit_test(test_odd_gradient),  cmocka_unit_test(test_resume),        cmocka_unit_test(test_foreign_states), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
