@@ -183,7 +183,11 @@ enum cnnvp_port_kind {
 };
 
 enum cnnvp_port_flag {
-    CNNVP_PORT_OPTIONAL = 1u << 0 /* may stay unconnected; using it then gives CNNVP_E_STATE */
+    CNNVP_PORT_OPTIONAL = 1u << 0, /* may stay unconnected; using it then gives CNNVP_E_STATE */
+    /* MEM_INITIATOR: leads out of the platform, to a TLM-2.0 target that a C++ program binds (cnnvp_systemc.h); no
+     * platform file connects it. Its requests are contiguous. The unit's parameter `protocol`, if it has one, chooses
+     * lt (0) or at (1). */
+    CNNVP_PORT_OUTSIDE = 1u << 1
 };
 
 struct cnnvp_port {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cnnvp.h"
+#include "cnnvp_systemc.h"
 #include "config.h"
 #include "elf.h"
 #include "platform.h"
@@ -50,8 +51,8 @@ cnnvp_result fail(cnnvp_error *error, const char *text)
     return CNNVP_FAILED;
 }
 
-cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &options, cnnvp_platform &made,
-                   cnnvp_error *error)
+cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &options, const cnnvp::bind_memory &bind,
+                   cnnvp_platform &made, cnnvp_error *error)
 {
     cnnvp::run_control::options control;
 
@@ -73,10 +74,30 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     control.console = options.console;
     control.console_context = options.console_context;
     made.max_time = options.max_time_ps;
-    return cnnvp::platform::build(*resolved, control, &made.platform, error);
+    return cnnvp::platform::build(*resolved, control, &made.platform, error, bind);
 }
 
 } // namespace
+
+cnnvp_result cnnvp::platform_new(const cnnvp_config *config, const cnnvp_platform_options *options,
+                                 const bind_memory &bind, cnnvp_platform **platform, cnnvp_error *error)
+{
+    cnnvp_platform_options defaults{};
+    cnnvp_error unwanted;
+
+    if (!error)
+        error = &unwanted;
+    *platform = nullptr;
+    if (options && options->struct_size != sizeof *options)
+        return fail(error, "struct cnnvp_platform_options has another size: program and library do not match");
+    return shielded(error, [&] {
+        auto made = std::make_unique<cnnvp_platform>();
+        const cnnvp_result result = build(config, options ? *options : defaults, bind, *made, error);
+        if (result == CNNVP_DONE)
+            *platform = made.release();
+        return result;
+    });
+}
 
 extern "C" {
 
@@ -91,21 +112,7 @@ const char *cnnvp_systemc_version(void)
 cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const cnnvp_platform_options *options,
                                 cnnvp_platform **platform, cnnvp_error *error)
 {
-    cnnvp_platform_options defaults{};
-    cnnvp_error unwanted;
-
-    if (!error)
-        error = &unwanted;
-    *platform = nullptr;
-    if (options && options->struct_size != sizeof *options)
-        return fail(error, "struct cnnvp_platform_options has another size: program and library do not match");
-    return shielded(error, [&] {
-        auto made = std::make_unique<cnnvp_platform>();
-        const cnnvp_result result = build(config, options ? *options : defaults, *made, error);
-        if (result == CNNVP_DONE)
-            *platform = made.release();
-        return result;
-    });
+    return cnnvp::platform_new(config, options, nullptr, platform, error);
 }
 
 cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *error)

@@ -300,7 +300,7 @@ static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *map,
 
 static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_error *error)
 {
-    static const char *const keys[] = {"platform", "base", "units"};
+    static const char *const keys[] = {"platform", "base", "memory", "units"};
     for (const struct cnnvp_yaml_node *child = root->children; child; child = child->next) {
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, child->key);
@@ -321,6 +321,27 @@ static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_
                                       child->kind == CNNVP_YAML_SCALAR ? "nothing" : cnnvp_yaml_kind_name(child));
     }
     return CNNVP_DONE;
+}
+
+/* `memory: external` is short for another model of the instance dram. */
+static cnnvp_result read_memory(struct cnnvp_draft *draft, const struct cnnvp_yaml_node *memory,
+                                const struct cnnvp_setting *common, struct cnnvp_error *error)
+{
+    if (strcmp(memory->text, "external") != 0 && strcmp(memory->text, "dram") != 0)
+        return cnnvp_config_error(error, memory->place,
+                                  "memory: %s is neither dram, the platform's own model, nor external", cnnvp_config_show(memory->text).text);
+    struct cnnvp_draft_unit *unit = draft->units;
+    while (unit && strcmp(unit->name, "dram") != 0)
+        unit = unit->next;
+    if (!unit)
+        return cnnvp_config_error(error, memory->place, "memory: there is no instance dram whose model this could say");
+    struct cnnvp_setting setting = *common;
+    setting.key = "model";
+    setting.text = memory->text;
+    setting.place = memory->place;
+    setting.key_place = memory->key_place;
+    unit->place = memory->place;
+    return put_setting(draft, unit, &setting, error);
 }
 
 static cnnvp_result read_layer(struct cnnvp_draft *draft, const char *file, const char *place,
@@ -375,6 +396,9 @@ static cnnvp_result read_layer(struct cnnvp_draft *draft, const char *file, cons
     for (const struct cnnvp_yaml_node *unit = units ? units->children : NULL; unit && result == CNNVP_DONE;
          unit = unit->next)
         result = read_unit(draft, unit, &common, error);
+    const struct cnnvp_yaml_node *memory = child_of(root, "memory");
+    if (memory && result == CNNVP_DONE)
+        result = read_memory(draft, memory, &common, error);
     return result;
 }
 

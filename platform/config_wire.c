@@ -282,7 +282,13 @@ static cnnvp_result connect_instance(struct cnnvp_box *box, struct cnnvp_instanc
         const struct cnnvp_setting *setting = cnnvp_draft_setting(draft, port->name, 1);
         if (!is_outgoing(port->kind) || (i == irq_port && irq && irq->text))
             continue;
-        if (setting && setting->text)
+        if ((port->flags & CNNVP_PORT_OUTSIDE) && setting && setting->text)
+            result = cnnvp_config_error(error, setting->place,
+                                        "%s.connect.%s: leads out of the platform; a C++ program binds it "
+                                        "(cnnvp_systemc.h)", from->name, port->name);
+        else if (port->flags & CNNVP_PORT_OUTSIDE)
+            continue;
+        else if (setting && setting->text)
             result = connect_port(box, from, i, setting, error);
         else if (!(port->flags & CNNVP_PORT_OPTIONAL))
             result = cnnvp_config_error(error, setting ? setting->place : from->place.text,

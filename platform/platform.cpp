@@ -165,6 +165,39 @@ void platform::connect(const plan &plan)
         loader_->core.bind(hosts_[plan.core]->target(static_cast<uint32_t>(plan.core_socket)));
 }
 
+/* Ports that lead out of the platform, each to somebody else's memory. */
+cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
+{
+    for (const auto &host : hosts_) {
+        for (uint32_t port = 0; host && port < host->instance().unit->port_count; port++) {
+            const cnnvp_instance &instance = host->instance();
+            if (!(instance.unit->ports[port].flags & CNNVP_PORT_OUTSIDE))
+                continue;
+            if (!bind) {
+                cnnvp_config_place_error(&instance, UINT32_MAX,
+                                         "this memory is somebody else's, which a C++ program binds (cnnvp_systemc.h); "
+                                         "here nothing binds one: use model dram",
+                                         error);
+                return CNNVP_BAD_INPUT;
+            }
+            uint64_t at = 0;
+            for (size_t i = 0; i < instance.unit->param_count; i++)
+                if (std::strcmp(instance.unit->params[i].name, "protocol") == 0)
+                    at = instance.values[i];
+            const std::string name = std::string(instance.name) + "_outside";
+            outside_.push_back(std::make_unique<memory_port>(
+                name.c_str(), *control_, at ? memory_port::protocol::at : memory_port::protocol::lt));
+            host->initiator(port).bind(outside_.back()->target);
+            foreign_.push_back(bind(instance.name, outside_.back()->socket));
+            if (outside_.back()->socket.size() == 0) {
+                cnnvp_config_place_error(&instance, UINT32_MAX, "the program has bound no memory to its socket", error);
+                return CNNVP_BAD_INPUT;
+            }
+        }
+    }
+    return CNNVP_DONE;
+}
+
 void platform::set_clocks()
 {
     for (const auto &host : hosts_) {
@@ -204,7 +237,7 @@ platform::platform(const cnnvp_resolved &resolved, const run_control::options &o
 }
 
 cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::options &options,
-                             std::unique_ptr<platform> *made, cnnvp_error *error)
+                             std::unique_ptr<platform> *made, cnnvp_error *error, const bind_memory &bind)
 {
     made->reset();
     if (platform_is_alive) {
@@ -223,7 +256,9 @@ cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::
         fresh->make_modules(plan);
         fresh->connect(plan);
         fresh->set_clocks();
-        const cnnvp_result result = fresh->init(error);
+        cnnvp_result result = fresh->bind_outside(bind, error);
+        if (result == CNNVP_DONE)
+            result = fresh->init(error);
         if (result != CNNVP_DONE)
             return result;
         advance(sc_core::SC_ZERO_TIME); /* elaborates; processes stop before their first statement */
@@ -261,8 +296,9 @@ unit_host *platform::find(const std::string &name)
 
 } // namespace cnnvp
 
-/* SystemC's library has a main() that calls this one. Nobody uses either here, but the library wants it to be there. */
-__attribute__((visibility("default"))) int sc_main(int, char *[])
+/* SystemC's library has a main() that calls this one. Nobody uses either here, but the library wants it to be there; a
+ * program that has one of its own keeps it. */
+__attribute__((visibility("default"), weak)) int sc_main(int, char *[])
 {
     return 0;
 }

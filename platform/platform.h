@@ -13,7 +13,9 @@
 #include "bus.h"
 #include "cnnvp.h"
 #include "config.h"
+#include "cnnvp_systemc.h"
 #include "loader.h"
+#include "memory_port.h"
 #include "run_control.h"
 #include "unit_host.h"
 
@@ -36,12 +38,13 @@ class platform {
 public:
     /* `resolved` must live as long as the platform. On failure `error` has the place in the configuration. */
     static cnnvp_result build(const cnnvp_resolved &resolved, const run_control::options &options,
-                              std::unique_ptr<platform> *made, cnnvp_error *error);
+                              std::unique_ptr<platform> *made, cnnvp_error *error, const bind_memory &bind = {});
     ~platform();
     platform(const platform &) = delete;
     platform &operator=(const platform &) = delete;
 
-    /* Until a unit finishes it, or `max_time` (0: none) is reached, or nothing can happen any more. May be called again. */
+    /* Until a unit finishes it, or `max_time` (0: none) is reached, or nothing can happen any more. May be called
+     * again. */
     void run(cnnvp_time max_time, cnnvp_run_result *result);
     /* Resets all units, also in mid-work. */
     void reset();
@@ -59,6 +62,8 @@ private:
     std::unique_ptr<loader> loader_;
     std::unique_ptr<bus> bus_;
     std::vector<std::unique_ptr<unit_host>> hosts_; /* by instance number; null for the bus */
+    std::vector<std::unique_ptr<memory_port>> outside_;
+    std::vector<std::shared_ptr<void>> foreign_; /* what is bound there */
 
     /* Which socket of its target a connection arrives at. */
     struct arrival {
@@ -85,6 +90,7 @@ private:
     void connect(const plan &plan);
     void connect_binding(const arrival &arrival);
     void set_clocks();
+    cnnvp_result bind_outside(const bind_memory &bind, cnnvp_error *error);
     cnnvp_result init(cnnvp_error *error);
     void simulate(cnnvp_time max_time);
     void end_instant();

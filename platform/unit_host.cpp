@@ -34,6 +34,8 @@ unit_host::unit_host(const sc_core::sc_module_name &name, run_control &control, 
         const cnnvp_port_kind kind = unit_.ports[i].kind;
         if (kind == CNNVP_PORT_IRQ_IN)
             ports_[i].drivers.resize(unit_.ports[i].lines);
+        if (unit_.ports[i].flags & CNNVP_PORT_OUTSIDE)
+            make_initiator(i);
     }
     for (size_t i = 0; i < instance.binding_count; i++) {
         const uint32_t port = instance.bindings[i].port;

@@ -95,7 +95,7 @@ private:
     struct port_state {
         std::unique_ptr<initiator_socket> socket;
         bool connected = false;
-        uint32_t link = 0; /* of the recorder */
+        uint32_t link = UINT32_MAX; /* of the recorder; none leads out of the platform */
         uint64_t base = 0;
         uint64_t size = 0;
         int level = 0; /* IRQ_OUT */

@@ -37,7 +37,7 @@ void cpu_finish(struct cpu *cpu, uint32_t code, const char *reason)
     cnnvp_rv32_exit(cpu->core, code);
 }
 
-static void tohost(void *context, uint32_t word)
+void cpu_tohost(void *context, uint32_t word)
 {
     struct cpu *cpu = context;
     if (cpu_sync(cpu) == CNNVP_OK)
@@ -179,9 +179,8 @@ static void process(void *instance)
         return;
     if (cpu->program.tohost != 0) {
         (void)cpu_map(cpu, cpu->program.tohost);
-        if (cnnvp_rv32_watch_tohost(cpu->core, cpu->program.tohost) != 0)
-            cpu->ops->log(cpu->host, CNNVP_LOG_WARNING, "tohost at 0x%08x is not in directly accessible memory: ignored",
-                          (unsigned)cpu->program.tohost);
+        /* without direct memory its stores come by as accesses: cpu_store */
+        cpu->watch_tohost = cnnvp_rv32_watch_tohost(cpu->core, cpu->program.tohost) != 0;
     }
     while (!cpu->stopped && !cpu->finished)
         run_once(cpu);
@@ -216,7 +215,7 @@ static int init(void *instance, const struct cnnvp_init *init)
     struct cpu *cpu = instance;
     const struct cnnvp_rv32_config config = {
         .bus = {.context = cpu, .load = cpu_load, .store = cpu_store, .fetch = cpu_fetch, .time = time_csr,
-                .semihost = cpu_semihost, .tohost = tohost},
+                .semihost = cpu_semihost, .tohost = cpu_tohost},
         .cycles_per_instruction = 1};
     cpu->host = init->host;
     cpu->ops = init->ops;

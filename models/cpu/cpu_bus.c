@@ -157,7 +157,10 @@ int cpu_store(void *context, uint32_t address, unsigned size, uint32_t value)
     if (is_memory)
         return 0;
     cpu->device_writes++;
-    return device_access(cpu, CNNVP_WRITE, address, bytes, size);
+    const int status = device_access(cpu, CNNVP_WRITE, address, bytes, size);
+    if (status == CNNVP_OK && cpu->watch_tohost && address == cpu->program.tohost && size == 4 && value != 0)
+        cpu_tohost(cpu, value);
+    return status;
 }
 
 /* Only memory is executable: with direct access, or else through untimed reads. */

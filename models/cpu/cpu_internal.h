@@ -22,6 +22,7 @@ struct cpu {
     struct cnnvp_rv32 *core;
     struct cnnvp_cpu_program program;
     int has_program;
+    int watch_tohost; /* it lies in memory without direct access */
     int stopped;  /* the host ends the process */
     int finished; /* the guest has ended the run */
     uint64_t mhz;
@@ -46,6 +47,8 @@ struct cpu {
 int cpu_load(void *context, uint32_t address, unsigned size, uint32_t *value);
 int cpu_store(void *context, uint32_t address, unsigned size, uint32_t value);
 int cpu_fetch(void *context, uint32_t address, uint16_t *half);
+/* The guest has written a word other than 0 to tohost. */
+void cpu_tohost(void *context, uint32_t word);
 /* Waits until simulated time is that of the instruction in progress and nothing else is pending. 0, or the host's
  * status: the core has been told to stop then. */
 int cpu_sync(struct cpu *cpu);

@@ -23,10 +23,10 @@ static inline void cnnvp_dram_bandwidth_show(const struct dram_bandwidth *bandwi
                         bandwidth->bytes * (UINT64_C(1000000000000) / DRAM_WINDOW_PS));
 }
 
-/* A burst's last byte is on the bus at `end`. */
-static inline void cnnvp_dram_bandwidth_burst(struct dram_bandwidth *bandwidth, cnnvp_time end)
+/* The last of so many bytes is on the bus at `end`. */
+static inline void cnnvp_dram_bandwidth_add(struct dram_bandwidth *bandwidth, cnnvp_time end, uint64_t bytes)
 {
-    const uint64_t window = (end - 1u) / DRAM_WINDOW_PS;
+    const uint64_t window = end ? (end - 1u) / DRAM_WINDOW_PS : 0;
     if (window > bandwidth->window) {
         cnnvp_dram_bandwidth_show(bandwidth);
         bandwidth->bytes = 0;
@@ -34,7 +34,12 @@ static inline void cnnvp_dram_bandwidth_burst(struct dram_bandwidth *bandwidth, 
             bandwidth->show(bandwidth->context, (bandwidth->window + 1u) * DRAM_WINDOW_PS, 0);
         bandwidth->window = window;
     }
-    bandwidth->bytes += DRAM_BURST_BYTES;
+    bandwidth->bytes += bytes;
+}
+
+static inline void cnnvp_dram_bandwidth_burst(struct dram_bandwidth *bandwidth, cnnvp_time end)
+{
+    cnnvp_dram_bandwidth_add(bandwidth, end, DRAM_BURST_BYTES);
 }
 
 #endif

@@ -5,7 +5,7 @@
 include(CMakePackageConfigHelpers)
 
 file(GLOB api_headers ${CMAKE_SOURCE_DIR}/c_api/*.h)
-install(FILES ${api_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cnnvp)
+install(FILES ${api_headers} ${CMAKE_SOURCE_DIR}/platform/cnnvp_systemc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cnnvp)
 
 # ---- libcnnvp.a: the platform, its units and the software around it, in one archive ----
 

@@ -249,6 +249,27 @@ static void put_image(const struct cnnvp_network *network, const float *from, ui
     }
 }
 
+/* One by one through a buffer: memory that gives no direct access. */
+static cnnvp_result copy_inputs(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    const uint64_t lead = cnnvp_image_frame_lead(tensor);
+    uint8_t *frame = calloc(1, tensor->image_stride);
+    cnnvp_result result = CNNVP_DONE;
+    if (frame == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t image = 0; image < network->images && result == CNNVP_DONE; ++image) {
+        put_image(network, network->input + image * words, frame + lead);
+        result = cnnvp_platform_write(platform, tensor->address - lead + image * tensor->image_stride, frame,
+                                      tensor->image_stride);
+    }
+    free(frame);
+    return result == CNNVP_DONE
+               ? CNNVP_DONE
+               : cnnvp_compiler_error(error, "the platform has no memory for the images at 0x%x", tensor->address);
+}
+
 static cnnvp_result put_inputs(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
@@ -257,11 +278,26 @@ static cnnvp_result put_inputs(const struct cnnvp_network *network, cnnvp_platfo
     void *frames;
     if (cnnvp_platform_map(platform, tensor->address - lead, (size_t)network->images * tensor->image_stride, &frames) !=
         CNNVP_DONE)
-        return cnnvp_compiler_error(error, "the platform has no memory for the images at 0x%x", tensor->address);
+        return copy_inputs(network, platform, error);
     memset(frames, 0, (size_t)network->images * tensor->image_stride);
     for (size_t image = 0; image < network->images; ++image)
         put_image(network, network->input + image * words, (uint8_t *)frames + image * tensor->image_stride + lead);
     return CNNVP_DONE;
+}
+
+static cnnvp_result clear(cnnvp_platform *platform, uint64_t address, uint64_t bytes)
+{
+    static const uint8_t zeros[4096];
+    void *memory;
+    cnnvp_result result = CNNVP_DONE;
+    if (cnnvp_platform_map(platform, address, (size_t)bytes, &memory) == CNNVP_DONE) {
+        memset(memory, 0, (size_t)bytes);
+        return CNNVP_DONE;
+    }
+    for (uint64_t done = 0; done < bytes && result == CNNVP_DONE; done += sizeof zeros)
+        result = cnnvp_platform_write(platform, address + done, zeros,
+                                      bytes - done < sizeof zeros ? (size_t)(bytes - done) : sizeof zeros);
+    return result;
 }
 
 /* Layers write parts of the tensor, and what they leave out is zero. */
@@ -285,11 +321,8 @@ static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_plat
             continue;
         const uint64_t bytes = tensor->image_stride != 0 ? (uint64_t)tensor->image_stride * network->images
                                                          : cnnvp_image_frame_bytes(tensor);
-        void *frame;
-        if (cnnvp_platform_map(platform, tensor->address - cnnvp_image_frame_lead(tensor), (size_t)bytes, &frame) !=
-            CNNVP_DONE)
+        if (clear(platform, tensor->address - cnnvp_image_frame_lead(tensor), bytes) != CNNVP_DONE)
             return cnnvp_compiler_error(error, "the platform has no memory for tensor \"%s\"", graph->tensors[i].name);
-        memset(frame, 0, (size_t)bytes);
     }
     return CNNVP_DONE;
 }

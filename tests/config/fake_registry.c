@@ -38,6 +38,13 @@ static const struct cnnvp_port memory_ports[] = {{"mem", CNNVP_PORT_MEM_TARGET, 
 static const struct cnnvp_unit memory = {.kind = "memory", .version = "1", .summary = "memory", .params = memory_params,
                                          .param_count = 1, .ports = memory_ports, .port_count = 1};
 
+static const struct cnnvp_port outside_ports[] = {
+    {"mem", CNNVP_PORT_MEM_TARGET, 0, 0, 0, "memory"},
+    {"socket", CNNVP_PORT_MEM_INITIATOR, CNNVP_PORT_OUTSIDE, 0, 0, "leads out"},
+};
+static const struct cnnvp_unit outside = {.kind = "external", .version = "1", .summary = "memory",
+                                          .params = memory_params, .param_count = 1, .ports = outside_ports, .port_count = 2};
+
 static const struct cnnvp_param engine_params[] = {
     {"rows", CNNVP_PARAM_UINT, "", "8", 1, 64, NULL, "rows"},
     {"cols", CNNVP_PARAM_UINT, "", "8", 1, 64, NULL, "cols"},
@@ -68,7 +75,8 @@ static const struct cnnvp_param wrong_params[] = {
 static const struct cnnvp_unit wrong = {.kind = "wrong", .version = "1", .summary = "wrong", .params = wrong_params,
                                         .param_count = 1};
 
-static const struct cnnvp_unit *const units[] = {&core, &empty, &engine, &memory, &native, &plic, &wrong, NULL};
+static const struct cnnvp_unit *const units[] = {&core,   &empty,  &engine, &memory, &native,
+                                                &outside, &plic, &wrong, NULL};
 
 const struct cnnvp_unit *cnnvp_unit_at(size_t index)
 {

@@ -116,6 +116,21 @@ static void resolves_everything(void **state)
     cnnvp_config_free(config);
 }
 
+/* `memory: external` is another model for the instance dram: the window stays, its way out needs no connection. */
+static void memory_outside(void **state)
+{
+    (void)state;
+    (void)test_write_text("base.yaml", test_platform);
+    cnnvp_config *config = load("outside.yaml", "base: base.yaml\nmemory: external\nunits: {dram: {size: 32MiB}}\n");
+    const struct cnnvp_instance *dram = instance_of(config, "dram");
+    assert_string_equal(dram->unit->kind, "external");
+    assert_int_equal(dram->binding_count, 0);
+    assert_int_equal(dram->base, 0x80000000);
+    assert_int_equal(dram->size, 32 << 20);
+    assert_non_null(strstr(dram->place.text, "outside.yaml:2:9"));
+    cnnvp_config_free(config);
+}
+
 static void overrides_and_removes(void **state)
 {
     (void)state;
@@ -290,7 +305,8 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest cases[] = {
-        cmocka_unit_test(resolves_everything), cmocka_unit_test(overrides_and_removes),
+        cmocka_unit_test(resolves_everything), cmocka_unit_test(memory_outside),
+        cmocka_unit_test(overrides_and_removes),
         cmocka_unit_test(null_takes_away),     cmocka_unit_test(set_overrides_files),
         cmocka_unit_test(wrong_set_can_be_corrected), cmocka_unit_test(another_model),
         cmocka_unit_test(copies_are_independent),     cmocka_unit_test(text_reads_back),

@@ -1,17 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # An installed copy, used from another folder, loads a unit that was built outside the tree with nothing but a C compiler
-# against the installed headers; the unit has its parameters, statistics and trace like a built-in one.
-# usage: installed.sh BUILD-FOLDER EXAMPLE-FOLDER NETWORK INPUT
+# against the installed headers; the unit has its parameters, statistics and trace like a built-in one. A SystemC memory
+# is bound to the platform's off-chip port by a program that is built against the installed library.
+# usage: installed.sh BUILD-FOLDER EXAMPLES-FOLDER NETWORK INPUT
 set -eu
-build=$1 example=$2 network=$3 input=$4
+build=$1 examples=$2 network=$3 input=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "installed.sh: $*" >&2; exit 1; }
 
 cmake --install "$build" --prefix "$work/usr" >/dev/null
 mkdir "$work/mine" && cd "$work/mine"
-cp "$example"/adder.c "$example"/adder.yaml "$example"/try.c .
+cp "$examples"/own_unit/[a-z]* "$examples"/own_memory/[a-z]* .
 pc=$(find "$work/usr" -name cnnvp-model.pc)
 [ -n "$pc" ] || fail "no cnnvp-model.pc installed"
 PKG_CONFIG_PATH=$(dirname "$pc")
@@ -36,3 +37,17 @@ status=0
 grep -q 'adder.gain' message || fail "the message does not name the parameter"
 "$cnnvp" run "$network" -i "$input" -p adder.yaml -q -o out.npy || fail "run on the platform with the unit"
 [ -s out.npy ] || fail "no output"
+
+# shellcheck disable=SC2046
+c++ -std=c++17 -Wall -Wextra $(pkg-config --cflags cnnvp) own_memory.cpp $(pkg-config --libs --static cnnvp) \
+    -o own_memory || fail "own_memory.cpp is not built"
+export CNNVP_PRESETS="$work/usr/share/cnnvp/presets"
+CNNVP_GUEST=$(find "$work/usr" -name cnnvp_guest.elf)
+export CNNVP_GUEST
+./own_memory own_memory.yaml "$network" >memory.txt || fail "own_memory: status $?"
+grep -q 'bursts in its open row' memory.txt || fail "the memory of one's own served nothing"
+status=0
+"$cnnvp" run "$network" -p own_memory.yaml 2>message || status=$?
+[ $status -eq 2 ] || fail "a memory that nobody binds: status $status"
+grep -q 'own_memory.yaml:5:9: dram: .*cnnvp_systemc.h' message ||
+    fail "the message does not say what to do: $(cat message)"

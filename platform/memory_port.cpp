@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The way to somebody else's memory, see memory_port.h. */
+#include "memory_port.h"
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+
+namespace cnnvp {
+
+namespace {
+
+constexpr int stack_bytes = 256 * 1024; /* of a thread in which the memory's code runs; touched only as far as used */
+constexpr size_t plain_bytes = 64;      /* of one access of the core or the loader that takes the ordinary way */
+constexpr unsigned max_complaints = 20;
+constexpr int max_steps = 1'000'000; /* of the kernel for one access of the loader */
+
+bool in_thread()
+{
+    const sc_core::sc_process_handle self = sc_core::sc_get_current_process_handle();
+    return self.valid() && self.proc_kind() == sc_core::SC_THREAD_PROC_;
+}
+
+} // namespace
+
+memory_port::memory_port(const sc_core::sc_module_name &name, run_control &control, protocol protocol)
+    : sc_core::sc_module(name), target("from_unit"), socket("socket"), control_(control), protocol_(protocol),
+      due_("due", this, &memory_port::on_due)
+{
+    target.register_nb_transport_fw(this, &memory_port::from_unit);
+    target.register_b_transport(this, &memory_port::access);
+    target.register_transport_dbg(this, &memory_port::debug);
+    target.register_get_direct_mem_ptr(this, &memory_port::direct);
+    socket.bind(static_cast<tlm::tlm_bw_transport_if<> &>(*this));
+
+    sc_core::sc_spawn_options on_request;
+    on_request.spawn_method();
+    on_request.dont_initialize();
+    on_request.set_sensitivity(&may_request_);
+    sc_core::sc_spawn([this] { send_next(); }, "send", &on_request);
+
+    sc_core::sc_spawn_options outside;
+    outside.set_stack_size(stack_bytes);
+    outside_thread_ = sc_core::sc_spawn(
+        [this] {
+            for (;;) {
+                sc_core::wait(outside_wanted_);
+                outside_work_();
+                outside_work_ = nullptr;
+            }
+        },
+        "access", &outside);
+}
+
+memory_port::~memory_port() = default;
+
+void memory_port::kill()
+{
+    for (const auto &worker : workers_)
+        if (worker->thread.valid() && !worker->thread.terminated())
+            worker->thread.kill(sc_core::SC_INCLUDE_DESCENDANTS);
+    if (outside_thread_.valid() && !outside_thread_.terminated())
+        outside_thread_.kill(sc_core::SC_INCLUDE_DESCENDANTS);
+}
+
+void memory_port::complain(const std::string &text)
+{
+    if (complaints_ > max_complaints || text == complaint_)
+        return;
+    complaint_ = text;
+    control_.log(CNNVP_LOG_WARNING, basename(),
+                 complaints_++ == max_complaints ? "many complaints; further ones are not shown" : text.c_str());
+}
+
+/* -- jobs -- */
+
+memory_port::job *memory_port::new_job(tlm::tlm_command command, uint64_t address, const unsigned char *data,
+                                       size_t size)
+{
+    if (idle_jobs_.empty()) {
+        jobs_.push_back(std::make_unique<job>(*this));
+        idle_jobs_.reserve(jobs_.size());
+        idle_jobs_.push_back(jobs_.back().get());
+    }
+    job *fresh = idle_jobs_.back();
+    idle_jobs_.pop_back();
+    fresh->acquire();
+    fresh->bytes.assign(size, 0);
+    if (data && command == tlm::TLM_WRITE_COMMAND)
+        std::memcpy(fresh->bytes.data(), data, size);
+    fresh->set_command(command);
+    fresh->set_address(address);
+    fresh->set_data_ptr(fresh->bytes.data());
+    fresh->set_data_length(static_cast<unsigned>(size));
+    fresh->set_streaming_width(static_cast<unsigned>(size));
+    fresh->set_byte_enable_ptr(nullptr);
+    fresh->set_byte_enable_length(0);
+    fresh->set_dmi_allowed(false);
+    fresh->set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    fresh->asked = nullptr;
+    fresh->record = nullptr;
+    fresh->finished = fresh->owes_end = false;
+    fresh->under_way = true;
+    return fresh;
+}
+
+/* The last one that held it has let go; that may be the memory, long after its response. */
+void memory_port::free(tlm::tlm_generic_payload *payload)
+{
+    payload->reset();
+    idle_jobs_.push_back(static_cast<job *>(payload));
+}
+
+void memory_port::begin(job *job)
+{
+    waiting_.push_back(job);
+    if (protocol_ == protocol::at) {
+        may_request_.notify();
+        return;
+    }
+    if (!idle_workers_.empty()) {
+        idle_workers_.back()->wake.notify();
+        idle_workers_.pop_back();
+        return;
+    }
+    workers_.push_back(std::make_unique<worker>());
+    worker *fresh = workers_.back().get();
+    sc_core::sc_spawn_options options;
+    options.set_stack_size(stack_bytes);
+    fresh->thread = sc_core::sc_spawn([this, fresh] { work(fresh); },
+                                      ("transport_" + std::to_string(workers_.size())).c_str(), &options);
+}
+
+/* The response has come, and its time. */
+void memory_port::finish(job *job)
+{
+    job->under_way = false;
+    job->finished = true;
+    if (job->get_response_status() == tlm::TLM_INCOMPLETE_RESPONSE)
+        complain("the memory left a transaction without a response status");
+    if (!job->record) {
+        job->done.notify(sc_core::SC_ZERO_TIME);
+        return; /* who waits for it lets go */
+    }
+    tlm::tlm_phase phase = tlm::BEGIN_RESP;
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+    cnnvp_request &request = job->record->request;
+    if (job->is_response_ok() && job->is_read() && request.data)
+        std::memcpy(request.data, job->bytes.data(), job->bytes.size());
+    tlm::tlm_generic_payload &asked = *job->asked;
+    auto *extension = asked.get_extension<payload_extension>();
+    extension->answered = true;
+    extension->status = request.status = to_status(job->get_response_status());
+    request.first_data = run_control::now();
+    asked.set_response_status(job->get_response_status());
+    job->release();
+    target->nb_transport_bw(asked, phase, delay);
+}
+
+/* -- from the unit -- */
+
+tlm::tlm_sync_enum memory_port::from_unit(tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase, sc_core::sc_time &)
+{
+    auto *extension = payload.get_extension<payload_extension>();
+
+    if (phase != tlm::BEGIN_REQ || !extension || !extension->record)
+        return tlm::TLM_COMPLETED;
+    const cnnvp_request &request = extension->record->request;
+    const tlm::tlm_command command = request.op == CNNVP_READ ? tlm::TLM_READ_COMMAND : tlm::TLM_WRITE_COMMAND;
+    job *job = new_job(command, payload.get_address(), static_cast<const unsigned char *>(request.data),
+                       static_cast<size_t>(request.size));
+    job->asked = &payload;
+    job->record = extension->record;
+    begin(job);
+    return tlm::TLM_ACCEPTED;
+}
+
+/* An access that is no request: of the core, untimed. One that is timed pays what it takes. */
+void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay)
+{
+    auto *extension = payload.get_extension<payload_extension>();
+    const bool untimed = extension && extension->access && (extension->access->flags & CNNVP_UNTIMED);
+    const cnnvp_time before = run_control::now();
+
+    if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
+        payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
+        return;
+    }
+    if (untimed && debug(payload) == payload.get_data_length()) {
+        payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    } else if (untimed) {
+        payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    } else {
+        const bool good = plain(payload.get_command(), payload.get_address(), payload.get_data_ptr(),
+                                payload.get_data_length()) == payload.get_data_length();
+        payload.set_response_status(good ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE);
+        const cnnvp_time gone = run_control::now() - before;
+        delay = to_ps(delay) > gone ? from_ps(to_ps(delay) - gone) : sc_core::SC_ZERO_TIME;
+    }
+    if (extension) {
+        extension->answered = true;
+        extension->status = payload.is_response_ok() ? int(CNNVP_OK) : int(CNNVP_E_MEMORY);
+    }
+}
+
+unsigned memory_port::debug(tlm::tlm_generic_payload &payload)
+{
+    tlm::tlm_generic_payload copy;
+    const unsigned size = payload.get_data_length();
+
+    if (payload.get_command() == tlm::TLM_IGNORE_COMMAND || size == 0)
+        return 0;
+    copy.set_command(payload.get_command());
+    copy.set_address(payload.get_address());
+    copy.set_data_ptr(payload.get_data_ptr());
+    copy.set_data_length(size);
+    copy.set_streaming_width(size);
+    copy.set_response_status(tlm::TLM_INCOMPLETE_RESPONSE);
+    if (socket->transport_dbg(copy) == size)
+        return size;
+    return plain(payload.get_command(), payload.get_address(), payload.get_data_ptr(), size);
+}
+
+bool memory_port::direct(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi)
+{
+    tlm::tlm_generic_payload copy;
+
+    copy.set_command(tlm::TLM_WRITE_COMMAND); /* read and write access is wanted */
+    copy.set_address(payload.get_address());
+    if (!socket->get_direct_mem_ptr(copy, dmi) || !dmi.is_read_write_allowed() || !dmi.get_dmi_ptr() ||
+        dmi.get_start_address() > payload.get_address() || dmi.get_end_address() < payload.get_address())
+        return false;
+    gave_dmi_ = true;
+    return true;
+}
+
+/* -- lt -- */
+
+void memory_port::transport(job &job)
+{
+    sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+
+    try {
+        socket->b_transport(job, delay);
+    } catch (const sc_core::sc_unwind_exception &) {
+        throw;
+    } catch (const std::exception &problem) {
+        complain(std::string("the memory threw: ") + problem.what());
+        job.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+    }
+    if (delay != sc_core::SC_ZERO_TIME)
+        sc_core::wait(delay);
+}
+
+void memory_port::work(worker *self)
+{
+    for (;;) {
+        while (waiting_.empty()) {
+            idle_workers_.push_back(self);
+            sc_core::wait(self->wake);
+        }
+        job *mine = waiting_.front();
+        waiting_.pop_front();
+        transport(*mine);
+        control_.pulse(basename());
+        finish(mine);
+    }
+}
+
+/* -- at -- */
+
+void memory_port::send_next()
+{
+    while (!requesting_ && !waiting_.empty()) {
+        job *job = waiting_.front();
+        waiting_.pop_front();
+        requesting_ = job;
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+        tlm::tlm_sync_enum answer;
+        job->acquire(); /* the target may answer it through the backward path before it returns */
+        try {
+            answer = socket->nb_transport_fw(*job, phase, delay);
+        } catch (const std::exception &problem) {
+            complain(std::string("the memory threw: ") + problem.what());
+            job->set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
+            answer = tlm::TLM_COMPLETED;
+        }
+        if (answer == tlm::TLM_COMPLETED) {
+            due_.notify(*job, tlm::END_RESP, delay);
+        } else if (answer == tlm::TLM_UPDATED) {
+            job->owes_end = phase == tlm::BEGIN_RESP;
+            due_.notify(*job, phase, delay);
+        }
+        job->release();
+    }
+}
+
+/* A phase that the target has announced, at its time. END_RESP stands for a transaction that is completed. */
+void memory_port::on_due(tlm::tlm_generic_payload &payload, const tlm::tlm_phase &phase)
+{
+    job *job = job_of(payload);
+
+    control_.pulse(basename());
+    if (!job)
+        return;
+    if (requesting_ == job) {
+        requesting_ = nullptr;
+        may_request_.notify(sc_core::SC_ZERO_TIME);
+    }
+    if (phase != tlm::BEGIN_RESP && phase != tlm::END_RESP)
+        return;
+    if (job->owes_end) {
+        tlm::tlm_phase end = tlm::END_RESP;
+        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+        try {
+            socket->nb_transport_fw(*job, end, delay);
+        } catch (const std::exception &problem) {
+            complain(std::string("the memory threw: ") + problem.what());
+        }
+    }
+    finish(job);
+}
+
+memory_port::job *memory_port::job_of(tlm::tlm_generic_payload &payload) const
+{
+    for (const auto &job : jobs_)
+        if (static_cast<tlm::tlm_generic_payload *>(job.get()) == &payload && job->under_way)
+            return job.get();
+    return nullptr;
+}
+
+tlm::tlm_sync_enum memory_port::nb_transport_bw(tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                                sc_core::sc_time &delay)
+{
+    if (!job_of(payload)) {
+        complain("the memory called back for a transaction that is not under way");
+        return tlm::TLM_COMPLETED;
+    }
+    if (phase != tlm::END_REQ && phase != tlm::BEGIN_RESP)
+        return tlm::TLM_ACCEPTED; /* phases of no protocol that was agreed on are ignored */
+    due_.notify(payload, phase, delay);
+    return phase == tlm::END_REQ ? tlm::TLM_ACCEPTED : tlm::TLM_COMPLETED;
+}
+
+void memory_port::invalidate_direct_mem_ptr(sc_dt::uint64, sc_dt::uint64)
+{
+    if (gave_dmi_)
+        complain("the memory withdraws direct memory that is in use; set dmi=off for such a memory");
+    gave_dmi_ = false;
+}
+
+/* -- the ordinary way for accesses that debug transport refused -- */
+
+bool memory_port::run_outside(const std::function<void()> &function)
+{
+    outside_work_ = function;
+    outside_wanted_.notify(sc_core::SC_ZERO_TIME);
+    for (int step = 0; outside_work_ && step < max_steps && sc_core::sc_pending_activity(); step++)
+        advance(sc_core::sc_time_to_pending_activity());
+    const bool done = !outside_work_;
+    outside_work_ = nullptr;
+    return done;
+}
+
+bool memory_port::plain_piece(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size)
+{
+    job *mine = new_job(command, address, data, size);
+    if (protocol_ == protocol::lt) {
+        transport(*mine);
+        mine->under_way = false;
+    } else {
+        begin(mine);
+        while (!mine->finished)
+            sc_core::wait(mine->done);
+    }
+    const bool good = mine->is_response_ok();
+    if (good && command == tlm::TLM_READ_COMMAND)
+        std::memcpy(data, mine->bytes.data(), size);
+    mine->release();
+    return good;
+}
+
+/* Bytes that were moved. A method cannot wait for a memory: none. */
+unsigned memory_port::plain(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size)
+{
+    size_t done = 0;
+    const auto move = [&] {
+        while (done < size) {
+            const size_t room = plain_bytes - (address + done) % plain_bytes;
+            const size_t piece = std::min(size - done, room);
+            if (!plain_piece(command, address + done, data + done, piece))
+                return;
+            done += piece;
+        }
+    };
+    if (in_thread())
+        move();
+    else if (sc_core::sc_get_status() == sc_core::SC_PAUSED || sc_core::sc_get_status() == sc_core::SC_STOPPED)
+        (void)run_outside(move);
+    return static_cast<unsigned>(done);
+}
+
+} // namespace cnnvp

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The way out of the platform for a port marked CNNVP_PORT_OUTSIDE: between the unit's own requests and a standard
+ * TLM-2.0 initiator socket to which somebody else binds a memory.
+ *
+ * What the memory behind the socket may rely on (base protocol of IEEE 1666-2011): commands are reads and writes with
+ * data, contiguous, without byte enables and extensions, streaming width = length; payloads have a memory manager.
+ * - lt: b_transport from threads, several at a time if several bursts are in flight. The target may wait, annotate a
+ *   delay, or both.
+ * - at: nb_transport with BEGIN_REQ, END_REQ, BEGIN_RESP, END_RESP; one request phase at a time; the target may answer
+ *   by call or by return, at any phase early, with or without delays, at once or much later, in any order.
+ * What it may refuse: direct memory, debug transport (then accesses of the core and the loader go the ordinary way, and
+ * their time is not counted), anything by an error response. Exceptions that it throws at us become an error response
+ * and one line in the log.
+ */
+#ifndef CNNVP_PLATFORM_MEMORY_PORT_H
+#define CNNVP_PLATFORM_MEMORY_PORT_H
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <systemc>
+#include <tlm>
+#include <tlm_utils/peq_with_cb_and_phase.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include "payload.h"
+#include "run_control.h"
+
+namespace cnnvp {
+
+class memory_port final : public sc_core::sc_module, private tlm::tlm_bw_transport_if<>, private tlm::tlm_mm_interface {
+public:
+    enum class protocol { lt, at };
+
+    memory_port(const sc_core::sc_module_name &name, run_control &control, protocol protocol);
+    ~memory_port() override;
+
+    tlm_utils::simple_target_socket<memory_port> target; /* from the unit */
+    tlm::tlm_initiator_socket<> socket;                  /* to the memory */
+
+    /* In the evaluation phase: ends the threads, which may be inside the memory's b_transport. */
+    void kill();
+
+private:
+    /* One transaction at the socket. Its data are its own: the unit may be reset, and free its buffers, meanwhile. */
+    struct job : tlm::tlm_generic_payload {
+        explicit job(memory_port &port) : tlm::tlm_generic_payload(&port) {}
+        std::vector<unsigned char> bytes;
+        tlm::tlm_generic_payload *asked = nullptr; /* the unit's */
+        request_record *record = nullptr;          /* its request; null: somebody waits for `done` */
+        sc_core::sc_event done;
+        bool finished = false;
+        bool owes_end = false; /* an END_RESP of ours is due */
+        bool under_way = false;
+    };
+    struct worker {
+        sc_core::sc_event wake;
+        sc_core::sc_process_handle thread;
+    };
+
+    run_control &control_;
+    const protocol protocol_;
+    std::vector<std::unique_ptr<job>> jobs_;
+    std::vector<job *> idle_jobs_;
+    std::deque<job *> waiting_;
+    std::vector<std::unique_ptr<worker>> workers_; /* lt */
+    std::vector<worker *> idle_workers_;
+    job *requesting_ = nullptr; /* at: whose request phase has not ended */
+    sc_core::sc_event may_request_;
+    tlm_utils::peq_with_cb_and_phase<memory_port> due_;
+    std::function<void()> outside_work_;
+    sc_core::sc_event outside_wanted_;
+    sc_core::sc_process_handle outside_thread_;
+    bool gave_dmi_ = false;
+    std::string complaint_; /* the last */
+    unsigned complaints_ = 0;
+
+    /* the unit's side */
+    tlm::tlm_sync_enum from_unit(tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase, sc_core::sc_time &delay);
+    void access(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
+    unsigned debug(tlm::tlm_generic_payload &payload);
+    bool direct(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi);
+
+    /* jobs */
+    job *new_job(tlm::tlm_command command, uint64_t address, const unsigned char *data, size_t size);
+    void free(tlm::tlm_generic_payload *payload) override;
+    void begin(job *job);
+    void finish(job *job);
+    void complain(const std::string &text);
+
+    /* lt */
+    void work(worker *self);
+    void transport(job &job);
+
+    /* at */
+    void send_next();
+    void on_due(tlm::tlm_generic_payload &payload, const tlm::tlm_phase &phase);
+    job *job_of(tlm::tlm_generic_payload &payload) const;
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                       sc_core::sc_time &delay) override;
+    void invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 end) override;
+
+    /* accesses without debug transport */
+    unsigned plain(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size);
+    bool plain_piece(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size);
+    bool run_outside(const std::function<void()> &function);
+};
+
+} // namespace cnnvp
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memories as other people write them: none knows anything of cnnvp. Each checks what the base protocol promises it and
+ * counts what does not hold in `broken`.
+ */
+#ifndef TEST_EXTERNAL_MEMORIES_H
+#define TEST_EXTERNAL_MEMORIES_H
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include <systemc>
+#include <tlm>
+#include <tlm_utils/peq_with_cb_and_phase.h>
+#include <tlm_utils/simple_target_socket.h>
+
+namespace memories {
+
+/* What all of them share. */
+struct store {
+    static constexpr std::uint64_t size = std::uint64_t(256) << 20;
+    /* pages come into being when they are touched */
+    std::unique_ptr<unsigned char[], void (*)(void *)> bytes{static_cast<unsigned char *>(std::calloc(1, size)),
+                                                             std::free};
+    std::uint64_t reads = 0, writes = 0, read_bytes = 0, write_bytes = 0, debugs = 0;
+    std::uint64_t broken = 0;
+    std::uint64_t longest = 0; /* transaction */
+    std::uint64_t together = 0, most_together = 0;
+    std::uint64_t bad_from = ~std::uint64_t(0); /* transactions from here on are answered with `bad` */
+    tlm::tlm_response_status bad = tlm::TLM_GENERIC_ERROR_RESPONSE;
+    std::uint64_t good_for = ~std::uint64_t(0); /* transactions that are answered before `bad` applies */
+
+    void serve(tlm::tlm_generic_payload &payload);
+    unsigned debug(tlm::tlm_generic_payload &payload);
+};
+
+/* Loosely timed. `waits`: half of the delay is spent inside, the rest annotated. Ignores byte enables. */
+struct loose : sc_core::sc_module, store {
+    tlm_utils::simple_target_socket<loose> socket{"socket"};
+    sc_core::sc_time delay;
+    bool waits, has_debug, has_dmi, throws = false;
+
+    loose(const sc_core::sc_module_name &name, sc_core::sc_time delay, bool waits, bool has_debug, bool has_dmi);
+    void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
+    unsigned transport_dbg(tlm::tlm_generic_payload &payload);
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi);
+};
+
+/* Approximately timed, on a bare socket. How it answers goes round through the styles that it is told. */
+enum class style {
+    completed,     /* TLM_COMPLETED with a delay */
+    updated_resp,  /* TLM_UPDATED, BEGIN_RESP with a delay; an END_RESP must follow */
+    updated_req,   /* TLM_UPDATED, END_REQ with a delay; BEGIN_RESP comes later */
+    accepted,      /* TLM_ACCEPTED; END_REQ, then BEGIN_RESP come later */
+    early,         /* TLM_ACCEPTED; BEGIN_RESP without END_REQ comes later, itself with a delay */
+    inside,        /* END_REQ by a call before nb_transport_fw returns */
+};
+
+struct approximate : sc_core::sc_module, store, tlm::tlm_fw_transport_if<> {
+    tlm::tlm_target_socket<> socket{"socket"};
+    std::vector<style> styles;
+    std::size_t turn = 0;
+    tlm::tlm_generic_payload *requesting = nullptr; /* its request phase has not ended */
+    std::map<tlm::tlm_generic_payload *, bool> owed; /* END_RESP is due */
+    tlm_utils::peq_with_cb_and_phase<approximate> later;
+
+    approximate(const sc_core::sc_module_name &name, std::vector<style> styles);
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
+                                       sc_core::sc_time &delay) override;
+    void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay) override;
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi) override;
+    unsigned transport_dbg(tlm::tlm_generic_payload &payload) override;
+    void on_later(tlm::tlm_generic_payload &payload, const tlm::tlm_phase &phase);
+};
+
+} // namespace memories
+
+#endif

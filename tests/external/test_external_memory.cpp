@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A network on the platform with somebody else's memory: the same outputs and traffic as with the platform's own,
+ * whatever style the memory is written in; errors reach the guest, and nothing aborts.
+ */
+#include <cstdarg>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <jansson.h>
+
+#include "cnnvp.h"
+#include "cnnvp_systemc.h"
+#include "memories.h"
+
+extern "C" {
+#include <cmocka.h>
+}
+
+namespace {
+
+using memories::approximate;
+using memories::loose;
+using memories::store;
+using memories::style;
+
+/* What a run left behind. */
+struct outcome {
+    cnnvp_result result = CNNVP_FAILED;
+    cnnvp_run_result run{};
+    std::string console;
+    std::vector<float> output;
+    json_t *stats = nullptr;
+    ~outcome() { json_decref(stats); }
+};
+
+using maker = std::function<std::shared_ptr<store>(cnnvp::memory_socket &)>;
+
+void collect(void *context, const void *data, size_t size)
+{
+    static_cast<outcome *>(context)->console.append(static_cast<const char *>(data), size);
+}
+
+cnnvp_config *configure(const std::vector<std::string> &settings)
+{
+    cnnvp_config *config = nullptr;
+    cnnvp_error error{};
+    if (cnnvp_config_new("nfu", &config, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    for (const std::string &setting : settings)
+        if (cnnvp_config_set(config, setting.c_str(), &error) != CNNVP_DONE)
+            fail_msg("%s", error.text);
+    if (cnnvp_config_resolve(config, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    return config;
+}
+
+/* Runs LeNet-5, one image. `look`, if given, is called with the memory when the run is over. */
+void run(outcome &got, std::vector<std::string> settings, const maker &make,
+         const std::function<void(store &)> &look = {}, bool timing_only = false)
+{
+    cnnvp_error error{};
+    cnnvp_network *network = nullptr;
+    cnnvp_platform *platform = nullptr;
+    std::shared_ptr<store> memory;
+    if (make)
+        settings.insert(settings.begin(), "dram.model=external");
+    cnnvp_config *config = configure(settings);
+    cnnvp_network_options options{};
+    options.struct_size = sizeof options;
+    options.rounding = CNNVP_ROUND_NEAREST;
+    options.images = 1;
+    options.seed = 3;
+    options.timing_only = timing_only;
+    if (cnnvp_network_new(TEST_NETWORK, config, &options, &network, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    cnnvp_platform_options platform_options{};
+    platform_options.struct_size = sizeof platform_options;
+    platform_options.verbosity = -1;
+    platform_options.timing_only = timing_only;
+    platform_options.console = collect;
+    platform_options.console_context = &got;
+    const cnnvp::bind_memory bind = [&](const char *instance, cnnvp::memory_socket &socket) -> std::shared_ptr<void> {
+        assert_string_equal(instance, "dram");
+        memory = make(socket);
+        return memory;
+    };
+    const cnnvp::bind_memory none;
+    if (cnnvp::platform_new(config, &platform_options, make ? bind : none, &platform, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    if (cnnvp_network_load(network, platform, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    got.result = cnnvp_platform_run(platform, &got.run);
+    if (got.result == CNNVP_DONE && !timing_only) {
+        cnnvp_array output{};
+        if (cnnvp_network_output(network, platform, &output, &error) != CNNVP_DONE)
+            fail_msg("%s", error.text);
+        size_t values = 1;
+        for (size_t i = 0; i < output.rank; i++)
+            values *= output.shape[i];
+        got.output.assign(static_cast<float *>(output.data), static_cast<float *>(output.data) + values);
+        cnnvp_array_clear(&output);
+    }
+    char *json = nullptr;
+    assert_int_equal(cnnvp_platform_stats(platform, &json), CNNVP_DONE);
+    got.stats = json_loads(json, 0, nullptr);
+    free(json);
+    if (look)
+        look(*memory);
+    memory.reset();
+    cnnvp_platform_free(platform);
+    cnnvp_network_free(network);
+    cnnvp_config_free(config);
+}
+
+json_int_t number(const outcome &got, std::vector<const char *> path)
+{
+    const json_t *at = got.stats;
+    for (const char *name : path)
+        at = json_object_get(at, name);
+    assert_true(json_is_integer(at));
+    return json_integer_value(at);
+}
+
+/* What the accelerator does is the same with every memory. */
+void assert_same_work(const outcome &a, const outcome &b)
+{
+    if (a.result != CNNVP_DONE)
+        fail_msg("end %d, exit code %d: %s; console: %s", int(a.run.end), a.run.exit_code, a.run.reason,
+                 a.console.c_str());
+    assert_int_equal(b.result, CNNVP_DONE);
+    assert_int_equal(a.output.size(), b.output.size());
+    for (size_t i = 0; i < a.output.size(); i++)
+        assert_memory_equal(&a.output[i], &b.output[i], sizeof(float));
+    const json_t *left = json_object_get(a.stats, "layers"), *right = json_object_get(b.stats, "layers");
+    assert_int_equal(json_array_size(left), json_array_size(right));
+    for (size_t i = 0; i < json_array_size(left); i++)
+        for (const char *name : {"compute_cycles", "input_words", "dram_read_bytes", "dram_write_bytes"})
+            assert_int_equal(json_integer_value(json_object_get(json_array_get(left, i), name)),
+                             json_integer_value(json_object_get(json_array_get(right, i), name)));
+    for (const char *name : {"read_bytes", "write_bytes"})
+        assert_int_equal(number(a, {"memory", name}), number(b, {"memory", name}));
+}
+
+const outcome &own()
+{
+    static outcome got;
+    if (got.output.empty())
+        run(got, {}, nullptr);
+    return got;
+}
+
+sc_core::sc_time ns(double count)
+{
+    return sc_core::sc_time(count, sc_core::SC_NS);
+}
+
+maker loose_memory(double delay, bool waits, bool has_debug, bool has_dmi)
+{
+    return [=](cnnvp::memory_socket &socket) {
+        auto made = std::make_shared<loose>("somebodys_memory", ns(delay), waits, has_debug, has_dmi);
+        socket.bind(made->socket);
+        return made;
+    };
+}
+
+maker approximate_memory(std::vector<style> styles)
+{
+    return [=](cnnvp::memory_socket &socket) {
+        auto made = std::make_shared<approximate>("somebodys_memory", styles);
+        socket.bind(made->socket);
+        return made;
+    };
+}
+
+/* The memory has seen what the statistics say; `core` where the core's accesses go the ordinary way too. */
+std::function<void(store &)> check(const outcome &got, bool core, uint64_t together)
+{
+    return [&got, core, together](store &memory) {
+        if (memory.broken)
+            fail_msg("%d rules of the protocol broken", int(memory.broken));
+        assert_true(memory.longest <= 64);
+        assert_true(memory.most_together >= together);
+        if (core)
+            return;
+        assert_int_equal(memory.read_bytes, number(got, {"memory", "read_bytes"}));
+        assert_int_equal(memory.write_bytes, number(got, {"memory", "write_bytes"}));
+        assert_int_equal(memory.reads + memory.writes, number(got, {"memory", "bursts"}));
+    };
+}
+
+void test_loose_with_dmi(void **)
+{
+    outcome got;
+    run(got, {}, loose_memory(100, false, true, true), check(got, false, 1));
+    assert_same_work(got, own());
+    const json_int_t latency = number(got, {"units", "dram", "read_latency_ps"});
+    assert_int_equal(latency, 100000 * number(got, {"units", "dram", "reads"}));
+}
+
+void test_dmi_refused(void **)
+{
+    outcome got;
+    run(got, {}, loose_memory(100, true, true, false), [&](store &memory) {
+        check(got, false, 2)(memory);
+        assert_true(memory.debugs > 1000); /* the core lives on it */
+    });
+    assert_same_work(got, own());
+    /* as a setting of ours it costs no time either */
+    outcome off;
+    run(off, {"dram.dmi=off"}, loose_memory(100, true, true, true));
+    assert_int_equal(number(off, {"total", "time_ps"}), number(got, {"total", "time_ps"}));
+}
+
+/* Neither direct memory nor debug transport: program and network go in through b_transport. */
+void test_only_b_transport(void **)
+{
+    outcome got;
+    run(got, {}, loose_memory(20, false, false, false), check(got, true, 1));
+    assert_same_work(got, own());
+    outcome waiting;
+    run(waiting, {}, loose_memory(20, true, false, false), check(waiting, true, 1));
+    assert_same_work(waiting, own());
+}
+
+void test_approximate(void **)
+{
+    const std::vector<std::vector<style>> all = {
+        {style::completed}, {style::updated_resp}, {style::updated_req},
+        {style::accepted}, {style::early}, {style::inside},
+        {style::accepted, style::inside, style::early, style::updated_req, style::completed, style::updated_resp}};
+    for (const std::vector<style> &styles : all) {
+        outcome got;
+        const bool late = styles.size() == 1 && (styles[0] == style::accepted || styles[0] == style::inside);
+        const uint64_t together = late ? 4 : 0;
+        run(got, {"dram.protocol=at"}, approximate_memory(styles), check(got, false, together));
+        assert_same_work(got, own());
+    }
+}
+
+/* A memory that tells only time: the platform keeps the data. */
+void test_platform_keeps_the_data(void **)
+{
+    outcome got;
+    run(got, {"dram.storage=platform"}, loose_memory(50, false, false, false), check(got, false, 1));
+    assert_same_work(got, own());
+}
+
+void test_timing_only(void **)
+{
+    outcome full, timing;
+    run(full, {}, loose_memory(80, true, true, true));
+    run(timing, {}, loose_memory(80, true, true, true), {}, true);
+    assert_int_equal(timing.result, CNNVP_DONE);
+    assert_int_equal(number(full, {"total", "time_ps"}), number(timing, {"total", "time_ps"}));
+    assert_int_equal(number(full, {"memory", "bursts"}), number(timing, {"memory", "bursts"}));
+}
+
+void test_repeats(void **)
+{
+    outcome once, again;
+    const std::vector<style> styles = {style::accepted, style::inside, style::early};
+    run(once, {"dram.protocol=at"}, approximate_memory(styles));
+    run(again, {"dram.protocol=at"}, approximate_memory(styles));
+    json_object_del(once.stats, "wall_seconds");
+    json_object_del(again.stats, "wall_seconds");
+    assert_true(json_equal(once.stats, again.stats));
+}
+
+/* A slower memory makes a longer run; fewer bursts in flight as well. */
+void test_time_counts(void **)
+{
+    outcome fast, slow, narrow;
+    run(fast, {}, loose_memory(50, false, true, true));
+    run(slow, {}, loose_memory(500, false, true, true));
+    run(narrow, {"dram.in_flight=1"}, loose_memory(500, true, true, true), [](store &memory) {
+        assert_int_equal(memory.most_together, 1);
+    });
+    assert_true(number(slow, {"total", "time_ps"}) > number(fast, {"total", "time_ps"}));
+    assert_true(number(narrow, {"total", "time_ps"}) > number(slow, {"total", "time_ps"}));
+    assert_same_work(narrow, own());
+}
+
+/* Errors end in the guest: its message, its exit status, the failed counts. Never an abort. */
+void test_errors(void **)
+{
+    for (const bool at : {false, true}) {
+        for (const tlm::tlm_response_status bad : {tlm::TLM_GENERIC_ERROR_RESPONSE, tlm::TLM_ADDRESS_ERROR_RESPONSE,
+                                                   tlm::TLM_BURST_ERROR_RESPONSE, tlm::TLM_INCOMPLETE_RESPONSE}) {
+            outcome got;
+            const maker make = at ? approximate_memory({style::accepted, style::completed})
+                                  : loose_memory(40, true, true, true);
+            run(got, at ? std::vector<std::string>{"dram.protocol=at"} : std::vector<std::string>{},
+                [&](cnnvp::memory_socket &socket) {
+                    auto made = make(socket);
+                    made->bad_from = 0;
+                    made->good_for = 200;
+                    made->bad = bad;
+                    return made;
+                });
+            assert_int_equal(got.result, CNNVP_FAILED);
+            assert_int_equal(got.run.end, CNNVP_END_EXIT);
+            assert_true(got.run.exit_code != 0);
+            assert_non_null(std::strstr(got.console.c_str(), "status 0x"));
+            assert_true(number(got, {"units", "dram", "failed"}) > 0);
+            assert_true(number(got, {"units", "dram", "errors"}) > 0);
+        }
+    }
+}
+
+void test_exception(void **)
+{
+    outcome got;
+    run(got, {}, [](cnnvp::memory_socket &socket) {
+        auto made = std::make_shared<loose>("somebodys_memory", ns(10), false, true, true);
+        made->throws = true;
+        socket.bind(made->socket);
+        return made;
+    });
+    assert_int_equal(got.result, CNNVP_FAILED);
+    assert_int_equal(got.run.end, CNNVP_END_EXIT);
+}
+
+/* Taken down while threads are inside the memory, and while responses are due. */
+void test_freed_in_mid_transfer(void **)
+{
+    for (const bool at : {false, true}) {
+        cnnvp_config *config = configure(at ? std::vector<std::string>{"dram.model=external", "dram.protocol=at"}
+                                            : std::vector<std::string>{"dram.model=external"});
+        cnnvp_error error{};
+        cnnvp_network *network = nullptr;
+        cnnvp_platform *platform = nullptr;
+        cnnvp_network_options options{};
+        options.struct_size = sizeof options;
+        options.images = 1;
+        assert_int_equal(cnnvp_network_new(TEST_NETWORK, config, &options, &network, &error), CNNVP_DONE);
+        cnnvp_platform_options platform_options{};
+        platform_options.struct_size = sizeof platform_options;
+        platform_options.verbosity = getenv("LOUD") ? 1 : -1;
+        platform_options.max_time_ps = 2'300'000 /* the first transfers are under way */;
+        const maker make = at ? approximate_memory({style::accepted}) : loose_memory(5000, true, true, true);
+        const cnnvp::bind_memory bind = [&](const char *, cnnvp::memory_socket &socket) { return make(socket); };
+        assert_int_equal(cnnvp::platform_new(config, &platform_options, bind, &platform, &error), CNNVP_DONE);
+        assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);
+        cnnvp_run_result result{};
+        assert_int_equal(cnnvp_platform_run(platform, &result), CNNVP_FAILED);
+        assert_int_equal(result.end, CNNVP_END_MAX_TIME);
+        cnnvp_platform_free(platform);
+        cnnvp_network_free(network);
+        cnnvp_config_free(config);
+    }
+}
+
+void refuse(const std::vector<std::string> &settings, const cnnvp::bind_memory &bind, cnnvp_result result,
+            const char *words)
+{
+    cnnvp_config *config = configure(settings);
+    cnnvp_platform *platform = nullptr;
+    cnnvp_error error{};
+    assert_int_equal(cnnvp::platform_new(config, nullptr, bind, &platform, &error), result);
+    if (!std::strstr(error.text, words))
+        fail_msg("%s", error.text);
+    assert_null(platform);
+    cnnvp_config_free(config);
+}
+
+void test_refused(void **)
+{
+    const auto nothing = [](const char *, cnnvp::memory_socket &) { return std::shared_ptr<void>(); };
+    const auto thrower = [](const char *, cnnvp::memory_socket &) -> std::shared_ptr<void> {
+        throw std::runtime_error("no money");
+    };
+    refuse({"dram.model=external"}, nullptr, CNNVP_BAD_INPUT, "nothing binds one: use model dram");
+    refuse({"dram.model=external"}, nothing, CNNVP_BAD_INPUT, "bound no memory");
+    refuse({"dram.model=external"}, thrower, CNNVP_FAILED, "no money");
+    const auto good = [](const char *, cnnvp::memory_socket &socket) -> std::shared_ptr<void> {
+        auto made = std::make_shared<loose>("m", ns(1), false, true, true);
+        socket.bind(made->socket);
+        return made;
+    };
+    refuse({"dram.model=external", "dram.burst_bytes=48"}, good, CNNVP_BAD_INPUT, "48 is not a power of two");
+}
+
+} // namespace
+
+int main()
+{
+    const CMUnitTest tests[] = {
+        cmocka_unit_test(test_loose_with_dmi),
+        cmocka_unit_test(test_dmi_refused),
+        cmocka_unit_test(test_only_b_transport),
+        cmocka_unit_test(test_approximate),
+        cmocka_unit_test(test_platform_keeps_the_data),
+        cmocka_unit_test(test_timing_only),
+        cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_time_counts),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_exception),
+        cmocka_unit_test(test_freed_in_mid_transfer),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
