@@ -55,13 +55,17 @@ struct dram_entry {
     uint8_t next;       /* entry behind it in the bank's list, DRAM_NONE at the end */
 };
 
+/* Bursts of one bank and queue, in order. The oldest of each kind is kept beside the list, so that planning walks none. */
 struct dram_list {
+    uint64_t first_order;
+    uint64_t hit_order; /* of the oldest to the open row: hit */
+    uint64_t other_order; /* of the oldest to another row while one is open: other */
     uint8_t first, last;
     uint8_t count;
-    uint8_t hits; /* of them to the open row */
+    uint8_t hit, other; /* DRAM_NONE if there is none */
 };
 
-/* Ready times are the first clock at which the level allows the command; a command needs all levels above it. */
+/* Ready times are the first clock at which the level allows the command; a command needs its group and its bank. */
 struct dram_bank {
     uint64_t act, pre, column; /* ACT, PRE, RD or WR */
     uint64_t activated;        /* number of its ACT among all of the channel */
@@ -70,12 +74,13 @@ struct dram_bank {
     uint8_t active; /* entry that has opened the row and waits for its data, or DRAM_NONE */
 };
 
+/* Its ready times include what its rank and the data bus demand. */
 struct dram_group {
     uint64_t act, column[2]; /* [write] */
 };
 
 struct dram_rank {
-    uint64_t act, column[2], pre_all, refresh;
+    uint64_t pre_all, refresh;
     uint64_t window[4]; /* clocks of the last four ACT, plus tFAW */
     uint32_t window_at;
     uint32_t open; /* banks */
@@ -129,10 +134,11 @@ struct dram_channel {
     int last_write; /* direction of the bus, -1: unused */
     uint64_t returned; /* clock of the last read data */
     uint64_t order, activations;
-    uint64_t bus[2]; /* RD, WR ready */
     struct dram_plan plan;
 
     uint64_t waiting[2]; /* banks with entries, [write] */
+    uint64_t hits[2];    /* open banks with entries to their row, */
+    uint64_t others[2];  /* and with entries to other rows */
     uint64_t open;       /* banks */
     uint64_t active;     /* banks with a burst in activation */
     uint32_t count[2];   /* entries of the queues */

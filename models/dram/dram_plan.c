@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which command a channel issues next, and when: see dram_channel.h for the rules. Nothing is tried clock by clock;
+ * every command that could be next is looked at once, and the earliest wins, of those the oldest burst's.
+ */
+#include "dram_plan.h"
+
+/* A command that could be next. */
+struct candidate {
+    uint64_t clock, order;
+    uint32_t entry;
+    enum dram_command command;
+};
+
+static uint64_t column_ready(const struct dram_channel *channel, uint32_t bank, uint32_t write)
+{
+    return dram_later(channel->group[dram_group_of(channel, bank)].column[write], channel->bank[bank].column);
+}
+
+static uint64_t act_ready(const struct dram_channel *channel, uint32_t bank)
+{
+    return dram_later(channel->group[dram_group_of(channel, bank)].act, channel->bank[bank].act);
+}
+
+/* ---- bursts that have opened their row ---- */
+
+/* 1 if `a` goes before `b` where both can go: the one that entered first, then whose ACT was first. */
+static int active_precedes(const struct dram_channel *channel, uint32_t a, uint32_t b)
+{
+    const uint64_t entered_a = channel->entry[channel->bank[a].active].entered;
+    const uint64_t entered_b = channel->entry[channel->bank[b].active].entered;
+    return entered_a < entered_b
+           || (entered_a == entered_b && channel->bank[a].activated < channel->bank[b].activated);
+}
+
+static struct candidate best_active(const struct dram_channel *channel, uint64_t from)
+{
+    uint64_t best = DRAM_NEVER;
+    uint32_t at = 0;
+    for (uint64_t banks = channel->active; banks; banks &= banks - 1u) {
+        const uint32_t bank = dram_lowest_bit(banks);
+        const uint32_t write = channel->entry[channel->bank[bank].active].write;
+        const uint64_t clock = dram_later(from, column_ready(channel, bank, write));
+        if (clock < best || (clock == best && active_precedes(channel, bank, at))) {
+            best = clock;
+            at = bank;
+        }
+    }
+    if (best == DRAM_NEVER)
+        return (struct candidate){DRAM_NEVER, DRAM_NEVER, DRAM_NONE, DRAM_RD};
+    const uint32_t index = channel->bank[at].active;
+    return (struct candidate){best, 0, index, channel->entry[index].write ? DRAM_WR : DRAM_RD};
+}
+
+/* ---- the queues ---- */
+
+/* Orders stay below 2^40 (a trillion bursts) and no command waits 2^23 clocks for a timing, so (clock - from, order) of
+ * a candidate fits one word, and the one to take has the least. */
+#define ORDER_BITS 40u
+
+struct best {
+    uint64_t key;
+    uint32_t bank;
+    enum dram_command command;
+};
+
+static inline void take_less(struct best *best, uint64_t wait, uint64_t order, uint32_t bank, enum dram_command command)
+{
+    const uint64_t key = wait << ORDER_BITS | order;
+    const int less = key < best->key;
+    best->key = less ? key : best->key;
+    best->bank = less ? bank : best->bank;
+    best->command = less ? command : best->command;
+}
+
+/* fcfs: of the banks only the one with the oldest burst, and of that bank only this burst. */
+static uint64_t oldest_bank(const struct dram_channel *channel, uint32_t write, uint64_t *before)
+{
+    uint64_t oldest = DRAM_NEVER, bit = 0;
+    for (uint64_t banks = channel->waiting[write]; banks; banks &= banks - 1u) {
+        const uint32_t bank = dram_lowest_bit(banks);
+        if (channel->list[write][bank].first_order < oldest) {
+            oldest = channel->list[write][bank].first_order;
+            bit = UINT64_C(1) << bank;
+        }
+    }
+    *before = bit && oldest + 1u < *before ? oldest + 1u : *before;
+    return bit;
+}
+
+/* First clock at which any bank group takes an ACT. */
+static uint64_t first_act(const struct dram_channel *channel)
+{
+    const uint32_t groups = channel->ranks << (channel->rank_bits - channel->bank_bits);
+    uint64_t first = channel->group[0].act;
+    for (uint32_t i = 1; i < groups; ++i)
+        first = channel->group[i].act < first ? channel->group[i].act : first;
+    return first;
+}
+
+static struct candidate candidate_of(const struct dram_channel *channel, uint32_t write, uint64_t from,
+                                     const struct best *best)
+{
+    if (best->key == DRAM_NEVER)
+        return (struct candidate){DRAM_NEVER, DRAM_NEVER, DRAM_NONE, DRAM_RD};
+    const struct dram_list *list = &channel->list[write][best->bank];
+    const uint32_t entry = best->command == DRAM_ACT ? list->first : best->command == DRAM_PRE ? list->other : list->hit;
+    return (struct candidate){from + (best->key >> ORDER_BITS), channel->entry[entry].order, entry, best->command};
+}
+
+/* Of a queue, entries with an order less than `before`. */
+static struct candidate best_queued(const struct dram_channel *channel, uint32_t write, uint64_t from, uint64_t before)
+{
+    const struct dram_list *lists = channel->list[write];
+    struct best best = {DRAM_NEVER, 0, DRAM_RD};
+    const uint64_t banks = channel->fcfs ? oldest_bank(channel, write, &before) : channel->waiting[write];
+    for (uint64_t left = channel->hits[write] & banks; left; left &= left - 1u) {
+        const uint32_t i = dram_lowest_bit(left);
+        if (lists[i].hit_order < before)
+            take_less(&best, dram_later(from, column_ready(channel, i, write)) - from, lists[i].hit_order, i,
+                      write ? DRAM_WR : DRAM_RD);
+    }
+    for (uint64_t left = channel->others[write] & banks; left; left &= left - 1u) {
+        const uint32_t i = dram_lowest_bit(left);
+        if (lists[i].other_order < before)
+            take_less(&best, dram_later(from, channel->bank[i].pre) - from, lists[i].other_order, i, DRAM_PRE);
+    }
+    uint64_t closed = banks & ~channel->open;
+    if (closed && best.key != DRAM_NEVER && dram_later(from, first_act(channel)) - from > best.key >> ORDER_BITS)
+        closed = 0;
+    for (uint64_t left = closed; left; left &= left - 1u) {
+        const uint32_t i = dram_lowest_bit(left);
+        if (lists[i].first_order < before)
+            take_less(&best, dram_later(from, act_ready(channel, i)) - from, lists[i].first_order, i, DRAM_ACT);
+    }
+    return candidate_of(channel, write, from, &best);
+}
+
+/* A row is not closed under a burst that has opened it: then nothing issues until that burst or an older one can go. */
+static struct candidate best_unblocked(const struct dram_channel *channel, uint32_t write, uint64_t from, uint64_t limit,
+                                       int *blocked)
+{
+    uint64_t before = DRAM_NEVER;
+    for (;;) {
+        const struct candidate best = best_queued(channel, write, from, before);
+        if (best.clock >= limit || best.command != DRAM_PRE
+            || channel->bank[channel->entry[best.entry].bank].active == DRAM_NONE)
+            return best;
+        *blocked = 1;
+        before = best.order;
+        from = best.clock;
+    }
+}
+
+/* ---- the plan ---- */
+
+void dram_plan_pass(struct dram_channel *channel, uint64_t clock)
+{
+    if (channel->plan.valid && channel->plan.looked && clock > channel->plan.from)
+        channel->write_mode = channel->plan.write_mode;
+    channel->clock = dram_later(channel->clock, clock);
+    channel->plan.valid = 0;
+}
+
+static int next_mode(const struct dram_channel *channel)
+{
+    const uint32_t reads = channel->count[0], writes = channel->count[1];
+    if (!channel->write_mode)
+        return writes * 100u > channel->drain_high || !reads;
+    return !((!writes || writes * 100u < channel->drain_low) && reads);
+}
+
+static void set_plan(struct dram_plan *plan, uint64_t clock, enum dram_command command, uint32_t entry)
+{
+    plan->clock = clock;
+    plan->command = command;
+    plan->entry = entry;
+}
+
+static void make_plan(struct dram_channel *channel)
+{
+    struct dram_plan *plan = &channel->plan;
+    const uint64_t from = channel->clock;
+    *plan = (struct dram_plan){.valid = 1, .from = from};
+    const struct candidate active = best_active(channel, from);
+    set_plan(plan, active.clock, active.command, active.entry);
+    if (channel->refresh_waiting) {
+        const struct dram_rank *rank = &channel->rank[channel->refresh_rank];
+        const uint32_t first = channel->refresh_rank << channel->rank_bits;
+        const uint64_t banks = ((UINT64_C(1) << (1u << channel->rank_bits)) - 1u) << first;
+        const uint64_t clock = dram_later(from, rank->open ? rank->pre_all : rank->refresh);
+        if (clock < plan->clock && !(rank->open && (channel->active & banks)))
+            set_plan(plan, clock, rank->open ? DRAM_PREA : DRAM_REF, DRAM_NONE);
+    } else if (active.clock > from && !(channel->fcfs && channel->active)) {
+        plan->looked = 1;
+        plan->write_mode = next_mode(channel);
+        const struct candidate queued =
+            best_unblocked(channel, (uint32_t)plan->write_mode, from, active.clock, &plan->blocked);
+        if (queued.clock < plan->clock)
+            set_plan(plan, queued.clock, queued.command, queued.entry);
+    }
+    if (channel->refresh_at <= plan->clock)
+        set_plan(plan, channel->refresh_at, DRAM_REFRESH_DUE, DRAM_NONE);
+}
+
+uint64_t cnnvp_dram_channel_next(struct dram_channel *channel)
+{
+    if (!channel->plan.valid)
+        make_plan(channel);
+    return channel->plan.clock;
+}
+
+/* ---- entering ---- */
+
+/* The entry is the last of its bank's list: what it adds to the commands that could be next; 0 if nothing, because an
+ * older one of the bank wants the same. */
+static int adds(const struct dram_channel *channel, uint32_t index, uint64_t from, struct candidate *candidate)
+{
+    const struct dram_entry *entry = &channel->entry[index];
+    const struct dram_bank *bank = &channel->bank[entry->bank];
+    const struct dram_list *list = &channel->list[entry->write][entry->bank];
+    const uint64_t order = entry->order;
+    if (!bank->open) {
+        if (list->count > 1)
+            return 0;
+        *candidate = (struct candidate){dram_later(from, act_ready(channel, entry->bank)), order, index, DRAM_ACT};
+    } else if (entry->row == bank->row) {
+        if (list->hit != index)
+            return 0;
+        *candidate = (struct candidate){dram_later(from, column_ready(channel, entry->bank, entry->write)), order, index,
+                                        entry->write ? DRAM_WR : DRAM_RD};
+    } else {
+        if (list->other != index)
+            return 0;
+        *candidate = (struct candidate){dram_later(from, bank->pre), order, index, DRAM_PRE};
+    }
+    return 1;
+}
+
+int dram_plan_revise(struct dram_channel *channel, uint32_t index, uint64_t clock)
+{
+    struct dram_plan *plan = &channel->plan;
+    const struct dram_entry *entry = &channel->entry[index];
+    struct candidate candidate;
+    if (!plan->valid || plan->blocked || channel->fcfs || clock >= plan->clock)
+        return 0;
+    if (!plan->looked)
+        return 1; /* refreshes go first */
+    if (clock > plan->from)
+        channel->write_mode = plan->write_mode;
+    channel->clock = clock;
+    plan->from = clock;
+    if (next_mode(channel) != plan->write_mode)
+        return 0;
+    if (entry->write != plan->write_mode || !adds(channel, index, clock, &candidate) || candidate.clock >= plan->clock)
+        return 1;
+    if (candidate.command == DRAM_PRE && channel->bank[entry->bank].active != DRAM_NONE)
+        return 0;
+    set_plan(plan, candidate.clock, candidate.command, index);
+    return 1;
+}
