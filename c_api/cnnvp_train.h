@@ -60,9 +60,9 @@ struct cnnvp_trainer_options {
 };
 
 /*
- * Reads the network and plans its training on the configured engine. The engine trains chains of Conv, BatchNormalization,
- * Relu, MaxPool (2x2, stride 2), Flatten or Reshape, Gemm or MatMul, a Softmax at the end or none; the error names
- * the node that is none of these. Free with cnnvp_trainer_free.
+ * Reads the network and plans its training on the configured engine. The engine trains chains of Conv,
+ * BatchNormalization, Relu, MaxPool (2x2, stride 2), Flatten or Reshape, Gemm or MatMul, a Softmax at the end or none;
+ * the error names the node that is none of these. Free with cnnvp_trainer_free.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config,
                                               const struct cnnvp_trainer_options *options, cnnvp_trainer **trainer,
@@ -81,8 +81,8 @@ struct cnnvp_trainer_info {
 };
 void cnnvp_trainer_info(const cnnvp_trainer *trainer, struct cnnvp_trainer_info *info);
 
-/* Output of the guest software; give it to cnnvp_platform_new with the trainer as context. Passes to standard output what is
- * meant for people. */
+/* Output of the guest software; give it to cnnvp_platform_new with the trainer as context. Passes to standard output
+ * what is meant for people. */
 void cnnvp_trainer_console(void *trainer, const void *data, size_t size);
 
 /* Writes image, weights, data sets and guest program into the platform's memory and describes the work to its
@@ -116,9 +116,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_trainer_step(cnnvp_trainer *trainer, cnnvp_pla
                                                struct cnnvp_error *error);
 
 /*
- * All that training goes on from: weights, momentum, running statistics, number of the next step. The same bytes for the
- * same training, however often it was interrupted. Bound to network and options: another trainer refuses it. Between
- * steps and after the end. Free with free().
+ * All that training goes on from: weights, momentum, running statistics, number of the next step. The same bytes for
+ * the same training, however often it was interrupted. Bound to network and options: another trainer refuses it.
+ * Between steps and after the end. Free with free().
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer, cnnvp_platform *platform,
                                                     void **state, size_t *size, struct cnnvp_error *error);
@@ -126,8 +126,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer
 CNNVP_MUST_USE cnnvp_result cnnvp_trainer_set_state(cnnvp_trainer *trainer, const void *state, size_t size,
                                                     struct cnnvp_error *error);
 
-/* Writes the network with what was learned as ONNX; the file appears when complete. Running sigmas of range batch norm become the
- * equivalent variance. Between steps and after the end. */
+/* Writes the network with what was learned as ONNX; the file appears when complete. Running sigmas of range batch norm
+ * become the equivalent variance. Between steps and after the end. */
 CNNVP_MUST_USE cnnvp_result cnnvp_trainer_export(cnnvp_trainer *trainer, cnnvp_platform *platform, const char *file,
                                                  struct cnnvp_error *error);
 
@@ -154,8 +154,8 @@ size_t cnnvp_trainer_layers(const cnnvp_trainer *trainer);
 /* Name of the node; NULL beyond the last. */
 const char *cnnvp_trainer_layer_name(const cnnvp_trainer *trainer, size_t layer);
 
-/* A tensor of a layer in the platform's memory as float, dense, in the network's order. BAD_INPUT if the layer has none such. Free with
- * cnnvp_array_clear. */
+/* A tensor of a layer in the platform's memory as float, dense, in the network's order. BAD_INPUT if the layer has none
+ * such. Free with cnnvp_array_clear. */
 CNNVP_MUST_USE cnnvp_result cnnvp_trainer_tensor(const cnnvp_trainer *trainer, cnnvp_platform *platform, size_t layer,
                                                  enum cnnvp_train_tensor tensor, struct cnnvp_array *values,
                                                  struct cnnvp_error *error);

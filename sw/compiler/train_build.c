@@ -74,7 +74,8 @@ static void place_weights(struct builder *b, const struct cnnvp_train_node *node
     }
 }
 
-static void place_maps(struct builder *b, const struct cnnvp_train_node *node, int first, struct cnnvp_train_layer *layer)
+static void place_maps(struct builder *b, const struct cnnvp_train_node *node, int first,
+                       struct cnnvp_train_layer *layer)
 {
     const struct cnnvp_train_plan_options *plan = &b->options->plan;
     const uint64_t images = plan->images;
@@ -264,7 +265,8 @@ cnnvp_result cnnvp_train_build(const struct cnnvp_graph *graph, const struct cnn
                                const struct cnnvp_train_target *target, const struct cnnvp_train_build_options *options,
                                struct cnnvp_train_build *build, struct cnnvp_error *error)
 {
-    struct builder b = {.graph = graph, .net = net, .target = target, .options = options, .build = build, .error = error};
+    struct builder b = {
+        .graph = graph, .net = net, .target = target, .options = options, .build = build, .error = error};
     *build = (struct cnnvp_train_build){.layer_count = net->count};
     build->layers = calloc(net->count, sizeof *build->layers);
     if (build->layers == NULL)

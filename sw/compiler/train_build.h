@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The training image (train_image.h): tiles and places in memory of everything that a training or an inference needs. */
+/* The training image (train_image.h): tiles and places in memory of everything that a training or an inference needs.
+ * */
 #ifndef CNNVP_COMPILER_TRAIN_BUILD_H
 #define CNNVP_COMPILER_TRAIN_BUILD_H
 

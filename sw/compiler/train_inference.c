@@ -141,7 +141,9 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
     };
     const cnnvp_result result = cnnvp_platform_describe_work(platform, &work);
     free(layers);
-    return result == CNNVP_DONE ? result : cnnvp_compiler_error(error, "the platform refused the description of the work");
+    if (result != CNNVP_DONE)
+        (void)cnnvp_compiler_error(error, "the platform refused the description of the work");
+    return result;
 }
 
 cnnvp_result cnnvp_train_inference_load(const struct cnnvp_network *network, cnnvp_platform *platform,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Inference on the training engine: forward with the batch norms' stored values, groups of as many images as the engine has
- * arrays (the last one shorter), softmax and its output data buffer at the end. Number formats follow from the data.
+ * Inference on the training engine: forward with the batch norms' stored values, groups of as many images as the engine
+ * has arrays (the last one shorter), softmax and its output data buffer at the end. Number formats follow from the
+ * data.
  */
 #ifndef CNNVP_COMPILER_TRAIN_INFERENCE_H
 #define CNNVP_COMPILER_TRAIN_INFERENCE_H

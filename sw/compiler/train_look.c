@@ -53,7 +53,8 @@ static cnnvp_result read_memory(const struct look *look, uint32_t address, void 
 static cnnvp_result read_bfp(const struct look *look, const struct cnnvp_train_bfp *place, uint32_t block,
                              const struct cnnvp_bfp_layout *shape, struct cnnvp_array *values)
 {
-    static const enum cnnvp_bfp_block blocks[] = {CNNVP_BFP_BLOCK_TENSOR, CNNVP_BFP_BLOCK_IMAGE, CNNVP_BFP_BLOCK_CHANNEL};
+    static const enum cnnvp_bfp_block blocks[] = {CNNVP_BFP_BLOCK_TENSOR, CNNVP_BFP_BLOCK_IMAGE,
+                                                  CNNVP_BFP_BLOCK_CHANNEL};
     struct cnnvp_bfp_layout layout = *shape;
     const size_t count = count_of(values);
     const size_t bytes = look->trainer->target.value_bytes;
@@ -81,7 +82,8 @@ static cnnvp_result read_matrix(const struct look *look, int velocity, struct cn
     const struct cnnvp_train_node *node = look->node;
     const uint64_t shape[] = {node->co, node->ci, node->ky, node->kx};
     const int narrow = look->trainer->options.narrow && !velocity;
-    const struct cnnvp_bfp_layout layout = {1, node->co, cnnvp_train_net_weights(node) / node->co, CNNVP_BFP_BLOCK_TENSOR};
+    const struct cnnvp_bfp_layout layout = {1, node->co, cnnvp_train_net_weights(node) / node->co,
+                                            CNNVP_BFP_BLOCK_TENSOR};
     const uint32_t block = look->trainer->build.header.block == CNNVP_TRAIN_BY_CHANNEL ? CNNVP_TRAIN_BY_CHANNEL
                                                                                        : CNNVP_TRAIN_BY_TENSOR;
     const cnnvp_result result = new_array(look, node->connected ? 2 : 4, shape, values);

@@ -57,8 +57,8 @@ static cnnvp_result put_bfp(const struct cnnvp_train_source *source, cnnvp_platf
     const uint64_t seed = (uint64_t)header->seed_high << 32 | header->seed_low;
     void *mantissas = NULL;
     int8_t *exponents = NULL;
-    cnnvp_result result = map(platform, place->mantissas, layout->channels * layout->plane * source->target->value_bytes,
-                              "weights", &mantissas, error);
+    const uint64_t bytes = layout->channels * layout->plane * source->target->value_bytes;
+    cnnvp_result result = map(platform, place->mantissas, bytes, "weights", &mantissas, error);
     if (result == CNNVP_DONE)
         result = map(platform, place->exponents, cnnvp_bfp_blocks(layout), "exponents", &exponents, error);
     if (result == CNNVP_DONE)
@@ -188,8 +188,9 @@ static cnnvp_result get_matrix(const struct cnnvp_train_source *source, cnnvp_pl
         result = map(platform, layer->weights.exponents, cnnvp_bfp_blocks(&layout), "exponents", &exponents, error);
     if (result != CNNVP_DONE)
         return result;
-    const int status = source->target->value_bytes == 1u ? cnnvp_bfp_decode(bits, &layout, data, exponents, values)
-                                                         : cnnvp_bfp_decode_wide(bits, &layout, data, exponents, values);
+    const int status = source->target->value_bytes == 1u
+                           ? cnnvp_bfp_decode(bits, &layout, data, exponents, values)
+                           : cnnvp_bfp_decode_wide(bits, &layout, data, exponents, values);
     return status == CNNVP_OK ? CNNVP_DONE : cnnvp_compiler_error(error, "weights cannot be decoded");
 }
 
@@ -220,6 +221,11 @@ static uint64_t image_blocks(uint32_t block, const struct cnnvp_train_reader *re
     return block == CNNVP_TRAIN_BY_IMAGE ? reader->images : block == CNNVP_TRAIN_BY_CHANNEL ? reader->channels : 1u;
 }
 
+static uint64_t image_block(uint32_t block, uint64_t image, uint64_t channel)
+{
+    return block == CNNVP_TRAIN_BY_IMAGE ? image : block == CNNVP_TRAIN_BY_CHANNEL ? channel : 0;
+}
+
 static cnnvp_result put_image_set(const struct cnnvp_train_source *source, const struct cnnvp_train_reader *reader,
                                   uint32_t block, float *values, void *mantissas, int8_t *exponents,
                                   struct cnnvp_error *error)
@@ -236,7 +242,7 @@ static cnnvp_result put_image_set(const struct cnnvp_train_source *source, const
         reader->read(reader->context, i, values);
         for (uint32_t c = 0; c < reader->channels; ++c) {
             const float max = cnnvp_bfp_max(values + c * reader->plane, reader->plane);
-            float *slot = &largest[block == CNNVP_TRAIN_BY_IMAGE ? i : block == CNNVP_TRAIN_BY_CHANNEL ? c : 0];
+            float *slot = &largest[image_block(block, i, c)];
             *slot = max > *slot ? max : *slot;
         }
     }
@@ -247,12 +253,13 @@ static cnnvp_result put_image_set(const struct cnnvp_train_source *source, const
         reader->read(reader->context, i, values);
         for (uint32_t c = 0; c < reader->channels; ++c) {
             const uint64_t at = i * words + c * reader->plane;
-            const int8_t exponent = exponents[block == CNNVP_TRAIN_BY_IMAGE ? i : block == CNNVP_TRAIN_BY_CHANNEL ? c : 0];
+            const int8_t exponent = exponents[image_block(block, i, c)];
             const float *plane = values + c * reader->plane;
             if (source->target->value_bytes == 1u)
                 cnnvp_bfp_quantise(&format, exponent, at, plane, reader->plane, (int8_t *)mantissas + at, &counts);
             else
-                cnnvp_bfp_quantise_wide(&format, exponent, at, plane, reader->plane, (int32_t *)mantissas + at, &counts);
+                cnnvp_bfp_quantise_wide(&format, exponent, at, plane, reader->plane, (int32_t *)mantissas + at,
+                                        &counts);
         }
     }
     return CNNVP_DONE;
@@ -265,8 +272,8 @@ cnnvp_result cnnvp_train_put_images(const struct cnnvp_train_source *source, con
     const uint64_t words = reader->channels * reader->plane;
     void *mantissas = NULL;
     int8_t *exponents = NULL;
-    cnnvp_result result = map(platform, images->mantissas, reader->images * words * source->target->value_bytes, "images",
-                              &mantissas, error);
+    const uint64_t bytes = reader->images * words * source->target->value_bytes;
+    cnnvp_result result = map(platform, images->mantissas, bytes, "images", &mantissas, error);
     if (result == CNNVP_DONE)
         result = map(platform, images->exponents, image_blocks(block, reader), "exponents", &exponents, error);
     if (result != CNNVP_DONE)

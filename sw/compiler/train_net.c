@@ -78,8 +78,9 @@ static cnnvp_result take_activation(struct chain *chain, size_t index)
 {
     struct cnnvp_train_node *node = last_node(chain);
     const struct cnnvp_graph_layer *layer = &chain->graph->layers[index];
-    const int relu = layer->post_count == 1 && layer->posts[0].kind == CNNVP_GRAPH_MAX && !(layer->posts[0].value < 0) &&
-                     !(layer->posts[0].value > 0) && !layer->permuted && !layer->placed;
+    const int relu = layer->post_count == 1 && layer->posts[0].kind == CNNVP_GRAPH_MAX &&
+                     !(layer->posts[0].value < 0) && !(layer->posts[0].value > 0) && !layer->permuted &&
+                     !layer->placed;
     if (!relu)
         return refuse(chain, index, "ReLU and max pool are what the training engine trains through");
     if (node == NULL)
@@ -98,7 +99,8 @@ static cnnvp_result take_pool(struct chain *chain, size_t index)
         layer->dx != 1 || layer->dy != 1 || (layer->pad_left | layer->pad_top) != 0 ||
         out->height * 2u > chain->graph->tensors[layer->in].height ||
         out->width * 2u > chain->graph->tensors[layer->in].width)
-        return refuse(chain, index, "the training engine pools by the maximum, windows of 2x2 at stride 2 without padding");
+        return refuse(chain, index,
+                      "the training engine pools by the maximum, windows of 2x2 at stride 2 without padding");
     if (node == NULL || node->connected)
         return refuse(chain, index, "the training engine pools behind a convolution");
     if (node->pool)

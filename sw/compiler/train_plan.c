@@ -28,6 +28,12 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* The next multiple of a unit, or all. */
+static uint64_t next_edge(uint64_t count, uint64_t unit, uint64_t all)
+{
+    return smaller(count / unit * unit + unit, all);
+}
+
 static uint64_t even(uint64_t bytes)
 {
     return (bytes + 1u) / 2u * 2u;
@@ -94,7 +100,7 @@ static uint64_t largest_group(const struct product *p, uint64_t in, uint64_t row
     const uint64_t unit = p->target->cols;
     uint64_t group = smaller(p->out_channels, unit);
     while (group < p->out_channels) {
-        const uint64_t next = smaller(group / unit * unit + unit, p->out_channels);
+        const uint64_t next = next_edge(group, unit, p->out_channels);
         if (!weights_fit(p, in, next) || !output_fits(p, rows, next))
             break;
         group = next;
@@ -185,8 +191,9 @@ static uint64_t try_gradient(const struct gradient *g, uint64_t images, struct c
     tiles->images = (uint32_t)together;
     const uint64_t blocks = ceil_div(g->node->ci, tiles->in) * ceil_div(g->node->co, tiles->out);
     const uint64_t visits = ceil_div(images, together) * ceil_div(g->node->ho, rows);
-    return blocks * visits *
-           (activation_bytes(g, together, tiles->in, rows) + error_bytes(g, together, tiles->out, rows) + command_bytes);
+    const uint64_t visit =
+        activation_bytes(g, together, tiles->in, rows) + error_bytes(g, together, tiles->out, rows) + command_bytes;
+    return blocks * visits * visit;
 }
 
 static int cut_gradient(const struct gradient *g, uint64_t images, struct cnnvp_train_tiles *tiles)
@@ -194,8 +201,8 @@ static int cut_gradient(const struct gradient *g, uint64_t images, struct cnnvp_
     const uint64_t unit_in = g->target->arrays;
     const uint64_t unit_out = g->target->cols;
     uint64_t best = UINT64_MAX;
-    for (uint64_t out = smaller(unit_out, g->node->co);; out = smaller(out / unit_out * unit_out + unit_out, g->node->co)) {
-        for (uint64_t in = smaller(unit_in, g->node->ci);; in = smaller(in / unit_in * unit_in + unit_in, g->node->ci)) {
+    for (uint64_t out = smaller(unit_out, g->node->co);; out = next_edge(out, unit_out, g->node->co)) {
+        for (uint64_t in = smaller(unit_in, g->node->ci);; in = next_edge(in, unit_in, g->node->ci)) {
             struct cnnvp_train_tiles tried = {.in = (uint32_t)in, .out = (uint32_t)out};
             const uint64_t cost = gradient_fits(g, in, out) ? try_gradient(g, images, &tried) : UINT64_MAX;
             if (cost < best) {
@@ -315,7 +322,8 @@ static cnnvp_result cut_learning(const struct cnnvp_graph *graph, const struct c
     const struct product backward = {
         .target = target, .images = group, .in_channels = node->co, .out_channels = node->ci,
         .in_height = node->ho, .in_width = node->wo, .out_height = node->hi, .out_width = node->wi,
-        .taps = (uint64_t)node->kx * node->ky, .ky = node->ky, .sy = node->sy, .error = 1, .block = cnnvp_train_plan_block(options, node),
+        .taps = (uint64_t)node->kx * node->ky, .ky = node->ky, .sy = node->sy, .error = 1,
+        .block = cnnvp_train_plan_block(options, node),
         .kernel_exponents = options->block == CNNVP_TRAIN_BY_CHANNEL,
     };
     const struct gradient gradient = {.target = target, .node = node, .options = options,

@@ -59,7 +59,8 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
     if (result == CNNVP_DONE)
         result = cnnvp_target_buffer(config, "weight_buffer", &target->weight_half, &target->weight_halves, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_target_buffer(config, "intermediate_buffer", &target->output_half, &target->output_halves, error);
+        result =
+            cnnvp_target_buffer(config, "intermediate_buffer", &target->output_half, &target->output_halves, error);
     if (result == CNNVP_DONE)
         result = read_module(config, target, error);
     return result == CNNVP_DONE ? cnnvp_target_map(config, &target->map, error) : result;

@@ -31,11 +31,13 @@ static cnnvp_result check_options(const struct cnnvp_trainer_options *options, s
     if (options->batch == 0 || options->batch > 65535u)
         return cnnvp_compiler_error(error, "a batch of %u images: 1 to 65535 are possible", options->batch);
     if (!(options->rate > 0.0f) || !isfinite(options->rate))
-        return cnnvp_compiler_error(error, "learning rate %g: a finite number above 0 is needed", (double)options->rate);
+        return cnnvp_compiler_error(error, "learning rate %g: a finite number above 0 is needed",
+                                    (double)options->rate);
     if (!(options->momentum >= 0.0f && options->momentum < 1.0f))
         return cnnvp_compiler_error(error, "momentum %g: 0 or more and below 1 is needed", (double)options->momentum);
     if (!(options->bn_momentum >= 0.0f && options->bn_momentum <= 1.0f))
-        return cnnvp_compiler_error(error, "batch norm's momentum %g: 0 to 1 is possible", (double)options->bn_momentum);
+        return cnnvp_compiler_error(error, "batch norm's momentum %g: 0 to 1 is possible",
+                                    (double)options->bn_momentum);
     if (options->epochs == 0)
         return cnnvp_compiler_error(error, "0 epochs: 1 or more are needed");
     if (options->dataset == NULL)
@@ -437,10 +439,11 @@ cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform
         result = trainer->state != NULL ? put_state(trainer, platform, error)
                                         : cnnvp_train_put_weights(&source, platform, error);
         if (result == CNNVP_DONE)
-            result = put_dataset(trainer, trainer->options.dataset, trainer->images, &header->training, platform, error);
+            result =
+                put_dataset(trainer, trainer->options.dataset, trainer->images, &header->training, platform, error);
         if (result == CNNVP_DONE && trainer->evaluation != 0)
-            result = put_dataset(trainer, trainer->options.evaluation, trainer->evaluation, &header->evaluation, platform,
-                                 error);
+            result = put_dataset(trainer, trainer->options.evaluation, trainer->evaluation, &header->evaluation,
+                                 platform, error);
     }
     trainer->next_step = header->first_step;
     trainer->evaluates = trainer->marked = 0;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guest software of the training engine (S001). From below: train_chip.c (buffer halves and transfers), the layer functions
- * train_product.c (forward and error), train_gradient.c (gradient and update), train_post.c (statistics, batch norm, ReLU,
- * quantiser, pool, both ways), train_run.c (the schedule and the application). All push instruction words; nothing but the end
- * of a step waits. Which words are pushed depends on the image and the order of images, never on values.
+ * Guest software of the training engine (S001). From below: train_chip.c (buffer halves and transfers), the layer
+ * functions train_product.c (forward and error), train_gradient.c (gradient and update), train_post.c (statistics,
+ * batch norm, ReLU, quantiser, pool, both ways), train_run.c (the schedule and the application). All push instruction
+ * words; nothing but the end of a step waits. Which words are pushed depends on the image and the order of images,
+ * never on values.
  */
 #ifndef CNNVP_GUEST_TRAIN_H
 #define CNNVP_GUEST_TRAIN_H
@@ -115,8 +116,8 @@ void cnnvp_train_clear_held(struct cnnvp_guest *guest, enum cnnvp_train_module m
 /* Image `index` of the batch in work: its number in the data set. */
 uint32_t cnnvp_train_number(const struct cnnvp_guest *guest, uint32_t index);
 
-/* Images x channels x rows of a map: activations that enter layer `layer`, which may be the data set's. Mantissas to the start
- * of an input half, exponents behind them, at the returned address. */
+/* Images x channels x rows of a map: activations that enter layer `layer`, which may be the data set's. Mantissas to
+ * the start of an input half, exponents behind them, at the returned address. */
 struct cnnvp_train_cut {
     uint32_t image, images;
     uint32_t channel, channels;

@@ -156,7 +156,8 @@ static struct cnnvp_train_box map_box(const struct cnnvp_guest *guest, const str
 }
 
 static void load_exponents(struct cnnvp_guest *guest, const struct map *map, uint32_t image,
-                           const struct cnnvp_train_cut *cut, enum cnnvp_train_buffer buffer, uint32_t half, uint32_t at)
+                           const struct cnnvp_train_cut *cut, enum cnnvp_train_buffer buffer, uint32_t half,
+                           uint32_t at)
 {
     const uint32_t block = map->block;
     const uint32_t first = block == CNNVP_TRAIN_BY_IMAGE ? image : block == CNNVP_TRAIN_BY_CHANNEL ? cut->channel : 0;

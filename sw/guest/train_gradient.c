@@ -2,8 +2,8 @@
 /*
  * Gradients and updates (S001 D-emb grad-1 to grad-7): for each group of activation channels, for each group of error
  * channels, images innermost; results are added up in one half of the intermediate buffer. Meanwhile the weights to be
- * updated, and their velocities, come into the idle half; they are updated there and go back. When all are, the copy that
- * computes, in block floating point, is made from them.
+ * updated, and their velocities, come into the idle half; they are updated there and go back. When all are, the copy
+ * that computes, in block floating point, is made from them.
  *
  * The update of a tile is pushed behind the loads of the next one, its stores behind that one's first calculation.
  */
@@ -370,38 +370,69 @@ static struct cnnvp_train_box rows_box(uint32_t address, uint32_t row, uint32_t 
     return (struct cnnvp_train_box){address + first * row, row, rows, row, 1, 0};
 }
 
+/* Rows of a copy in a half, on their way. */
+struct piece {
+    uint32_t row, rows, half;
+};
+
+static uint32_t piece_address(const struct copy *copy, const struct piece *piece)
+{
+    return cnnvp_train_region(piece->rows * copy->values * SUM_BYTES);
+}
+
 /* Rows go side by side through the sets of the module, as images would. */
+static void quantise_piece(const struct work *work, const struct copy *copy, const struct piece *piece, uint32_t sets)
+{
+    const struct cnnvp_train_image *image = work->guest->train.image;
+    const uint32_t of_set = piece->rows / sets;
+    const struct cnnvp_tpost post = {
+        .in_image_stride = of_set * copy->values,
+        .images = sets,
+        .channels = of_set,
+        .size = cnnvp_train_pack(copy->kernel, copy->values / copy->kernel),
+        .out_addr = piece_address(copy, piece),
+        .out_image_stride = of_set * copy->values,
+        .block = CNNVP_TRAIN_HELD | (image->held_exponents + (copy->by_channel ? piece->row : 0)),
+        .block_strides = copy->by_channel ? cnnvp_train_pack(of_set, 1) : 0,
+        .format = cnnvp_train_format(work->guest),
+        .seed = copy->seed,
+        .first = piece->row * copy->values,
+        .tensor_image_stride = of_set * copy->values,
+    };
+    cnnvp_train_push(work->guest, CNNVP_OPCODE_tpost, 1u << CNNVP_STATUS_tpost_fp32, middle(piece->half),
+                     CNNVP_TRAIN_BASE_POST, &post, sizeof post);
+}
+
+static void store_piece(const struct work *work, const struct copy *copy, const struct piece *piece)
+{
+    const struct cnnvp_train_box to =
+        rows_box(copy->to, copy->values * work->guest->train.image->value_bytes, piece->row, piece->rows);
+    if (piece->rows != 0)
+        cnnvp_train_put(work->guest, piece->half, piece_address(copy, piece), &to);
+}
+
+/* A piece is stored behind the load of the next one. */
 static void quantise_rows(const struct work *work, const struct copy *copy)
 {
     const struct cnnvp_train_image *image = work->guest->train.image;
-    uint32_t rows;
-    for (uint32_t row = 0; row < copy->rows; row += rows) {
-        rows = cnnvp_train_smaller(copy->rows_at_once, copy->rows - row);
-        const uint32_t sets = rows >= image->arrays ? image->arrays : 1u;
-        rows -= rows % sets;
-        const uint32_t half = cnnvp_train_next(work->guest, CNNVP_TRAIN_MIDDLE);
-        const uint32_t at = cnnvp_train_region(rows * copy->values * SUM_BYTES);
-        const struct cnnvp_train_box from = rows_box(copy->from, copy->values * SUM_BYTES, row, rows);
-        const struct cnnvp_train_box to = rows_box(copy->to, copy->values * image->value_bytes, row, rows);
-        const struct cnnvp_tpost post = {
-            .in_image_stride = rows / sets * copy->values,
-            .images = sets,
-            .channels = rows / sets,
-            .size = cnnvp_train_pack(copy->kernel, copy->values / copy->kernel),
-            .out_addr = at,
-            .out_image_stride = rows / sets * copy->values,
-            .block = CNNVP_TRAIN_HELD | (image->held_exponents + (copy->by_channel ? row : 0)),
-            .block_strides = copy->by_channel ? cnnvp_train_pack(rows / sets, 1) : 0,
-            .format = cnnvp_train_format(work->guest),
-            .seed = copy->seed,
-            .first = row * copy->values,
-            .tensor_image_stride = rows / sets * copy->values,
-        };
-        cnnvp_train_load(work->guest, CNNVP_TRAIN_MIDDLE, half, 0, &from);
-        cnnvp_train_push(work->guest, CNNVP_OPCODE_tpost, 1u << CNNVP_STATUS_tpost_fp32, middle(half),
-                         CNNVP_TRAIN_BASE_POST, &post, sizeof post);
-        cnnvp_train_put(work->guest, half, at, &to);
+    struct piece before = {.rows = 0};
+    for (uint32_t row = 0; row < copy->rows;) {
+        struct piece piece = {.row = row, .rows = cnnvp_train_smaller(copy->rows_at_once, copy->rows - row)};
+        const uint32_t sets = piece.rows >= image->arrays ? image->arrays : 1u;
+        piece.rows -= piece.rows % sets;
+        piece.half = cnnvp_train_next(work->guest, CNNVP_TRAIN_MIDDLE);
+        const struct cnnvp_train_box from = rows_box(copy->from, copy->values * SUM_BYTES, row, piece.rows);
+        if (image->output_halves == 1u) {
+            store_piece(work, copy, &before);
+            before.rows = 0;
+        }
+        cnnvp_train_load(work->guest, CNNVP_TRAIN_MIDDLE, piece.half, 0, &from);
+        store_piece(work, copy, &before);
+        quantise_piece(work, copy, &piece, sets);
+        before = piece;
+        row += piece.rows;
     }
+    store_piece(work, copy, &before);
 }
 
 static void hold_exponents(const struct work *work, uint32_t entry, uint32_t entries, uint32_t address)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What S001's multi-function module does with whole maps, forward and backward, batch by batch (Part B 1-27): the statistics
- * are complete, coefficients and exponents follow from them, then every tile is brought back from memory and goes
- * through batch norm, ReLU, quantiser and pool, or the other way.
+ * What S001's multi-function module does with whole maps, forward and backward, batch by batch (Part B 1-27): the
+ * statistics are complete, coefficients and exponents follow from them, then every tile is brought back from memory and
+ * goes through batch norm, ReLU, quantiser and pool, or the other way.
  *
- * Entries of the max-min buffer: a layer with batch norm has its extremes in 0 .. co - 1 and other ones, of errors or of
- * images, from co on; one without has what decides its exponents from 0 on. Exponents are held behind all entries.
+ * Entries of the max-min buffer: a layer with batch norm has its extremes in 0 .. co - 1 and other ones, of errors or
+ * of images, from co on; one without has what decides its exponents from 0 on. Exponents are held behind all entries.
  */
 #include "train.h"
 
@@ -45,7 +45,9 @@ static struct cnnvp_train_box packed_box(const struct cnnvp_train_layer *layer, 
 
 static uint32_t held_exponents(const struct cnnvp_guest *guest, uint32_t block, const struct cnnvp_train_cut *cut)
 {
-    const uint32_t first = block == CNNVP_TRAIN_BY_IMAGE ? cut->image : block == CNNVP_TRAIN_BY_CHANNEL ? cut->channel : 0;
+    const uint32_t first = block == CNNVP_TRAIN_BY_IMAGE     ? cut->image
+                           : block == CNNVP_TRAIN_BY_CHANNEL ? cut->channel
+                                                             : 0;
     return CNNVP_TRAIN_HELD | (guest->train.image->held_exponents + first);
 }
 
@@ -168,7 +170,8 @@ static void store_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer
     if (guest->train.step == CNNVP_TRAIN_NO_STEP)
         return;
     if (layer->relu) {
-        const struct cnnvp_train_box mask = packed_box(layer, cut, layer->positive, packed_bytes(layer->ho * layer->wo, 1));
+        const struct cnnvp_train_box mask =
+            packed_box(layer, cut, layer->positive, packed_bytes(layer->ho * layer->wo, 1));
         cnnvp_train_put(guest, half, places.mask, &mask);
     }
     if (layer->pool) {
@@ -396,11 +399,13 @@ static void load_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, places.x, &x);
     }
     if (layer->relu) {
-        const struct cnnvp_train_box mask = packed_box(layer, cut, layer->positive, packed_bytes(layer->ho * layer->wo, 1));
+        const struct cnnvp_train_box mask =
+            packed_box(layer, cut, layer->positive, packed_bytes(layer->ho * layer->wo, 1));
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, places.mask, &mask);
     }
     if (layer->pool) {
-        const struct cnnvp_train_box ids = packed_box(layer, cut, layer->positions, packed_bytes(layer->ph * layer->pw, 2));
+        const struct cnnvp_train_box ids =
+            packed_box(layer, cut, layer->positions, packed_bytes(layer->ph * layer->pw, 2));
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, places.ids, &ids);
     }
 }
@@ -483,7 +488,8 @@ static void sweep_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer
         store_back(guest, layer, &before, half_before);
 }
 
-/* Exponents of the errors. Standard batch norm's backward does not map extremes, and blocks of images need their own. */
+/* Exponents of the errors. Standard batch norm's backward does not map extremes, and blocks of images need their own.
+ * */
 static void choose_back_exponents(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer, int last)
 {
     const uint32_t block = layer->block;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Forward and error: sums of products of a map's channels with kernels, group of images by group of images, in one of two
- * orders (Part B 1-3):
+ * Forward and error: sums of products of a map's channels with kernels, group of images by group of images, in one of
+ * two orders (Part B 1-3):
  *
  *   kernel    for each tile of results, for each slice of channels: the sums stay in the intermediate buffer
  *   channel   for each channel, for each tile of results: the sums go to memory and come back (S001)

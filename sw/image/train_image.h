@@ -4,8 +4,8 @@
  * (S001). It stands where the network image stands (CNNVP_IMAGE_ADDRESS) and is told from it by its magic number. The
  * same guest program runs both.
  *
- * All members are 32-bit little-endian; addresses are absolute bytes; regions start on 64-byte boundaries. Mantissas take
- * 1 byte, 4 where the engine's have more than 8 bits ("value bytes"). 32-bit intermediates are integer sums with a
+ * All members are 32-bit little-endian; addresses are absolute bytes; regions start on 64-byte boundaries. Mantissas
+ * take 1 byte, 4 where the engine's have more than 8 bits ("value bytes"). 32-bit intermediates are integer sums with a
  * 16-bit scale, or binary32.
  */
 #ifndef CNNVP_TRAIN_IMAGE_H
@@ -47,7 +47,7 @@ struct cnnvp_train_images {
     uint32_t mantissas;
     uint32_t exponents;      /* bytes: one; one an image; one a channel */
     uint32_t labels;         /* uint32 each; 0: none */
-    uint32_t results;        /* records of the output data buffer, see below: of an evaluation all, of training a step's */
+    uint32_t results;        /* records of the output data buffer, see below: all, or a step's */
     uint32_t outputs;        /* binary32 [image][class] of the last layer, before a softmax; 0: not kept */
 };
 
@@ -66,8 +66,8 @@ struct cnnvp_train_master {
 enum cnnvp_train_op { CNNVP_TRAIN_CONV = 0, CNNVP_TRAIN_FC = 1 };
 
 /*
- * Tiles. A tile's edges are multiples of the engine's (32 kernels, 4 channels in gradients), or the rest; rows are those
- * of the result (gradient: of the error).
+ * Tiles. A tile's edges are multiples of the engine's (32 kernels, 4 channels in gradients), or the rest; rows are
+ * those of the result (gradient: of the error).
  */
 struct cnnvp_train_tiles {
     uint32_t in;     /* channels of the first operand in a slice */
@@ -90,7 +90,8 @@ struct cnnvp_train_layer {
     uint32_t relu;
     uint32_t pool;           /* 1: 2x2 maxima */
     uint32_t epsilon;        /* of batch norm, binary32 */
-    uint32_t block;          /* enum cnnvp_train_image_block of `in` and `error`: fully connected layers take no blocks of channels */
+    uint32_t block;          /* enum cnnvp_train_image_block of `in` and `error`: fully connected layers take no blocks
+                                of channels */
     uint32_t out_block;      /* of what the layer above reads */
     struct cnnvp_train_tiles forward, backward, gradient;
     struct cnnvp_train_tiles post, back_tiles; /* post-processing, whole maps: `out` channels, `images` */
@@ -101,8 +102,10 @@ struct cnnvp_train_layer {
     uint32_t positive;       /* 0/1 matrix: a bit a value, each map filled to 16 bits */
     uint32_t positions;      /* position matrix: two bits a value behind the pool, each map filled to 16 bits */
     struct cnnvp_train_bfp error;   /* loss by sums [image][co][ho][wo] */
-    uint32_t back;           /* 32 bits [image][co][ph][pw]: loss by what is behind the pool, as the layer above gives it */
-    uint32_t norm_entries;   /* entries of the batch norm buffer, CNNVP_TRAIN_NORM_BYTES a channel; gamma and beta are there */
+    uint32_t back;           /* 32 bits [image][co][ph][pw]: loss by what is behind the pool, as the layer above gives
+                                it */
+    uint32_t norm_entries;   /* entries of the batch norm buffer, CNNVP_TRAIN_NORM_BYTES a channel; gamma and beta are
+                                there */
     uint32_t extreme_entries; /* of the max-min buffer, CNNVP_TRAIN_EXTREME_BYTES a channel; with batch norm */
     struct cnnvp_train_bfp weights; /* [co][ci][ky][kx] */
     struct cnnvp_train_master master; /* the same order; CNNVP_TRAIN_NARROW: values are scratch memory of a step */
@@ -149,7 +152,7 @@ struct cnnvp_train_image {
     uint32_t arrays;         /* images of a group */
     uint32_t mantissa_bits;
     uint32_t value_bytes;    /* of a mantissa: 1 or 4 */
-    uint32_t held_scale;     /* bytes in the max-min buffer, behind all entries: scale of forward sums and of gradients, */
+    uint32_t held_scale;     /* bytes in the max-min buffer, behind all entries: scale of forward and gradients, */
     uint32_t held_back;      /* of error sums, */
     uint32_t held_exponents; /* and the exponents of a tensor */
     uint32_t classes;
@@ -171,8 +174,8 @@ struct cnnvp_train_image {
     struct cnnvp_train_images evaluation; /* count 0: none */
 };
 
-/* Seed of a quantisation's stochastic rounding: order never matters, and a resumed run draws the same numbers. Weights and
- * biases have the number of the step that is the first to use them. */
+/* Seed of a quantisation's stochastic rounding: order never matters, and a resumed run draws the same numbers. Weights
+ * and biases have the number of the step that is the first to use them. */
 static inline uint32_t cnnvp_train_seed(uint64_t seed, uint32_t step, uint32_t layer, enum cnnvp_train_what what)
 {
     return (uint32_t)cnnvp_round_random(cnnvp_round_random(seed, step), (uint64_t)layer * 4u + (uint64_t)what);

@@ -167,7 +167,8 @@ void session_close(struct session *session)
 struct cnnvp_array session_tensor(struct session *session, size_t layer, enum cnnvp_train_tensor tensor)
 {
     struct cnnvp_array values;
-    if (cnnvp_trainer_tensor(session->trainer, session->platform, layer, tensor, &values, &session->error) != CNNVP_DONE)
+    if (cnnvp_trainer_tensor(session->trainer, session->platform, layer, tensor, &values, &session->error) !=
+        CNNVP_DONE)
         fail_msg("%s", session->error.text);
     return values;
 }

@@ -215,7 +215,8 @@ static void test_orders(void **state)
     struct outcome channel = outcome_of(&setup);
     assert_same_results(&kernel, &channel);
     assert_accounts(&channel);
-    assert_int_equal(sum(&kernel, "conv", "forward", "compute_cycles"), sum(&channel, "conv", "forward", "compute_cycles"));
+    assert_int_equal(sum(&kernel, "conv", "forward", "compute_cycles"),
+                     sum(&channel, "conv", "forward", "compute_cycles"));
     /* 16 channels: 15 times more the sums go to memory and come back, of 10 images and the evaluation's 6. */
     const uint64_t sums = (10 + 6) * 32 * 4 * 4 * 4;
     assert_int_equal(conv2(&channel, "dram_write_bytes") - conv2(&kernel, "dram_write_bytes"), 15 * sums);
@@ -339,7 +340,8 @@ static struct session_setup odd(const char *network)
 static void test_odd_tiles(void **state)
 {
     (void)state;
-    static const char *const sets[] = {"input_buffer.size=800", "weight_buffer.size=1200", "intermediate_buffer.size=48KiB"};
+    static const char *const sets[] = {"input_buffer.size=800", "weight_buffer.size=1200",
+                                       "intermediate_buffer.size=48KiB"};
     char name[64];
     odd_write(name, 0);
     struct session_setup setup = odd(name);
@@ -548,7 +550,8 @@ int main(void)
         cmocka_unit_test(test_vgg16_cycles),  cmocka_unit_test(test_lenet5_cycles), cmocka_unit_test(test_orders),
         cmocka_unit_test(test_core_and_host), cmocka_unit_test(test_quantum),       cmocka_unit_test(test_timing_only),
         cmocka_unit_test(test_cycle_stepped), cmocka_unit_test(test_buffers),       cmocka_unit_test(test_learns),
-        cmocka_unit_test(test_odd_tiles),     cmocka_unit_test(test_odd_gradient),  cmocka_unit_test(test_resume),        cmocka_unit_test(test_foreign_states), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_odd_tiles),     cmocka_unit_test(test_odd_gradient),  cmocka_unit_test(test_resume),
+        cmocka_unit_test(test_foreign_states), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
