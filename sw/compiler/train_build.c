@@ -161,12 +161,13 @@ static cnnvp_result place_held(struct builder *b)
     }
     const uint64_t room = b->target->max_min / 4u * 4u;
     const uint64_t held = (exponents + 3u) / 4u * 4u + 8u;
-    if (entries * CNNVP_TRAIN_EXTREME_BYTES + held > room)
+    const unsigned long long needed_bytes = entries * CNNVP_TRAIN_EXTREME_BYTES + held;
+    if (needed_bytes > room)
         return cnnvp_compiler_error(b->error,
                                     "%s: %llu extremes and %llu exponents at once do not fit into max_min_buffer; use "
                                     "max_min_buffer.size=%llu or more",
                                     b->graph->file, (unsigned long long)entries, (unsigned long long)exponents,
-                                    (unsigned long long)(entries * CNNVP_TRAIN_EXTREME_BYTES + held));
+                                    needed_bytes);
     struct cnnvp_train_image *header = &b->build->header;
     header->held_scale = (uint32_t)(room - held);
     header->held_back = header->held_scale + 4u;
