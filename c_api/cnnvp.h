@@ -253,6 +253,7 @@ struct cnnvp_network_options {
     uint64_t images;                       /* used when input is NULL; at least 1 */
     const struct cnnvp_array *calibration; /* NULL: the input */
     enum cnnvp_block_order block_order;    /* depth-first */
+    int (*stopped)(void); /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
 };
 
 /* Reads an ONNX file, checks it, chooses number formats from a float pass over the calibration data and plans it for the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Complete output files: buffered writing to FILE.tmp, rename at the end, no trace of it after an error. Devices, pipes and links
- * are written in place: renaming would put a plain file there. */
+/* Complete output files: buffered writing to FILE.PROCESS-NUMBER.tmp, which nobody else writes, rename at the end, no trace of
+ * it after an error. Devices, pipes and links are written in place: renaming would put a plain file there. */
 #include "output_file.h"
 
 #include <errno.h>
@@ -61,27 +61,42 @@ cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)
     return closed ? CNNVP_BAD_INPUT : CNNVP_DONE;
 }
 
+/* Opens a file of a name that is not there yet: two runs with one output do not meet, and neither meets what a run that was
+ * killed has left. */
+static int open_temporary(cnnvp_output *output)
+{
+    enum { MOST = 1000 };
+    const size_t room = strlen(output->name) + sizeof ".18446744073709551615-1000.tmp";
+
+    output->temporary = malloc(room);
+    if (!output->temporary) {
+        errno = ENOMEM;
+        return -1;
+    }
+    for (int number = 0; number < MOST; number++) {
+        snprintf(output->temporary, room, "%s.%lld-%d.tmp", output->name, (long long)getpid(), number);
+        const int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
+        if (descriptor >= 0 || errno != EEXIST)
+            return descriptor;
+    }
+    return -1;
+}
+
 cnnvp_result cnnvp_output_new(const char *file, cnnvp_output **output, struct cnnvp_error *error)
 {
-    static const char suffix[] = ".tmp";
     cnnvp_output *made = calloc(1, sizeof *made);
-    size_t length = strlen(file);
 
     *output = NULL;
     if (!made)
         return refuse(error, CNNVP_FAILED, file, strerror(ENOMEM));
     made->descriptor = -1;
     made->name = strdup(file);
-    if (is_special(file)) {
-        if (made->name)
-            made->descriptor = open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    } else if (made->name && (made->temporary = malloc(length + sizeof suffix)) != NULL) {
-        memcpy(made->temporary, file, length);
-        memcpy(made->temporary + length, suffix, sizeof suffix);
-        made->descriptor = open(made->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, MODE);
-    } else {
+    if (!made->name)
         errno = ENOMEM;
-    }
+    else if (is_special(file))
+        made->descriptor = open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    else
+        made->descriptor = open_temporary(made);
     if (made->descriptor < 0) {
         cnnvp_result result = refuse(error, CNNVP_FAILED, file, strerror(errno));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file that appears under its name only when it is complete: written as FILE.tmp, then renamed. */
+/* A file that appears under its name only when it is complete: written under a name of its own, then renamed. */
 #ifndef CNNVP_PLATFORM_OUTPUT_FILE_H
 #define CNNVP_PLATFORM_OUTPUT_FILE_H
 

@@ -177,6 +177,33 @@ static cnnvp_result read_arrays(struct run *run)
     return result;
 }
 
+static cnnvp_result write_statistics(struct run *run, int partial)
+{
+    struct cnnvp_error error = {""};
+    cnnvp_result written = cli_statistics(&run->options->platform, run->platform, partial, &run->json);
+    if (written == CNNVP_DONE && run->options->report)
+        written = cli_write_file(run->options->report_stats, run->json, strlen(run->json));
+    if (written == CNNVP_DONE && run->options->csv)
+        written = cli_report(cnnvp_layers_csv(run->json, run->options->csv, &error), &error);
+    return written;
+}
+
+/* The user has given up before anything was simulated: statistics of nothing, marked as such. */
+static cnnvp_result give_up(struct run *run)
+{
+    const struct cnnvp_work_info work = {.struct_size = sizeof work, .command = "run",
+                                         .seed = run->options->platform.seed};
+    cli_message("interrupted before the simulation began");
+    cnnvp_result result = CNNVP_DONE;
+    if (run->platform == NULL)
+        result = cli_platform_open(&run->options->platform, run->config, run->options->network.timing_only, &run->platform);
+    if (result == CNNVP_DONE && run->network == NULL)
+        result = cnnvp_platform_describe_work(run->platform, &work);
+    if (result == CNNVP_DONE)
+        (void)write_statistics(run, 1);
+    return CNNVP_FAILED;
+}
+
 static cnnvp_result plan(struct run *run)
 {
     const struct run_options *options = run->options;
@@ -194,34 +221,29 @@ static cnnvp_result plan(struct run *run)
         .input = options->input ? &run->input : NULL,
         .images = options->images ? options->images : 1,
         .calibration = options->calibration ? &run->calibration : NULL,
+        .stopped = cli_was_interrupted,
     };
     cnnvp_result result = cnnvp_network_new(options->file, run->config, &network_options, &run->network, &error);
-    return cli_report(result, &error);
+    return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
 }
 
 static cnnvp_result simulate(struct run *run)
 {
-    const struct cli_platform_options *platform = &run->options->platform;
     struct cnnvp_error error = {""};
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
-    cnnvp_result result = cli_platform_open(platform, run->config, run->options->network.timing_only, &run->platform);
+    cnnvp_result result =
+        cli_platform_open(&run->options->platform, run->config, run->options->network.timing_only, &run->platform);
     if (result != CNNVP_DONE)
         return result;
     result = cnnvp_network_load(run->network, run->platform, &error);
     if (result != CNNVP_DONE)
         return cli_report(result, &error);
-    if (cli_was_interrupted()) {
-        cli_message("interrupted before the simulation began");
-        return CNNVP_FAILED;
-    }
+    if (cli_was_interrupted())
+        return give_up(run);
     result = cnnvp_platform_run(run->platform, &end);
     if (result != CNNVP_DONE)
         cli_report_end(&end);
-    cnnvp_result written = cli_statistics(platform, run->platform, result != CNNVP_DONE, &run->json);
-    if (written == CNNVP_DONE && run->options->report)
-        written = cli_write_file(run->options->report_stats, run->json, strlen(run->json));
-    if (written == CNNVP_DONE && run->options->csv)
-        written = cli_report(cnnvp_layers_csv(run->json, run->options->csv, &error), &error);
+    const cnnvp_result written = write_statistics(run, result != CNNVP_DONE);
     return result != CNNVP_DONE ? result : written;
 }
 
@@ -323,8 +345,8 @@ static int command(int argc, char **argv)
     };
     struct run_options chosen = {.network = {.block = 8, .rounding = CNNVP_ROUND_NEAREST}};
     struct run run = {.options = &chosen};
-    cli_parse(&argp, "cnnvp run", 0, argc, argv, &chosen);
     cli_catch_signals();
+    cli_parse(&argp, "cnnvp run", 0, argc, argv, &chosen);
     int status = (int)open_report(&chosen);
     if (status == CNNVP_DONE)
         status = (int)run_network(&run);

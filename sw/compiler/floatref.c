@@ -433,6 +433,6 @@ void cnnvp_floatref_image(struct cnnvp_floatref *run, const float *input)
 {
     const struct cnnvp_graph *graph = run->graph;
     memcpy(run->data[graph->input], input, cnnvp_graph_words(&graph->tensors[graph->input]) * sizeof *input);
-    for (size_t i = 0; i < graph->layer_count; ++i)
+    for (size_t i = 0; i < graph->layer_count && (run->stopped == NULL || !run->stopped()); ++i)
         run_layer(run, i);
 }

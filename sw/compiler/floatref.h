@@ -25,6 +25,7 @@ struct cnnvp_floatref {
     struct cnnvp_norm_max *norm_max; /* one for each layer, over all images so far */
     const struct cnnvp_float_kernels *kernels;
     struct cnnvp_float_scratch scratch;
+    int (*stopped)(void); /* asked before each layer: not 0 leaves the rest of an image out; NULL: never */
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run,

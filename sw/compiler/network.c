@@ -53,15 +53,22 @@ cnnvp_result cnnvp_network_file_hash(const char *file, uint64_t *hash, struct cn
 }
 
 /* Runs the images in float and keeps the largest magnitudes. */
-static cnnvp_result calibrate(struct cnnvp_graph *graph, const float *images, uint64_t count, struct cnnvp_error *error)
+static cnnvp_result calibrate(struct cnnvp_graph *graph, const float *images, uint64_t count, int (*stopped)(void),
+                              struct cnnvp_error *error)
 {
     struct cnnvp_floatref run;
     const cnnvp_result result = cnnvp_floatref_new(graph, &run, error);
     if (result != CNNVP_DONE)
         return result;
     const size_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    run.stopped = stopped;
     for (uint64_t image = 0; image < count; ++image) {
         cnnvp_floatref_image(&run, images + image * words);
+        if (stopped != NULL && stopped()) {
+            cnnvp_floatref_clear(&run);
+            (void)cnnvp_compiler_error(error, "%s: interrupted", graph->file);
+            return CNNVP_FAILED;
+        }
         for (size_t t = 0; t < graph->tensor_count; ++t) {
             struct cnnvp_graph_tensor *tensor = &graph->tensors[t];
             const float largest =
@@ -78,6 +85,26 @@ static cnnvp_result calibrate(struct cnnvp_graph *graph, const float *images, ui
         graph->layers[i].offset_max = run.norm_max[i].offset;
     }
     cnnvp_floatref_clear(&run);
+    return CNNVP_DONE;
+}
+
+/* Windows of pools need no bytes of the file: what would run for hours is refused. Taps of all pools and images. */
+#define POOL_TAPS_MAX (UINT64_C(1) << 37)
+
+static cnnvp_result check_pools(const struct cnnvp_graph *graph, uint64_t images, struct cnnvp_error *error)
+{
+    uint64_t taps = 0;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (layer->op != CNNVP_OP_POOL)
+            continue;
+        /* Below 2^31 results of 2^30 taps each. */
+        taps += cnnvp_graph_words(&graph->tensors[layer->out]) * ((uint64_t)layer->kx * layer->ky);
+        if (taps > POOL_TAPS_MAX / images)
+            return cnnvp_compiler_error(error, "%s: node \"%s\" (%s): windows of %u x %u at so many places are more than "
+                                               "2^37 comparisons or additions; use --timing-only or fewer images",
+                                        graph->file, layer->name, layer->op_type, layer->ky, layer->kx);
+    }
     return CNNVP_DONE;
 }
 
@@ -149,6 +176,8 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
     network->images = (uint32_t)images;
     if (!options->timing_only)
         result = check_plan(network, options, error);
+    if (result == CNNVP_DONE && !options->timing_only)
+        result = check_pools(graph, images, error);
     if (result != CNNVP_DONE)
         return result;
     uint64_t calibration_images = images;
@@ -157,7 +186,8 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
         result = cnnvp_network_images(graph, options->calibration, "the calibration",
                                       input != NULL ? &calibration : NULL, &calibration_images, error);
     if (result == CNNVP_DONE && !options->timing_only)
-        result = calibrate(graph, calibration != NULL ? calibration : network->input, calibration_images, error);
+        result = calibrate(graph, calibration != NULL ? calibration : network->input, calibration_images, options->stopped,
+                           error);
     free(calibration);
     if (result == CNNVP_DONE)
         cnnvp_formats_choose(graph, network->target.acc_bits);

@@ -54,6 +54,9 @@ absent labelled.npy
 timeout 60 "$CNNVP" run "$SOURCE/tests/fuzz/corpus/onnx/huge.onnx" -s dram.size=4MiB >out 2>err
 [ $? -eq 2 ] || fail "the plan was not checked first"
 grep -q dram.size err || fail "no message about the plan"
+timeout 60 "$CNNVP" run "$SOURCE/tests/fuzz/corpus/onnx/huge.onnx" >out 2>err
+[ $? -eq 2 ] || fail "10^13 comparisons were begun"
+grep -q '(MaxPool): windows of' err || fail "no message about the comparisons"
 
 # Names that are empty.
 refused 2 "the name of a preset" check ''
@@ -78,5 +81,35 @@ for signal in INT TERM; do
     grep -q '^cnnvp: interrupted' err || fail "no message after SIG$signal: $(cat err)"
     absent stopped.npy stopped
 done
+# At any time: before there is a handler nothing is written; afterwards the statistics are whole and say what they are.
+for delay in 0.001 0.002 0.003 0.004 0.005 0.006 0.008 0.01 0.02 0.05 0.1 0.2; do
+    rm -f early.json
+    "$CNNVP" run "$network" -n 3000 -q --stats early.json --trace early.vcd -o early.npy 2>err &
+    process=$!
+    sleep "$delay"
+    kill -s TERM $process
+    wait $process
+    status=$?
+    case $status in
+    143) absent early.json early.vcd early.npy ;;
+    1)
+        absent early.npy
+        grep -q '"partial": true' early.json || fail "statistics after $delay s are not marked"
+        grep -q '^cnnvp: interrupted' err || fail "no message after $delay s: $(cat err)"
+        ;;
+    *) fail "status $status when stopped after $delay s" ;;
+    esac
+done
+
+# Two runs that write one file, and what a killed run has left: one whole file at the end.
+"$CNNVP" run "$network" -q -o alone.npy || fail "the run alone"
+echo left >shared.npy.tmp
+"$CNNVP" run "$network" -q -o shared.npy &
+first=$!
+"$CNNVP" run "$network" -q -o shared.npy || fail "one of two runs"
+wait $first || fail "the other of two runs"
+cmp -s alone.npy shared.npy || fail "two runs made another file than one"
+rm shared.npy.tmp
+[ "$(echo shared.npy*)" = shared.npy ] || fail "left behind: $(echo shared.npy*)"
 
 finish

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the importer cannot do, with one line that names the node and says why; and that it loops and asks for nothing before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "onnx_builder.h"
+#include "onnx_import.h"
+
+static const int64_t maps[4] = {-1, 4, 6, 6};
+static const float tenth = 0.1f;
+static const float zero = 0.0f;
+
+static void begin(struct builder *builder, const char *input, size_t rank, const int64_t *dims)
+{
+    builder_init(builder, 14);
+    builder_input(builder, input, rank, dims);
+    builder_output(builder, "y");
+}
+
+/* The import with and without weights fails alike, and its message holds the text. */
+static void must_fail(struct builder *builder, const char *text)
+{
+    size_t size;
+    char name[64];
+    uint8_t *bytes = builder_pack(builder, &size);
+    builder_write(bytes, size, name);
+    for (int weightless = 0; weightless < 2; ++weightless) {
+        struct cnnvp_graph graph;
+        struct cnnvp_error error = {""};
+        cnnvp_result result = cnnvp_onnx_import(name, weightless, &graph, &error);
+        if (result == CNNVP_DONE) {
+            result = cnnvp_graph_simplify(&graph, &error);
+            cnnvp_graph_clear(&graph);
+        }
+        assert_int_equal(result, CNNVP_BAD_INPUT);
+        if (strstr(error.text, text) == NULL)
+            fail_msg("\"%s\" is not in: %s", text, error.text);
+    }
+    (void)unlink(name);
+    free(bytes);
+    builder_free(builder);
+}
+
+static void quantised_tensors_stay_among_themselves(void **state)
+{
+    (void)state;
+    struct builder b;
+    begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    (void)builder_node(&b, "QuantizeLinear", "q", "x", "s", NULL, NULL);
+    (void)builder_node(&b, "Relu", "y", "q", NULL, NULL, NULL);
+    must_fail(&b, "node \"y\" (Relu): input \"q\" is quantised; a DequantizeLinear is needed in front");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    (void)builder_node(&b, "DequantizeLinear", "y", "x", "s", NULL, NULL);
+    must_fail(&b, "input \"x\" is not quantised; the result of a QuantizeLinear is needed");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &zero);
+    (void)builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL);
+    must_fail(&b, "a scale is 0; 1e-30 to 1e30 is possible");
+
+    const float scales[4] = {0.1f, 0.2f, 0.3f, 0.4f};
+    const int64_t four = 4;
+    begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 1, &four, scales);
+    (void)builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL);
+    must_fail(&b, "input \"s\" has 4 numbers; scales along an axis are known for weights");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    (void)builder_node(&b, "QuantizeLinear", "q", "x", "s", NULL, NULL);
+    (void)builder_node(&b, "Concat", "y", "q", "x", NULL, NULL);
+    must_fail(&b, "the inputs are not quantised alike");
+}
+
+static void dimensions_have_limits(void **state)
+{
+    (void)state;
+    struct builder b;
+    const int64_t five[5] = {-1, 2, 3, 4, 5};
+    begin(&b, "x", 5, five);
+    (void)builder_node(&b, "Relu", "y", "x", NULL, NULL, NULL);
+    must_fail(&b, "input \"x\" has 5 dimensions; (N, C, H, W), (N, C, W) or (N, features) is needed");
+
+    const int64_t shape[5] = {0, 2, 2, 6, 6};
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "s", 5, shape);
+    (void)builder_node(&b, "Reshape", "y", "x", "s", NULL, NULL);
+    must_fail(&b, "node \"y\" (Reshape): the shape has 5 dimensions; 2 to 4 are needed");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_node(&b, "MatMul", "y", "x", "x", NULL, NULL);
+    must_fail(&b, "node \"y\" (MatMul): input \"x\" depends on the network's input; a constant is needed");
+}
+
+/* One layer a group: a short file must not become a million of them. */
+static void layers_have_limits(void **state)
+{
+    (void)state;
+    struct builder b;
+    const int64_t wide[4] = {-1, 16384, 1, 1};
+    const int64_t weights[4] = {8192, 2, 1, 1};
+    begin(&b, "x", 4, wide);
+    (void)builder_random(&b, "w", 4, weights, 1.0f);
+    Onnx__NodeProto *node = builder_node(&b, "Conv", "y", "x", "w", NULL, NULL);
+    builder_int(&b, node, "group", 8192);
+    must_fail(&b, "8192 groups of 1 outputs would become too many layers; up to 4096");
+}
+
+static void parts_have_limits(void **state)
+{
+    (void)state;
+    struct builder b;
+    const int64_t reflect[8] = {0, 0, 6, 0, 0, 0, 0, 0};
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "p", 8, reflect);
+    builder_string(&b, builder_node(&b, "Pad", "y", "x", "p", NULL, NULL), "mode", "reflect");
+    must_fail(&b, "6 and 0 lines cannot be added to 6");
+
+    const int64_t away[8] = {0, 0, -4, 0, 0, 0, -2, 0};
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "p", 8, away);
+    (void)builder_node(&b, "Pad", "y", "x", "p", NULL, NULL);
+    must_fail(&b, "pads take all of dimension 2 away");
+
+    const int64_t border[8] = {0, 0, 1, 1, 0, 0, 1, 1};
+    const float lowest = -3.4e38f;
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "p", 8, border);
+    (void)builder_floats(&b, "v", 0, NULL, &lowest);
+    (void)builder_node(&b, "Pad", "q", "x", "p", "v", NULL);
+    (void)builder_node(&b, "Relu", "y", "q", NULL, NULL, NULL);
+    must_fail(&b, "padding with the lowest number is only known in front of one MaxPool");
+
+    const int64_t axis = 1, first = 0, end = 4, step = 2;
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "a", 1, &first);
+    (void)builder_int64s(&b, "e", 1, &end);
+    (void)builder_int64s(&b, "c", 1, &axis);
+    (void)builder_int64s(&b, "s", 1, &step);
+    Onnx__NodeProto *node = builder_node(&b, "Slice", "y", "x", "a", "e", "c");
+    char **inputs = builder_alloc(&b, 5 * sizeof *inputs);
+    memcpy(inputs, node->input, 4 * sizeof *inputs);
+    inputs[4] = builder_text(&b, "s");
+    node->input = inputs;
+    node->n_input = 5;
+    must_fail(&b, "a step of 2 channels is not known");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantised_tensors_stay_among_themselves),
+        cmocka_unit_test(dimensions_have_limits),
+        cmocka_unit_test(layers_have_limits),
+        cmocka_unit_test(parts_have_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
