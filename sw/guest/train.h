@@ -52,6 +52,7 @@ struct cnnvp_train_box {
     uint32_t row_stride; /* bytes, in memory */
     uint32_t planes;
     uint32_t plane_stride;
+    uint32_t features;   /* values of maps among it */
 };
 
 static inline uint32_t cnnvp_train_smaller(uint32_t a, uint32_t b)

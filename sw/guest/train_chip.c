@@ -31,6 +31,7 @@ static struct cnnvp_transfer transfer_of(const struct cnnvp_train_box *box, uint
         .planes = box->planes,
         .memory_plane_stride = box->plane_stride,
         .buffer_plane_stride = box->row * box->rows,
+        .feature_words = box->features,
     };
 }
 
@@ -47,7 +48,8 @@ void cnnvp_train_load(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer,
 
 void cnnvp_train_put(struct cnnvp_guest *guest, uint32_t half, uint32_t at, const struct cnnvp_train_box *box)
 {
-    const struct cnnvp_transfer transfer = transfer_of(box, at);
+    struct cnnvp_transfer transfer = transfer_of(box, at);
+    transfer.feature_words = 0; /* all of them leave */
     cnnvp_train_push(guest, CNNVP_OPCODE_store, (uint32_t)CNNVP_TRAIN_MIDDLE << CNNVP_STATUS_store_buffer,
                      cnnvp_train_bit(half, CNNVP_TRAIN_MIDDLE), CNNVP_TRAIN_BASE_STORE, &transfer, sizeof transfer);
 }
@@ -132,9 +134,10 @@ struct cnnvp_train_box cnnvp_train_sums_box(uint32_t address, uint32_t channels,
     const uint32_t row = width * SUM_BYTES;
     const uint32_t plane = height * row;
     const uint32_t at = address + (cut->image * channels + cut->channel) * plane + cut->row * row;
+    const uint32_t features = cut->images * cut->channels * cut->rows * width;
     if (cut->rows == height)
-        return (struct cnnvp_train_box){at, cut->channels * plane, cut->images, channels * plane, 1, 0};
-    return (struct cnnvp_train_box){at, cut->rows * row, cut->channels, plane, cut->images, channels * plane};
+        return (struct cnnvp_train_box){at, cut->channels * plane, cut->images, channels * plane, 1, 0, features};
+    return (struct cnnvp_train_box){at, cut->rows * row, cut->channels, plane, cut->images, channels * plane, features};
 }
 
 /* A map of mantissas in memory. */
@@ -150,9 +153,11 @@ static struct cnnvp_train_box map_box(const struct cnnvp_guest *guest, const str
     const uint32_t row = map->width * guest->train.image->value_bytes;
     const uint32_t plane = map->height * row;
     const uint32_t at = map->place.mantissas + (image * map->channels + cut->channel) * plane + cut->row * row;
+    const uint32_t image_stride = map->channels * plane;
+    const uint32_t features = cut->images * cut->channels * cut->rows * map->width;
     if (cut->rows == map->height)
-        return (struct cnnvp_train_box){at, cut->channels * plane, cut->images, map->channels * plane, 1, 0};
-    return (struct cnnvp_train_box){at, cut->rows * row, cut->channels, plane, cut->images, map->channels * plane};
+        return (struct cnnvp_train_box){at, cut->channels * plane, cut->images, image_stride, 1, 0, features};
+    return (struct cnnvp_train_box){at, cut->rows * row, cut->channels, plane, cut->images, image_stride, features};
 }
 
 static void load_exponents(struct cnnvp_guest *guest, const struct map *map, uint32_t image,

@@ -69,12 +69,12 @@ static struct cnnvp_train_box matrix_box(const struct work *work, const struct t
 {
     const uint32_t stride = work->layer->ci * work->taps * bytes;
     return (struct cnnvp_train_box){address + tile->out * stride + tile->in * work->taps * bytes,
-                                    tile->ins * work->taps * bytes, tile->outs, stride, 1, 0};
+                                    tile->ins * work->taps * bytes, tile->outs, stride, 1, 0, 0};
 }
 
 static struct cnnvp_train_box vector_box(const struct tile *tile, uint32_t address)
 {
-    return (struct cnnvp_train_box){address + tile->out * SUM_BYTES, tile->outs * SUM_BYTES, 1, 0, 1, 0};
+    return (struct cnnvp_train_box){address + tile->out * SUM_BYTES, tile->outs * SUM_BYTES, 1, 0, 1, 0, 0};
 }
 
 /* ---- weights on their way ---- */
@@ -86,7 +86,7 @@ static void decode(const struct work *work, const struct tile *tile, const struc
     const struct cnnvp_train_box box =
         matrix_box(work, tile, work->layer->weights.mantissas, image->value_bytes);
     const struct cnnvp_train_box of_blocks = {work->layer->weights.exponents + (by_channel ? tile->out : 0),
-                                              by_channel ? tile->outs : 1u, 1, 0, 1, 0};
+                                              by_channel ? tile->outs : 1u, 1, 0, 1, 0, 0};
     const struct cnnvp_tdecode descriptor = {
         .in_addr = places->narrow,
         .in_stride = tile->ins * work->taps,
@@ -367,7 +367,7 @@ struct copy {
 
 static struct cnnvp_train_box rows_box(uint32_t address, uint32_t row, uint32_t first, uint32_t rows)
 {
-    return (struct cnnvp_train_box){address + first * row, row, rows, row, 1, 0};
+    return (struct cnnvp_train_box){address + first * row, row, rows, row, 1, 0, 0};
 }
 
 /* Rows of a copy in a half, on their way. */

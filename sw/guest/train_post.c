@@ -40,7 +40,7 @@ static struct cnnvp_train_box packed_box(const struct cnnvp_train_layer *layer, 
                                          uint32_t address, uint32_t bytes)
 {
     return (struct cnnvp_train_box){address + (cut->image * layer->co + cut->channel) * bytes, cut->channels * bytes,
-                                    cut->images, layer->co * bytes, 1, 0};
+                                    cut->images, layer->co * bytes, 1, 0, 0};
 }
 
 static uint32_t held_exponents(const struct cnnvp_guest *guest, uint32_t block, const struct cnnvp_train_cut *cut)
@@ -290,7 +290,7 @@ static void load_labels(struct cnnvp_guest *guest, const struct cnnvp_train_cut 
 {
     for (uint32_t i = 0; i < cut->images; ++i) {
         const struct cnnvp_train_box box = {guest->train.data->labels + cnnvp_train_number(guest, cut->image + i) * 4u,
-                                            4, 1, 0, 1, 0};
+                                            4, 1, 0, 1, 0, 0};
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, at + i * 4u, &box);
     }
 }
@@ -340,7 +340,7 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
                      middle(half), CNNVP_TRAIN_BASE_HELD, &held, sizeof held);
     const uint32_t first = learns ? 0 : train->first;
     const struct cnnvp_train_box results = {train->data->results + (first + cut->image) * record, cut->images * record,
-                                            1, 0, 1, 0};
+                                            1, 0, 1, 0, 0};
     cnnvp_train_put(guest, half, records, &results);
     if (learns) {
         const struct cnnvp_train_box back = cnnvp_train_sums_box(layer->back, classes, 1, 1, cut);

@@ -254,8 +254,8 @@ static void push_bias(struct cnnvp_guest *guest, const struct product *product, 
     const uint32_t bytes = guest->train.image->value_bytes;
     struct slice slice = {.channels = 1, .rows = tile->cut.rows, .accumulate = 1};
     const struct cnnvp_train_box box = {layer->biases.mantissas + tile->cut.channel * bytes, tile->cut.channels * bytes,
-                                        1, 0, 1, 0};
-    const struct cnnvp_train_box exponent = {layer->biases.exponents, 1, 1, 0, 1, 0};
+                                        1, 0, 1, 0, 0};
+    const struct cnnvp_train_box exponent = {layer->biases.exponents, 1, 1, 0, 1, 0, 0};
     uint32_t half;
     slice.kernel_exponents = cnnvp_train_even(box.row);
     if (!cnnvp_train_find(guest, CNNVP_TRAIN_WEIGHT, box.address, cnnvp_train_pack(tile->cut.channels, 1), 0, &half)) {
