@@ -108,6 +108,7 @@ static void begin(const struct dram_queue *queue, struct dram_stream *stream, st
     if (!request)
         return;
     stream->arrival = request->scratch[DRAM_TIME];
+    stream->arrival_clock = stream->arrival / queue->timing.tck_ps;
     request->scratch[DRAM_TIME] = 0;
     point_at(queue, stream, request->address);
 }
@@ -169,16 +170,20 @@ static uint64_t entering(const struct dram_queue *queue, const struct dram_strea
     const uint32_t write = stream->op == CNNVP_WRITE;
     if (!stream->first || !cnnvp_dram_channel_room(&queue->channel[stream->place.channel], write))
         return DRAM_NEVER;
-    uint64_t clock = queue->clock;
-    if (write) { /* any number at one clock */
-        const uint64_t first = stream->arrival / queue->timing.tck_ps + 1u;
-        return first > clock ? first : clock;
+    /* Ends of bursts are whole clocks; a division here would be half of the time of a sweep over streams. */
+    uint64_t first = stream->arrival_clock;
+    if (!write) { /* writes: any number at one clock */
+        const uint32_t wanted = stream->first->outstanding;
+        const uint32_t most = wanted < DRAM_OUTSTANDING ? wanted : DRAM_OUTSTANDING;
+        if (stream->on_their_way >= most) {
+            const uint32_t index = stream->on_their_way - most;
+            if (index >= stream->end_count)
+                return DRAM_NEVER;
+            const uint64_t end = stream->ends[(stream->end_first + index) % DRAM_OUTSTANDING];
+            first = end > first ? end : first;
+        }
     }
-    const cnnvp_time sent = sendable(queue, stream);
-    if (sent == CNNVP_TIME_NEVER)
-        return DRAM_NEVER;
-    const uint64_t first = sent / queue->timing.tck_ps + 1u;
-    return first > clock ? first : clock;
+    return first + 1u > queue->clock ? first + 1u : queue->clock;
 }
 
 /* 1 if a burst of `a` goes before one of `b` that can enter at the same clock. */

@@ -35,6 +35,7 @@ struct dram_stream {
     uint64_t address;
     struct dram_place place;
     cnnvp_time arrival; /* of the first request */
+    uint64_t arrival_clock; /* the clock that it lies in */
     cnnvp_time taken;   /* when the last burst entered */
     uint64_t served;    /* number of the stream's last burst among all bursts */
     uint32_t initiator;

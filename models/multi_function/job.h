@@ -93,6 +93,9 @@ void cnnvp_job_scratch_free(struct cnnvp_job_scratch *scratch);
 /* Lays out the tile's arrays in the scratch. CNNVP_OK or CNNVP_E_NOMEM. */
 CNNVP_MUST_USE int cnnvp_job_reserve(struct cnnvp_job *job, struct cnnvp_job_scratch *scratch);
 
+/* Lets the tile use operands where they lie, where nothing is in the way: once they are borrowed. */
+void cnnvp_job_place(struct cnnvp_job *job);
+
 /* Fills the tile from the operands; returns sums that became the largest binary32. */
 uint64_t cnnvp_job_gather(const struct cnnvp_job *job);
 

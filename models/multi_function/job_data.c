@@ -16,6 +16,38 @@ void cnnvp_job_scratch_free(struct cnnvp_job_scratch *scratch)
     *scratch = (struct cnnvp_job_scratch){0};
 }
 
+/* ---- operands in place: a tile that lies in the intermediate buffer as the blocks take it needs no copy ---- */
+
+static bool is_contiguous(const struct cnnvp_job_operand *operand)
+{
+    return operand->rows == 1u || operand->stride == operand->row_values;
+}
+
+static bool overlap(const struct cnnvp_job_operand *a, const struct cnnvp_job_operand *b)
+{
+    return a->used && b->used && a->held == b->held && a->half == b->half &&
+           a->address < b->address + cnnvp_job_span(b) && b->address < a->address + cnnvp_job_span(a);
+}
+
+/* An update changes weights and velocities only, one by one: they may be changed where they are. */
+static bool updates_in_place(const struct cnnvp_job *job)
+{
+    const struct cnnvp_job_operand *weights = &job->operands[CNNVP_JOB_WEIGHTS];
+    const struct cnnvp_job_operand *velocities = &job->operands[CNNVP_JOB_VELOCITIES];
+    return job->tile.kind == CNNVP_TILE_UPDATE && is_contiguous(weights) && !overlap(weights, velocities);
+}
+
+/* Values that are read and not changed: statistics, and the quantiser by itself. */
+static bool reads_in_place(const struct cnnvp_job *job)
+{
+    const struct cnnvp_tile *tile = &job->tile;
+    const bool unchanged = tile->kind == CNNVP_TILE_STATISTICS || tile->kind == CNNVP_TILE_SQUARES ||
+                           (tile->kind == CNNVP_TILE_FORWARD && (tile->flags & (CNNVP_TILE_NORM | CNNVP_TILE_RELU)) == 0);
+    return unchanged && job->fp32 && is_contiguous(&job->operands[CNNVP_JOB_IN]) &&
+           !overlap(&job->operands[CNNVP_JOB_IN], &job->operands[CNNVP_JOB_OUT]) &&
+           !overlap(&job->operands[CNNVP_JOB_IN], &job->operands[CNNVP_JOB_PARK]);
+}
+
 /* Bytes of the tile's arrays. */
 struct layout {
     size_t values, errors, mantissas, velocities;
@@ -71,10 +103,23 @@ int cnnvp_job_reserve(struct cnnvp_job *job, struct cnnvp_job_scratch *scratch)
     return CNNVP_OK;
 }
 
+void cnnvp_job_place(struct cnnvp_job *job)
+{
+    if (updates_in_place(job)) {
+        job->tile.values = job->operands[CNNVP_JOB_WEIGHTS].data;
+        if (job->tile.velocities != NULL)
+            job->tile.velocities = job->operands[CNNVP_JOB_VELOCITIES].data;
+    } else if (reads_in_place(job)) {
+        job->tile.values = job->operands[CNNVP_JOB_IN].data;
+    }
+}
+
 /* ---- rows ---- */
 
 static void copy_in(const struct cnnvp_job_operand *operand, void *to)
 {
+    if (to == operand->data)
+        return;
     const size_t row = (size_t)(operand->row_values * operand->bytes);
     for (uint64_t r = 0; r < operand->rows; ++r)
         memcpy((char *)to + r * row, (const char *)operand->data + r * operand->stride * operand->bytes, row);
@@ -82,6 +127,8 @@ static void copy_in(const struct cnnvp_job_operand *operand, void *to)
 
 static void copy_out(const void *from, const struct cnnvp_job_operand *operand)
 {
+    if (from == operand->data)
+        return;
     const size_t row = (size_t)(operand->row_values * operand->bytes);
     for (uint64_t r = 0; r < operand->rows; ++r)
         memcpy((char *)operand->data + r * operand->stride * operand->bytes, (const char *)from + r * row, row);

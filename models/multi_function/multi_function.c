@@ -8,6 +8,7 @@
  */
 #include "multi_function.h"
 
+#include "buffer/buffer.h"
 #include "job.h"
 
 #include <string.h>
@@ -37,6 +38,14 @@ struct work {
 
 /* ---- links ---- */
 
+/* Results that are feature values: activations and their errors, not weights nor matrices. */
+static bool leaves_features(const struct cnnvp_job *job, const struct cnnvp_job_operand *operand)
+{
+    const bool through = job->tile.kind == CNNVP_TILE_STATISTICS || job->tile.kind == CNNVP_TILE_BACKWARD ||
+                         (job->tile.kind == CNNVP_TILE_FORWARD && (job->tile.flags & (CNNVP_TILE_NORM | CNNVP_TILE_RELU)) != 0);
+    return through && operand == &job->operands[CNNVP_JOB_OUT];
+}
+
 /* Borrows an operand's range, widened to even addresses as buffers take them. */
 static int borrow(const struct multi_function *module, struct work *work, struct cnnvp_job_operand *operand,
                   enum cnnvp_op op, uint32_t flags)
@@ -53,6 +62,9 @@ static int borrow(const struct multi_function *module, struct work *work, struct
         .words = operand->rows * operand->row_values,
         .cycles = operand->held ? 0 : work->beats,
         .word_bytes = operand->bytes,
+        .mode = op == CNNVP_BORROW_WRITE && leaves_features(&work->job, operand)
+                    ? cnnvp_buffer_write_mode(operand->rows * operand->row_values)
+                    : 0,
     };
     const uint32_t port = operand->held ? PORT_max_min_buffer : PORT_output;
     const int status = module->ops->access(module->host, port, &access);
@@ -236,8 +248,10 @@ static int run_tile(struct multi_function *module, struct work *work)
     if (status != CNNVP_OK)
         return status;
     point_tile(job);
-    if (!module->timing_only && job->operands[CNNVP_JOB_IN].used)
+    if (!module->timing_only && job->operands[CNNVP_JOB_IN].used) {
+        cnnvp_job_place(job);
         work->saturated = cnnvp_job_gather(job);
+    }
     status = stream(module, work, 0);
     if (status == CNNVP_OK && !module->timing_only)
         cnnvp_job_scatter(job);

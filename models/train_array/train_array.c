@@ -13,6 +13,8 @@
  */
 #include "train_array.h"
 
+#include "buffer/buffer.h"
+
 #include "cnnvp_tile.h"
 #include "train_tile.h"
 
@@ -116,11 +118,16 @@ static uint32_t mantissa_bytes(const struct train_array *array)
 static struct piece results_piece(const struct train_array *array, const struct work *work)
 {
     const struct cnnvp_train_tile *tile = &work->tile;
+    /* sums of activations and of errors; gradients are none */
+    const uint64_t features = tile->kind == CNNVP_TRAIN_GRADIENT
+                                  ? 0
+                                  : (uint64_t)tile->images * tile->out_channels * tile->out_h * tile->out_w;
     return (struct piece){.port = PORT_output, .half = tile->out_half, .address = tile->out_addr,
                           .count = tile->out_span,
                           .bytes = cnnvp_train_is_wide(&array->shape) && !tile->to_float ? 8u : 4u,
                           .words = work->cost.output_words,
-                          .cycles = work->cost.compute_cycles + work->cost.writeout_cycles};
+                          .cycles = work->cost.compute_cycles + work->cost.writeout_cycles,
+                          .mode = cnnvp_buffer_write_mode(features)};
 }
 
 static struct piece scales_piece(const struct work *work)
@@ -216,8 +223,9 @@ static int borrow_results(const struct train_array *array, struct work *work)
     int status = CNNVP_OK;
     if (work->cost.partial_words != 0) {
         results.words = work->cost.partial_words;
+        results.mode = CNNVP_READ_SEQUENTIAL;
         status = borrow(array, work, CNNVP_BORROW_READ, 0, &results, &data, &read_stalls);
-        results.words = work->cost.output_words;
+        results = results_piece(array, work);
     }
     if (status == CNNVP_OK)
         status = borrow(array, work, CNNVP_BORROW_WRITE, 0, &results, &work->data.results, &write_stalls);

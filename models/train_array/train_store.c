@@ -72,6 +72,30 @@ void cnnvp_train_store(const struct cnnvp_train_shape *shape, const struct cnnvp
     }
 }
 
+/* out += sums, clipped; how many were. In 32 bits throughout, so that compilers vectorise it. */
+static uint64_t add_clipped32(const int32_t *restrict sums, uint64_t n, int32_t *restrict out)
+{
+    uint64_t clipped = 0;
+    for (uint64_t first = 0; first < n; first += 1024u) {
+        const uint32_t part = n - first < 1024u ? (uint32_t)(n - first) : 1024u;
+        const int32_t *add = sums + first;
+        int32_t *to = out + first;
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < part; ++i) {
+            const uint32_t a = (uint32_t)to[i];
+            const uint32_t b = (uint32_t)add[i];
+            const uint32_t sum = a + b;
+            const uint32_t over = ((a ^ sum) & (b ^ sum)) >> 31; /* both have the sign that the sum has not */
+            const uint32_t limit = UINT32_C(0x7fffffff) + (a >> 31);
+            const uint32_t mask = 0u - over;
+            to[i] = (int32_t)((sum & ~mask) | (limit & mask));
+            count += over;
+        }
+        clipped += count;
+    }
+    return clipped;
+}
+
 void cnnvp_train_store32(const struct cnnvp_train_tile *tile, bool accumulate, int32_t scale, const int32_t *sums,
                          uint64_t at, uint64_t n, void *results, uint64_t *saturated)
 {
@@ -87,15 +111,7 @@ void cnnvp_train_store32(const struct cnnvp_train_tile *tile, bool accumulate, i
         }
         *saturated += counts.saturated;
     } else if (accumulate) {
-        int32_t *out = (int32_t *)results + at;
-        uint64_t clipped = 0;
-        for (uint64_t i = 0; i < n; ++i) {
-            int64_t sum = (int64_t)out[i] + sums[i];
-            clipped += sum != (int32_t)(uint32_t)((uint64_t)sum & UINT32_MAX);
-            sum = sum > INT32_MAX ? INT32_MAX : sum;
-            out[i] = (int32_t)(sum < INT32_MIN ? INT32_MIN : sum);
-        }
-        *saturated += clipped;
+        *saturated += add_clipped32(sums, n, (int32_t *)results + at);
     } else {
         int32_t *out = (int32_t *)results + at;
         for (uint64_t i = 0; i < n; ++i)
