@@ -242,6 +242,7 @@ struct cnnvp_stat {
 
 struct cnnvp_counter {
     const char *name; /* a value over time in the trace, such as bytes in a buffer */
+    /* "function": values are calls (an address of the guest with bit 32 set) and returns (0), shown as nested slices */
     const char *unit;
 };
 

@@ -22,7 +22,10 @@ enum {
     FLAG_FLOAT_ABI = 0x6, /* EF_RISCV_FLOAT_ABI: arguments in floating-point registers */
     FLAG_RVE = 0x8,
     PT_LOAD_TYPE = 1,
-    SHT_SYMTAB_TYPE = 2
+    SHT_SYMTAB_TYPE = 2,
+    SECTION_IS_CODE = 4,
+    SYMBOL_OBJECT = 1,
+    SYMBOL_FUNCTION = 2
 };
 
 /* Nothing larger fits a 32-bit core's memory. */
@@ -300,4 +303,34 @@ int cnnvp_elf_symbol(const struct cnnvp_elf *elf, const char *name, uint32_t *va
         }
     }
     return 0;
+}
+
+size_t cnnvp_elf_symbol_count(const struct cnnvp_elf *elf)
+{
+    return elf->symbol_count;
+}
+
+/* 1 if section `index` holds instructions. */
+static int is_code(const struct cnnvp_elf *elf, uint32_t index)
+{
+    const uint32_t offset = word_at(elf->data + 32);
+    const uint32_t entry_size = half_at(elf->data + 46);
+
+    if (index == 0 || index >= half_at(elf->data + 48))
+        return 0;
+    return (word_at(elf->data + offset + (size_t)index * entry_size + 8) & SECTION_IS_CODE) != 0;
+}
+
+int cnnvp_elf_function(const struct cnnvp_elf *elf, size_t index, const char **name, uint32_t *address)
+{
+    const uint8_t *symbol = elf->symbols + index * SYMBOL_SIZE;
+    const uint32_t at = word_at(symbol);
+    const unsigned type = symbol[12] & 15u;
+
+    if (type > SYMBOL_FUNCTION || type == SYMBOL_OBJECT || !is_code(elf, half_at(symbol + 14)) || at >= elf->names_size)
+        return 0;
+    *name = elf->names + at;
+    *address = word_at(symbol + 4);
+    /* $x marks where code begins, .L are the compiler's own labels. */
+    return **name != '\0' && **name != '$' && **name != '.' && memchr(*name, '\0', elf->names_size - at) != NULL;
 }

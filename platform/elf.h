@@ -35,6 +35,9 @@ void cnnvp_elf_free(struct cnnvp_elf *elf);
 uint32_t cnnvp_elf_entry(const struct cnnvp_elf *elf);
 size_t cnnvp_elf_segment_count(const struct cnnvp_elf *elf);
 struct cnnvp_elf_segment cnnvp_elf_segment_at(const struct cnnvp_elf *elf, size_t index);
+size_t cnnvp_elf_symbol_count(const struct cnnvp_elf *elf);
+/* 1, name and address if the symbol with this index names code: a function, or a label of an assembler source. */
+int cnnvp_elf_function(const struct cnnvp_elf *elf, size_t index, const char **name, uint32_t *address);
 /* 1 and the value where the symbol is there, otherwise 0. */
 int cnnvp_elf_symbol(const struct cnnvp_elf *elf, const char *name, uint32_t *value);
 

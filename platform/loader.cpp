@@ -107,6 +107,11 @@ int loader::start(uint32_t entry, uint32_t tohost)
     program.tohost = tohost;
     program.argc = static_cast<uint32_t>(words_.size());
     program.argv = argv_.data();
+    program.follow_calls = control_.recorder() && cnnvp_recorder_traces(control_.recorder());
+    if (program.follow_calls)
+        cnnvp_recorder_set_functions(
+            control_.recorder(),
+            [](const void *context, uint64_t at) { return static_cast<const loader *>(context)->function(at); }, this);
     access.op = CNNVP_COMMAND;
     access.flags = CNNVP_UNTIMED;
     access.initiator = CNNVP_NO_INSTANCE;
@@ -118,6 +123,12 @@ int loader::start(uint32_t entry, uint32_t tohost)
     const int status = extension->answered ? extension->status : int(CNNVP_E_NOSUP);
     payload->release();
     return status;
+}
+
+const char *loader::function(uint64_t address) const
+{
+    const auto behind = functions_.upper_bound(static_cast<uint32_t>(address));
+    return behind == functions_.begin() ? nullptr : std::prev(behind)->second.c_str();
 }
 
 cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error)
@@ -146,6 +157,12 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
         std::snprintf(error->text, sizeof error->text, "%s: this platform has no core to run it", name);
         return CNNVP_BAD_INPUT;
     }
+    functions_.clear();
+    const char *function;
+    uint32_t address;
+    for (size_t i = 0; control_.recorder() && i < cnnvp_elf_symbol_count(&elf); i++)
+        if (cnnvp_elf_function(&elf, i, &function, &address))
+            functions_[address] = function;
     const int status = start(cnnvp_elf_entry(&elf), tohost);
     if (status < CNNVP_OK) {
         std::snprintf(error->text, sizeof error->text, "%s: the core refused it (status %d)", name, status);

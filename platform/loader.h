@@ -4,6 +4,7 @@
 #ifndef CNNVP_PLATFORM_LOADER_H
 #define CNNVP_PLATFORM_LOADER_H
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ public:
     bool read(uint64_t address, void *data, size_t size);
     bool write(uint64_t address, const void *data, size_t size);
     bool map(uint64_t address, size_t size, void **data);
+    /* Name of the guest's function at or before an address; NULL if there is none. */
+    const char *function(uint64_t address) const;
     /* Writes the segments and tells the core where to start. */
     cnnvp_result load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error);
 
@@ -35,6 +38,7 @@ private:
     run_control &control_;
     std::vector<std::string> words_; /* command line of the program */
     std::vector<char *> argv_;
+    std::map<uint32_t, std::string> functions_;
 
     bool transfer(uint32_t op, uint64_t address, unsigned char *data, size_t size);
     bool debug(uint32_t op, uint64_t address, unsigned char *data, size_t size);

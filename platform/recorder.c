@@ -54,6 +54,19 @@ cnnvp_result cnnvp_recorder_add_trace(cnnvp_recorder *recorder, const char *trac
     return cnnvp_trace_add_file(recorder->trace, trace_file, error);
 }
 
+int cnnvp_recorder_traces(const cnnvp_recorder *recorder)
+{
+    return recorder->trace != NULL;
+}
+
+void cnnvp_recorder_set_functions(cnnvp_recorder *recorder, cnnvp_function_name_fn name, const void *context)
+{
+    if (!recorder->trace)
+        return;
+    recorder->trace->function_name = name;
+    recorder->trace->function_context = context;
+}
+
 void cnnvp_recorder_free(cnnvp_recorder *recorder)
 {
     if (!recorder)

@@ -7,6 +7,7 @@
  *   track:   begin - last end (zigzag), length, name, tag, flow - last flow (zigzag)
  *   counter: at - last at (zigzag), value - last value (zigzag)
  *   level:   at - last at (zigzag), level
+ *   calls:   at - last at (zigzag), 0 for a return or 1 + name of the function
  */
 #include "trace.h"
 
@@ -14,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +89,11 @@ static uint32_t count_streams(const struct cnnvp_resolved *platform)
     return (uint32_t)streams;
 }
 
+static int is_calls(const struct cnnvp_counter *counter)
+{
+    return counter->unit && strcmp(counter->unit, "function") == 0;
+}
+
 static void add_streams(struct cnnvp_trace *trace)
 {
     uint32_t port = 0;
@@ -99,7 +106,7 @@ static void add_streams(struct cnnvp_trace *trace)
             add_stream(trace, CNNVP_STREAM_TRACK, i, k);
         trace->counters[i] = trace->stream_count;
         for (uint32_t k = 0; unit && k < unit->counter_count; k++)
-            add_stream(trace, CNNVP_STREAM_COUNTER, i, k);
+            add_stream(trace, is_calls(&unit->counters[k]) ? CNNVP_STREAM_CALLS : CNNVP_STREAM_COUNTER, i, k);
         trace->levels[i] = port;
         for (uint32_t k = 0; unit && k < unit->port_count; k++) {
             int is_level = unit->ports[k].kind == CNNVP_PORT_IRQ_OUT;
@@ -408,6 +415,27 @@ void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t tra
         cnnvp_trace_settle(trace, instance, flow, begin, end);
 }
 
+/* Index of the name of the function that a call goes to. */
+static uint32_t function_index(struct cnnvp_trace *trace, uint64_t value)
+{
+    struct cnnvp_function *cached = &trace->functions[value >> 1 & (CNNVP_FUNCTION_CACHE - 1)];
+    const char *name = NULL;
+    char address[24];
+
+    if (cached->value == value)
+        return cached->name;
+    snprintf(address, sizeof address, "0x%08" PRIx32, (uint32_t)value);
+    if (trace->function_name)
+        name = trace->function_name(trace->function_context, (uint32_t)value);
+    cached->name = text_index(trace, name ? name : address);
+    cached->value = value;
+    if (cached->name == UINT32_MAX) {
+        trace->error = ENOMEM;
+        cached->name = 0;
+    }
+    return cached->name;
+}
+
 void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at,
                          uint64_t value)
 {
@@ -425,7 +453,10 @@ void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t 
     if (!p)
         return;
     p = cnnvp_varint_put_signed(p, at - stream->time);
-    p = cnnvp_varint_put_signed(p, value - stream->value);
+    if (stream->kind == CNNVP_STREAM_CALLS)
+        p = cnnvp_varint_put(p, value ? function_index(trace, value) + UINT64_C(1) : 0);
+    else
+        p = cnnvp_varint_put_signed(p, value - stream->value);
     stream->time = at;
     stream->value = value;
     filled(stream, p);

@@ -13,6 +13,7 @@
 enum cnnvp_stream_kind {
     CNNVP_STREAM_TRACK,   /* spans */
     CNNVP_STREAM_COUNTER, /* values */
+    CNNVP_STREAM_CALLS,   /* calls and returns: a counter of the unit "function" */
     CNNVP_STREAM_LEVEL,   /* levels of an IRQ_OUT port */
     CNNVP_STREAM_LINK     /* bytes per second over windows of time; trace_link.c */
 };
@@ -59,6 +60,16 @@ struct cnnvp_transfer {
 struct cnnvp_name {
     const char *key; /* as given */
     uint32_t index;
+};
+
+/* Calls that are open at a time; deeper ones are dropped. */
+#define CNNVP_CALL_DEPTH 1024u
+/* Functions whose names are found without a search; a power of two. */
+#define CNNVP_FUNCTION_CACHE 1024u
+
+struct cnnvp_function {
+    uint64_t value; /* as recorded; 0: free */
+    uint32_t name;
 };
 
 struct cnnvp_trace;
@@ -112,6 +123,9 @@ struct cnnvp_trace {
     uint32_t waiting_count;
     /* For the writers, set by cnnvp_trace_finish. */
     uint64_t end_ps;
+    const char *(*function_name)(const void *context, uint64_t address);
+    const void *function_context;
+    struct cnnvp_function functions[CNNVP_FUNCTION_CACHE];
     const char *(*layer_name)(const void *context, uint32_t tag, char *buffer, size_t size);
     const void *layer_context;
 };
@@ -151,10 +165,10 @@ struct cnnvp_event {
     cnnvp_time time;
     enum cnnvp_event_type type;
     uint32_t stream;
-    uint32_t name;  /* BEGIN: index in trace->names */
+    uint32_t name;  /* BEGIN: index in trace->names; END of a call: that of the caller, or UINT32_MAX */
     uint32_t tag;   /* BEGIN */
     uint64_t flow;  /* BEGIN */
-    uint64_t value; /* VALUE; BEGIN: end of the span */
+    uint64_t value; /* VALUE; BEGIN: end of the span, which is not known of a call */
 };
 
 struct cnnvp_merge;

@@ -41,6 +41,8 @@ struct cursor {
     uint32_t first;
     uint32_t count;
     cnnvp_time floor; /* nothing of this stream comes before it any more */
+    uint32_t *calls; /* names of the open calls */
+    uint32_t depth;
     uint32_t window; /* link: the first window that has not been handed out */
     struct cnnvp_event event; /* the next one to hand out */
     struct cnnvp_event after; /* the end of the span whose begin is `event` */
@@ -131,6 +133,7 @@ static int decode(struct cnnvp_trace *trace, struct cursor *cursor, struct recor
         cursor->value += a;
         record->value = cursor->value;
         break;
+    case CNNVP_STREAM_CALLS:
     case CNNVP_STREAM_LEVEL:
         cursor->at = cnnvp_varint_get(cursor->at, &record->value);
         break;
@@ -194,6 +197,43 @@ static int next_window(const struct cnnvp_merge *merge, struct cursor *cursor)
     return 0;
 }
 
+/* The call that is left ends; the event names the function that goes on. */
+static int end_call(struct cursor *cursor)
+{
+    cursor->depth--;
+    cursor->event.type = CNNVP_EVENT_END;
+    cursor->event.name = cursor->depth ? cursor->calls[cursor->depth - 1] : UINT32_MAX;
+    return 1;
+}
+
+/* Calls and returns in order of time; what is open at the end of the run ends there. */
+static int next_call(struct cnnvp_merge *merge, struct cursor *cursor)
+{
+    struct record record;
+
+    if (!cursor->calls)
+        cursor->calls = malloc(CNNVP_CALL_DEPTH * sizeof *cursor->calls);
+    if (!cursor->calls) {
+        merge->trace->error = ENOMEM;
+        return 0;
+    }
+    while (next_record(merge->trace, cursor, &record)) {
+        if (record.time > cursor->floor)
+            cursor->floor = record.time;
+        cursor->event.time = cursor->floor;
+        if (!record.value && cursor->depth)
+            return end_call(cursor);
+        if (!record.value || cursor->depth == CNNVP_CALL_DEPTH)
+            continue;
+        cursor->event.type = CNNVP_EVENT_BEGIN;
+        cursor->event.name = (uint32_t)record.value - 1;
+        cursor->calls[cursor->depth++] = cursor->event.name;
+        return 1;
+    }
+    cursor->event.time = merge->trace->end_ps > cursor->floor ? merge->trace->end_ps : cursor->floor;
+    return cursor->depth ? end_call(cursor) : 0;
+}
+
 /* Sets the cursor's next event; 0 at the end. */
 static int advance(struct cnnvp_merge *merge, struct cursor *cursor)
 {
@@ -202,6 +242,8 @@ static int advance(struct cnnvp_merge *merge, struct cursor *cursor)
 
     if (cursor->stream->kind == CNNVP_STREAM_LINK)
         return next_window(merge, cursor);
+    if (cursor->stream->kind == CNNVP_STREAM_CALLS)
+        return next_call(merge, cursor);
     if (cursor->has_after) {
         cursor->event = cursor->after;
         cursor->has_after = 0;
@@ -309,8 +351,10 @@ void cnnvp_merge_free(struct cnnvp_merge *merge)
 {
     if (!merge)
         return;
-    for (uint32_t i = 0; merge->cursors && i < merge->trace->stream_count; i++)
+    for (uint32_t i = 0; merge->cursors && i < merge->trace->stream_count; i++) {
         free(merge->cursors[i].copy);
+        free(merge->cursors[i].calls);
+    }
     free(merge->cursors);
     free(merge->heap);
     free(merge);

@@ -177,6 +177,9 @@ static void write_stream_track(const struct cnnvp_trace *trace, cnnvp_output *ou
         write_track(output, uuid, parent, instance->unit->counters[stream->index].name, 1,
                     instance->unit->counters[stream->index].unit);
         break;
+    case CNNVP_STREAM_CALLS:
+        write_track(output, uuid, parent, instance->unit->counters[stream->index].name, 0, NULL);
+        break;
     case CNNVP_STREAM_LEVEL:
         write_track(output, uuid, parent, instance->unit->ports[stream->index].name, 1, NULL);
         break;
@@ -228,6 +231,8 @@ static unsigned char *put_begin(const struct cnnvp_trace *trace, unsigned char *
     char buffer[32];
 
     p = put_number(p, EVENT_NAME_IID, (uint64_t)event->name + 1);
+    if (trace->streams[event->stream].kind == CNNVP_STREAM_CALLS)
+        return p;
     if (event->tag)
         p = put_annotation_text(p, IID_LAYER,
                                 trace->layer_name(trace->layer_context, event->tag, buffer, sizeof buffer));

@@ -300,6 +300,8 @@ static void write_series(struct cnnvp_trace *trace, cnnvp_output *output)
     while (!trace->error && cnnvp_merge_next(merge, &event)) {
         enum cnnvp_stream_kind kind = trace->streams[event.stream].kind;
 
+        if (kind == CNNVP_STREAM_CALLS)
+            continue;
         if (event.type == CNNVP_EVENT_BEGIN)
             add_span(&writer, &event);
         else if (event.type == CNNVP_EVENT_VALUE && kind != CNNVP_STREAM_LEVEL)

@@ -3,6 +3,7 @@
  * A trace as signals of a waveform, one scope for each instance:
  *   TRACK_busy   1 while a span lasts        TRACK_spans  number of spans begun (tells spans that touch apart)
  *   TRACK_layer  the span's tag: layer + 1   TRACK_op     its name in ASCII
+ *   the guest's functions as the name of the innermost one,
  *   counters as 64-bit numbers, interrupts as wires; in the scope `links` each link's bandwidth in bytes per second.
  * At one time a signal changes once, to the last of its values; a span without length shows in TRACK_spans alone.
  */
@@ -75,6 +76,10 @@ static void declare_stream(struct dump *dump, uint32_t number)
         break;
     case CNNVP_STREAM_COUNTER:
         declare(dump, unit->counters[stream->index].name, "", 64);
+        break;
+    case CNNVP_STREAM_CALLS:
+        declare(dump, unit->counters[stream->index].name, "", 8 * CNNVP_WAVE_CHARACTERS);
+        dump->signals[dump->first[number]].is_text = 1;
         break;
     case CNNVP_STREAM_LEVEL:
         declare(dump, unit->ports[stream->index].name, "", 1);
@@ -173,6 +178,11 @@ static void write_step(struct dump *dump)
 static void apply(struct dump *dump, const struct cnnvp_event *event)
 {
     uint32_t first = dump->first[event->stream];
+
+    if (dump->trace->streams[event->stream].kind == CNNVP_STREAM_CALLS) {
+        change(dump, first, event->name == UINT32_MAX ? 0 : dump->texts[event->name]);
+        return;
+    }
 
     switch (event->type) {
     case CNNVP_EVENT_BEGIN:

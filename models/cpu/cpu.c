@@ -168,6 +168,7 @@ static void process(void *instance)
 {
     struct cpu *cpu = instance;
     flush(cpu);
+    cnnvp_rv32_follow_calls(cpu->core, cpu->program.follow_calls != 0);
     cnnvp_rv32_reset(cpu->core, cpu->program.entry);
     for (uint32_t i = 0; i < STATS; i++)
         cpu->reported[i] = 0;
@@ -177,6 +178,7 @@ static void process(void *instance)
     cpu->edge = cnnvp_edge_at_or_after(cpu->mhz, cpu->ops->now(cpu->host));
     if (!cpu->has_program)
         return;
+    cpu_calls_start(cpu);
     if (cpu->program.tohost != 0) {
         (void)cpu_map(cpu, cpu->program.tohost);
         /* without direct memory its stores come by as accesses: cpu_store */
@@ -215,7 +217,7 @@ static int init(void *instance, const struct cnnvp_init *init)
     struct cpu *cpu = instance;
     const struct cnnvp_rv32_config config = {
         .bus = {.context = cpu, .load = cpu_load, .store = cpu_store, .fetch = cpu_fetch, .time = time_csr,
-                .semihost = cpu_semihost, .tohost = cpu_tohost},
+                .semihost = cpu_semihost, .call = cpu_call, .tohost = cpu_tohost},
         .cycles_per_instruction = 1};
     cpu->host = init->host;
     cpu->ops = init->ops;
@@ -263,6 +265,8 @@ static const struct cnnvp_port ports[] = {
     [PORT_IRQ] = {"irq", CNNVP_PORT_IRQ_IN, CNNVP_PORT_OPTIONAL, 0, 3, "lines 0 software, 1 timer, 2 external"},
 };
 
+static const struct cnnvp_counter counters[] = {{"functions", "function"}};
+
 const struct cnnvp_unit cnnvp_unit_cpu = {
     .struct_size = sizeof(struct cnnvp_unit),
     .abi_major = CNNVP_ABI_MAJOR,
@@ -277,6 +281,8 @@ const struct cnnvp_unit cnnvp_unit_cpu = {
     .port_count = sizeof ports / sizeof ports[0],
     .stats = stats,
     .stat_count = sizeof stats / sizeof stats[0],
+    .counters = counters,
+    .counter_count = sizeof counters / sizeof counters[0],
     .process_stack = PROCESS_STACK,
     .init = init,
     .fini = fini,

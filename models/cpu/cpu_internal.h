@@ -7,6 +7,15 @@
 #include "cpu/program.h"
 #include "cpu/rv32.h"
 
+/* Calls that are open, for the trace. Deeper ones are not shown. */
+enum { CPU_CALLS = 512 };
+
+struct cpu_calls {
+    uint32_t back[CPU_CALLS]; /* where each returns to */
+    uint8_t is_trap[CPU_CALLS];
+    uint32_t depth;
+};
+
 /* Directly accessible memory: [base, base + size). */
 struct cpu_memory {
     uint32_t base;
@@ -39,6 +48,7 @@ struct cpu {
     uint64_t stall_cycles;
     uint64_t device_reads;
     uint64_t device_writes;
+    struct cpu_calls calls;
     uint64_t reported[16]; /* counts handed to the host, by statistic */
 };
 
@@ -63,6 +73,12 @@ uint64_t cpu_slots(struct cpu *cpu, uint64_t edge);
 
 /* -- cpu_semihost.c -- */
 int cpu_semihost(void *context, uint32_t operation, uint32_t parameter, uint32_t *result);
+
+/* -- cpu_calls.c -- */
+/* Callback of struct cnnvp_rv32_bus. */
+void cpu_call(void *context, enum cnnvp_rv32_call kind, uint32_t to, uint32_t back);
+/* Closes all calls and opens one of the program's first instruction. */
+void cpu_calls_start(struct cpu *cpu);
 
 /* -- cpu.c -- */
 /* The guest ends the run. */

@@ -16,7 +16,7 @@ struct cnnvp_cpu_program {
     uint32_t entry;    /* first instruction */
     uint32_t tohost;   /* address of the `tohost` word, 0 where the program has none */
     uint32_t argc;     /* words of the command line, the program's name first */
-    uint32_t reserved; /* 0 */
+    uint32_t follow_calls; /* 1: the counter `functions` shows calls and returns */
     char *const *argv; /* valid until the simulation ends */
 };
 

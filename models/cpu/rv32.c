@@ -37,6 +37,11 @@ void cnnvp_rv32_fini(struct cnnvp_rv32 *core)
     rv32_cache_fini(core);
 }
 
+void cnnvp_rv32_follow_calls(struct cnnvp_rv32 *core, int follow)
+{
+    core->follow_calls = follow;
+}
+
 void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc)
 {
     for (unsigned i = 0; i <= RV32_DISCARD; i++)

@@ -34,6 +34,14 @@ extern "C" {
 
 struct cnnvp_rv32;
 
+/* Jumps between functions, by the return-address hints of the unprivileged ISA (section 2.5), and traps. */
+enum cnnvp_rv32_call {
+    CNNVP_RV32_CALL,   /* to: the function; back: where it will return to */
+    CNNVP_RV32_RETURN, /* to: where it returns to */
+    CNNVP_RV32_ENTER,  /* a trap; to: the handler; back: mepc */
+    CNNVP_RV32_LEAVE   /* mret; to: mepc */
+};
+
 /*
  * What the core needs from its surroundings. Members may be NULL where noted. In load, store and fetch a result other
  * than 0 becomes an access fault of the guest (causes 5, 7, 1).
@@ -51,6 +59,8 @@ struct cnnvp_rv32_bus {
     /* Semihosting call: operation and parameter from a0 and a1, the result goes to a0. Anything but 0: not handled,
      * the guest takes a breakpoint exception. NULL: no semihosting. */
     int (*semihost)(void *context, uint32_t operation, uint32_t parameter, uint32_t *result);
+    /* A call, return or trap has been executed; see cnnvp_rv32_follow_calls. */
+    void (*call)(void *context, enum cnnvp_rv32_call kind, uint32_t to, uint32_t back);
     /* A word other than 0 has been stored to `tohost`. NULL: an odd word ends the run with status word >> 1. */
     void (*tohost)(void *context, uint32_t word);
 };
@@ -119,6 +129,9 @@ int cnnvp_rv32_init(struct cnnvp_rv32 *core, const struct cnnvp_rv32_config *con
 
 /* Frees what init and map_ram allocated. The mapped memory itself is the caller's. */
 void cnnvp_rv32_fini(struct cnnvp_rv32 *core);
+
+/* From the next reset on, bus.call is called (it must be there) or not; costs nothing where it is not. */
+void cnnvp_rv32_follow_calls(struct cnnvp_rv32 *core, int follow);
 
 /* Puts registers and CSRs to their reset values (those without one to 0), statistics to 0, execution to `pc` (even),
  * forgets decoded code. Keeps interrupt lines, mapped memory and tohost: they belong to the outside. */

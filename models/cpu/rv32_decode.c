@@ -74,6 +74,17 @@ static const struct insn *look_up(const struct cnnvp_rv32 *core, uint32_t insn)
     return NULL;
 }
 
+/* x1 and x5 hold return addresses (Unprivileged ISA, table 2.1). A jump that does both is a call (coroutines). */
+static enum rv32_op_code follow(enum rv32_op_code code, const struct rv32_op *op)
+{
+    int links = op->rd == 1 || op->rd == 5;
+    if (code == RV32_OP_JAL && links)
+        return RV32_OP_CALL;
+    if (code == RV32_OP_JALR && links)
+        return RV32_OP_CALLR;
+    return code == RV32_OP_JALR && (op->rs1 == 1 || op->rs1 == 5) ? RV32_OP_RETURN : code;
+}
+
 /* Cheaper equivalents. An operation without result is a NOP, loads and jumps aside. */
 static enum rv32_op_code simplify(enum rv32_op_code code, uint32_t pc, const struct rv32_op *op, uint32_t target)
 {
@@ -118,5 +129,6 @@ enum rv32_op_code rv32_decode(const struct cnnvp_rv32 *core, uint32_t insn, uint
     case FORMAT_UPC: op->imm = pc + (insn & 0xfffff000u); break;
     case FORMAT_J: *target = pc + imm_j(insn); break;
     }
-    return simplify((enum rv32_op_code)found->code, pc, op, *target);
+    enum rv32_op_code code = simplify((enum rv32_op_code)found->code, pc, op, *target);
+    return core->follow_calls ? follow(code, op) : code;
 }

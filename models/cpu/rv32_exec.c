@@ -25,6 +25,11 @@
 #define CHUNK 0x40000000u
 
 /* Between two instructions: 1 and a reason if run() ends here, otherwise takes an interrupt that is due. */
+static void tell_call(const struct cnnvp_rv32 *core, enum cnnvp_rv32_call kind, uint32_t to, uint32_t back)
+{
+    core->config.bus.call(core->config.bus.context, kind, to, back);
+}
+
 static int at_boundary(struct cnnvp_rv32 *core, int spinning, enum cnnvp_rv32_reason *reason)
 {
     core->attention = 0;
@@ -327,6 +332,29 @@ dispatch:
         if (LIKELY(found->pc == to && budget >= found->count))
             ENTER(found);
         core->pc = to;
+        goto resolve;
+    }
+    TARGET(CALL)
+    {
+        RD = block->target[0];
+        core->executed = core->granted - budget;
+        tell_call(core, CNNVP_RV32_CALL, block->target[1], block->target[0]);
+        CHAIN(1u);
+    }
+    TARGET(CALLR)
+    {
+        core->pc = (RS1 + IMM) & ~1u;
+        RD = block->target[0];
+        core->executed = core->granted - budget;
+        tell_call(core, CNNVP_RV32_CALL, core->pc, block->target[0]);
+        goto resolve;
+    }
+    TARGET(RETURN)
+    {
+        core->pc = (RS1 + IMM) & ~1u;
+        RD = block->target[0];
+        core->executed = core->granted - budget;
+        tell_call(core, CNNVP_RV32_RETURN, core->pc, 0);
         goto resolve;
     }
     TARGET(SPIN)

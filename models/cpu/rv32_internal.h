@@ -134,6 +134,7 @@ struct cnnvp_rv32 {
 
     uint32_t tohost;
     int tohost_set;
+    int follow_calls;
     struct cnnvp_rv32_config config;
     struct rv32_region region[CNNVP_RV32_MAX_REGIONS];
     unsigned regions;

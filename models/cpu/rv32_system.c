@@ -61,6 +61,8 @@ static void mret(struct cnnvp_rv32 *core, uint32_t *next_pc)
         mstatus |= RV32_MSTATUS_MIE;
     core->csr[RV32_CSR_mstatus] = mstatus | RV32_MSTATUS_MPIE;
     *next_pc = core->csr[RV32_CSR_mepc];
+    if (core->follow_calls)
+        core->config.bus.call(core->config.bus.context, CNNVP_RV32_LEAVE, *next_pc, 0);
 }
 
 static enum rv32_after execute(struct cnnvp_rv32 *core, enum rv32_op_code code, uint32_t insn, uint32_t *next_pc)

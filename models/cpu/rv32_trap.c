@@ -22,6 +22,8 @@ static void enter(struct cnnvp_rv32 *core, uint32_t cause, uint32_t tval)
     if (core->csr[RV32_CSR_mstatus] & RV32_MSTATUS_MIE)
         mstatus |= RV32_MSTATUS_MPIE;
     core->csr[RV32_CSR_mstatus] = mstatus;
+    if (core->follow_calls)
+        core->config.bus.call(core->config.bus.context, CNNVP_RV32_ENTER, vector, core->pc);
     core->pc = vector;
 }
 

@@ -7,7 +7,7 @@
 program() {
     printf '%s\n' ".globl _start" "_start:" "$2" "1: j 1b" '.section .tohost,"aw"' ".align 6" ".globl tohost" \
         "tohost: .dword 0" >"$1.S"
-    "$RISCV_GCC" -march=rv32imac -mabi=ilp32 -nostdlib -nostartfiles -Wl,-N,--no-warn-rwx-segments -Wl,-Ttext=0x80000000 "$1.S" -o "$1.elf" ||
+    "$RISCV_GCC" -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -nostdlib -nostartfiles -Wl,-N,--no-warn-rwx-segments -Wl,-Ttext=0x80000000 "$1.S" -o "$1.elf" ||
         fail "the guest's compiler"
 }
 
@@ -62,6 +62,58 @@ assert stats["schema"] == "cnnvp-stats/1" and stats["command"] == "exec" and "pa
 assert stats["total"]["guest_instructions"] > 5
 PYTHON
 [ -s run.vcd ] || fail "no trace"
+# The guest's functions in a trace: calls nest; a jump out of two of them (longjmp) closes both, a tail call goes on in the
+# caller's name, a trap is a call of its handler, and what is open at the end ends there.
+program calls 'la t0, handler
+csrw mtvec, t0
+la s0, back
+call outer
+back: call leaf
+ecall
+.option norvc
+call tail
+la a0, tohost
+li a1, 1
+sw a1, 0(a0)
+2: j 2b
+.type outer, @function
+outer: mv s1, ra
+call inner
+mv ra, s1
+ret
+.type inner, @function
+inner: mv ra, s0
+ret
+.type leaf, @function
+leaf: ret
+.type tail, @function
+tail: j leaf
+.type handler, @function
+.align 2
+handler: csrr t0, mepc
+addi t0, t0, 4
+csrw mepc, t0
+mv s1, ra
+call leaf
+mv ra, s1
+mret'
+expect 0 exec calls.elf --trace calls.vcd
+expect 0 exec calls.elf --trace calls.pftrace
+/usr/bin/python3 - <<'PYTHON' || fail "functions of the guest"
+identifier, names = None, []
+for line in open("calls.vcd"):
+    words = line.split()
+    if words[0] == "$var" and words[4] == "functions":
+        identifier = words[3]
+    elif line[0] == "b" and words[1] == identifier:
+        bits = words[0][1:]
+        bits = bits.zfill((len(bits) + 7) // 8 * 8)
+        names.append(bytes(int(bits[i:i + 8], 2) for i in range(0, len(bits), 8)).decode().strip("\0"))
+assert names[0] == "_start" and names[-1] == "", names
+assert [name for name in names if name] == [
+    "_start", "outer", "inner", "_start", "leaf", "_start", "handler", "leaf", "handler", "_start", "tail", "_start"], names
+PYTHON
+grep -q handler calls.pftrace || fail "no function in the Perfetto trace"
 # Options of the command may stand on either side of the program; the program's own come behind --.
 expect 0 exec -p nfu pass.elf -s pe_array.rows=4 -- --not-ours -x
 

@@ -42,7 +42,7 @@ enum {
 enum { TRACK_CONV, TRACK_VECTOR };
 enum { ARRAY_MEM, ARRAY_IRQ };
 enum { BUFFER_FEATURES, BUFFER_BYTES };
-enum { DRAM_QUEUE, DRAM_BANDWIDTH };
+enum { DRAM_QUEUE, DRAM_BANDWIDTH, DRAM_FUNCTIONS };
 
 const struct cnnvp_resolved *machine(void);
 

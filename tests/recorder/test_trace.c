@@ -69,16 +69,17 @@ static const char small_vcd[] =
     "$scope module dram $end\n"
     "$var reg 64 2 queue $end\n"
     "$var reg 64 3 bandwidth $end\n"
+    "$var reg 256 4 functions $end\n"
     "$upscope $end\n"
     "$scope module links $end\n"
-    "$var reg 64 4 pe_array_to_dram $end\n"
+    "$var reg 64 5 pe_array_to_dram $end\n"
     "$upscope $end\n"
     "$upscope $end\n"
     "$enddefinitions $end\n"
     "#0\n"
     "$dumpvars\n"
     "1!\nb1 \"\nb1 #\nb0110100101110011011100110111010101100101 $\n"
-    "0%\nb0 &\nb0 '\nb0 (\n0)\nb0 *\nb0 +\nb0 ,\n0-\nb101 .\nb0 /\nb0 0\nb0 1\nb0 2\nb0 3\nb0 4\n"
+    "0%\nb0 &\nb0 '\nb0 (\n0)\nb0 *\nb0 +\nb0 ,\n0-\nb101 .\nb0 /\nb0 0\nb0 1\nb0 2\nb0 3\nb0 4\nb0 5\n"
     "$end\n"
     "#1000\n0!\nb0 #\nb0 $\n"
     "#1500\n1%\nb1 &\nb1 '\nb01100011011011110110111001110110 (\nb0 .\n"
@@ -86,11 +87,11 @@ static const char small_vcd[] =
     "#4700\nb10 '\nb011011010110000101111000 (\nb10 &\n"
     "#4900\n0%\nb0 '\nb0 (\n1-\n"
     "#6000\n0-\n"
-    "#100000\nb1001010100000010111110010000000000 4\n"
-    "#200000\nb100110001001011010000000 4\n"
-    "#300000\nb0 4\n"
-    "#400000\nb1001100010010110100000000 4\n"
-    "#500000\nb0 4\n"
+    "#100000\nb1001010100000010111110010000000000 5\n"
+    "#200000\nb100110001001011010000000 5\n"
+    "#300000\nb0 5\n"
+    "#400000\nb1001100010010110100000000 5\n"
+    "#500000\nb0 5\n"
     "#777000\n";
 
 static void small_waveform_in_full(void **state)
@@ -143,6 +144,95 @@ static void small_timeline_in_full(void **state)
         fail_msg("%s", result.error);
     assert_string_equal(list, expected);
     free(data);
+}
+
+/* ---- calls ---- */
+
+static const char *function_at(const void *context, uint64_t address)
+{
+    (void)context;
+    return address == 0x100 ? "main" : address == 0x200 ? "work" : address == 0x300 ? "trap" : NULL;
+}
+
+static void call(cnnvp_recorder *recorder, uint64_t at, uint64_t address)
+{
+    cnnvp_recorder_counter(recorder, DRAM, DRAM_FUNCTIONS, at, address ? address | UINT64_C(1) << 32 : 0);
+}
+
+static void feed_calls(cnnvp_recorder *recorder)
+{
+    cnnvp_recorder_set_functions(recorder, function_at, NULL);
+    call(recorder, 1000, 0); /* nothing is open */
+    call(recorder, 1000, 0x100);
+    call(recorder, 2000, 0x200);
+    call(recorder, 2000, 0x300);
+    call(recorder, 3000, 0);
+    call(recorder, 4000, 0);
+    call(recorder, 5000, 0x200);
+    call(recorder, 6000, 0x400);
+    finish(recorder, 9000);
+}
+
+static void calls_are_nested_slices(void **state)
+{
+    static const char expected[] = "1 dram/functions begin main layer= ps=0-0 flow=0\n"
+                                   "2 dram/functions begin work layer= ps=0-0 flow=0\n"
+                                   "2 dram/functions begin trap layer= ps=0-0 flow=0\n"
+                                   "3 dram/functions end\n"
+                                   "4 dram/functions end\n"
+                                   "5 dram/functions begin work layer= ps=0-0 flow=0\n"
+                                   "6 dram/functions begin 0x00000400 layer= ps=0-0 flow=0\n"
+                                   "9 dram/functions end\n"
+                                   "9 dram/functions end\n"
+                                   "9 dram/functions end\n";
+    struct perfetto_result result;
+    char list[LIST_BYTES] = "";
+    cnnvp_recorder *recorder = make(path("calls.pftrace"));
+    size_t size;
+    char *data;
+
+    (void)state;
+    feed_calls(recorder);
+    data = content("calls.pftrace", &size);
+    if (!perfetto_check(data, size, list_event, list, &result))
+        fail_msg("%s", result.error);
+    assert_string_equal(list, expected);
+    free(data);
+}
+
+static void list_functions(void *context, uint64_t time, const char *name, const char *value)
+{
+    char *list = context;
+    size_t length = strlen(list);
+    char text[40] = "";
+
+    if (!strstr(name, ".functions"))
+        return;
+    for (size_t i = 0; value[0] != '0' && i < (strlen(value) + 7) / 8; i++)
+        for (size_t bit = 0; bit < 8; bit++) {
+            size_t place = 8 * i + bit + strlen(value);
+            size_t whole = (strlen(value) + 7) / 8 * 8;
+
+            text[i] = (char)(text[i] << 1 | (place >= whole && value[place - whole] == '1'));
+        }
+    snprintf(list + length, LIST_BYTES - length, "%" PRIu64 " %s\n", time, text);
+}
+
+static void the_innermost_call_is_a_signal(void **state)
+{
+    struct vcd_result result;
+    char list[LIST_BYTES] = "";
+    cnnvp_recorder *recorder = make(path("calls.vcd"));
+    size_t size;
+    char *text;
+
+    (void)state;
+    feed_calls(recorder);
+    text = content("calls.vcd", &size);
+    if (!vcd_check(text, size, list_functions, list, &result))
+        fail_msg("%s", result.error);
+    assert_string_equal(list, "0 \n1000 main\n2000 trap\n3000 work\n4000 main\n5000 work\n6000 0x00000400\n9000 \n");
+    free(text);
 }
 
 /* ---- long random runs ---- */
@@ -346,6 +436,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(small_waveform_in_full, remove_files),
         cmocka_unit_test_teardown(small_timeline_in_full, remove_files),
+        cmocka_unit_test_teardown(calls_are_nested_slices, remove_files),
+        cmocka_unit_test_teardown(the_innermost_call_is_a_signal, remove_files),
         cmocka_unit_test_teardown(random_timeline_holds_all_that_was_fed, remove_files),
         cmocka_unit_test_teardown(random_waveform_is_valid, remove_files),
         cmocka_unit_test_teardown(a_spilled_recording_gives_the_same_file, remove_files),
