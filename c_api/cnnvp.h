@@ -153,6 +153,7 @@ struct cnnvp_chain_info {
     size_t layer_count;
     uint64_t blocks;                /* of the first layer's input */
     uint64_t weight_bytes;          /* of all its layers, biases and tables included */
+    int scheduled;                  /* 1: the scheduler issues its instructions, 0: the guest software */
     uint64_t resident_weight_bytes; /* of these stay on chip while it runs; the others are loaded for each block */
 };
 
@@ -170,7 +171,6 @@ struct cnnvp_work_info {
     /* Depth first; 0 and NULL: layer by layer. */
     uint32_t block;                        /* side of a block */
     const char *order;                     /* morton, table */
-    const char *scheduler;                 /* guest, or the instance that issues instead */
     const struct cnnvp_chain_info *chains;
     size_t chain_count;
     /* Padding by blocks against ordinary padding in the float model: largest difference of the network's output, and its

@@ -170,7 +170,6 @@ static void clear_work(struct cnnvp_stats *stats)
     free((char *)stats->work.command);
     free((char *)stats->work.network);
     free((char *)stats->work.order);
-    free((char *)stats->work.scheduler);
     free((struct cnnvp_chain_info *)stats->work.chains);
     memset(&stats->work, 0, sizeof stats->work);
     stats->described = 0;
@@ -234,7 +233,7 @@ static int copy_chains(struct cnnvp_stats *stats, const struct cnnvp_work_info *
     stats->work.block = work->block;
     stats->work.block_difference = work->block_difference;
     stats->work.block_magnitude = work->block_magnitude;
-    return copy_text(work->order, "", &stats->work.order) && copy_text(work->scheduler, "", &stats->work.scheduler);
+    return copy_text(work->order, "", &stats->work.order);
 }
 
 cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)

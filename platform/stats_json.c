@@ -345,7 +345,6 @@ static void add_schedule(struct builder *b, json_t *root)
     set_text(b, object, "name", "depth-first");
     set_count(b, object, "block", work->block);
     set_text(b, object, "order", work->order);
-    set_text(b, object, "scheduler", work->scheduler);
     set(b, object, "chains", chains);
     for (size_t i = 0; i < work->chain_count && !b->failed; i++) {
         const struct cnnvp_chain_info *chain = &work->chains[i];
@@ -357,6 +356,7 @@ static void add_schedule(struct builder *b, json_t *root)
         set_text(b, line, "last", chain->last_layer < work->layer_count ? work->layers[chain->last_layer].name : "");
         set_count(b, line, "layers", chain->layer_count);
         set_count(b, line, "blocks", chain->blocks);
+        set_text(b, line, "issued_by", chain->scheduled ? "scheduler" : "guest");
         set_count(b, line, "weight_bytes", chain->weight_bytes);
         set_count(b, line, "resident_weight_bytes", chain->resident_weight_bytes);
     }

@@ -55,7 +55,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target 
                                                       struct cnnvp_error *error);
 
 /* The layers as blocks see them, and the maps at both ends; tensors have their addresses. */
-void cnnvp_depth_finish(const struct cnnvp_graph *graph, struct cnnvp_build *build);
+void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 
 /* Places of chains, levels, block layers and order tables from address `at` on; the address behind them. */
 uint64_t cnnvp_depth_place_tables(struct cnnvp_build *build, uint64_t at);

@@ -29,7 +29,7 @@ static void finish_chain(const struct cnnvp_graph *graph, struct cnnvp_build *bu
     depth->chains[chain].out = build->tensors[graph->layers[depth->sources[first + count - 1]].out];
 }
 
-void cnnvp_depth_finish(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build)
 {
     size_t first = 0;
     for (size_t c = 0; c < build->depth->chain_count; ++c) {

@@ -13,6 +13,7 @@ struct cnnvp_depth_row {
     size_t *layers;   /* numbers in the graph */
     size_t count;
     size_t *sequence; /* in which slots are placed */
+    int order_table;
 };
 
 /* The layer as one block sees it. */

@@ -396,7 +396,8 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
                                const struct cnnvp_image_options *options, struct cnnvp_build *build,
                                struct cnnvp_error *error)
 {
-    struct cnnvp_depth_row row = {.graph = graph, .target = target, .build = build};
+    struct cnnvp_depth_row row = {.graph = graph, .target = target, .build = build,
+                                  .order_table = options->order_table};
     cnnvp_result result = reserve(&row, error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
         if (!begins_chain(graph, i))

@@ -155,6 +155,8 @@ cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const
         return cnnvp_compiler_no_memory(error);
     chain->resident = all ? CNNVP_WEIGHTS_STAY : best_saved != 0 ? CNNVP_WEIGHTS_STAY_IN_PART : CNNVP_WEIGHTS_RELOADED;
     chain->stream_bytes = all ? 0 : (uint32_t)best;
+    /* Loads of weights depend on what the buffer holds: software issues those. */
+    chain->scheduled = row->target->scheduler != 0 && all && !row->order_table;
     for (size_t i = 0; i < chain->layer_count; ++i)
         take_tiles(row, layers[i], best);
     return CNNVP_DONE;

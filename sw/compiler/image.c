@@ -296,7 +296,7 @@ static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cn
     for (size_t i = 0; i < graph->layer_count; ++i)
         refer_to_tensors(graph, build, i);
     if (build->depth != NULL)
-        cnnvp_depth_finish(graph, build);
+        cnnvp_depth_complete(graph, build);
     build->header.input = build->tensors[cnnvp_graph_base(graph, graph->input)];
     return write_image(graph, build, error);
 }
@@ -315,6 +315,8 @@ cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnn
                                       .element = target->element,
                                       .plic = target->plic,
                                       .element_irq = target->element_irq,
+                                      .scheduler = target->scheduler,
+                                      .scheduler_irq = target->scheduler_irq,
                                       .input_halves = target->limits.input_halves,
                                       .weight_halves = target->limits.weight_halves,
                                       .output_halves = target->output_halves,

@@ -387,7 +387,6 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .layer_count = graph->layer_count,
         .block = network->block,
         .order = network->order_table ? "table" : "morton",
-        .scheduler = "guest",
         .chains = chains,
         .chain_count = chains != NULL ? network->build.depth->chain_count : 0,
         .block_difference = network->block_difference,

@@ -82,6 +82,20 @@ cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *t
     return CNNVP_DONE;
 }
 
+/* The depth-first scheduler is optional; without an interrupt line it is of no use to the guest software. */
+static void read_scheduler(const cnnvp_config *config, struct cnnvp_target *target)
+{
+    uint64_t base = 0;
+    uint64_t value = 0;
+    const char *text = NULL;
+    if (cnnvp_config_get(config, "scheduler.table_words", &value, &text) != CNNVP_DONE ||
+        cnnvp_config_window(config, "scheduler", &base, &value) != CNNVP_DONE || base > UINT32_MAX ||
+        cnnvp_config_get(config, "scheduler.irq", &value, &text) != CNNVP_DONE || value == 0)
+        return;
+    target->scheduler = (uint32_t)base;
+    target->scheduler_irq = (uint32_t)value;
+}
+
 cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
 {
     memset(target, 0, sizeof *target);
@@ -93,5 +107,8 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
         result = cnnvp_target_buffer(config, "weight_buffer", &limits->weight_bytes, &limits->weight_halves, error);
     if (result == CNNVP_DONE)
         result = cnnvp_target_buffer(config, "output_buffer", &limits->output_bytes, &target->output_halves, error);
-    return result == CNNVP_DONE ? cnnvp_target_map(config, target, error) : result;
+    if (result == CNNVP_DONE)
+        result = cnnvp_target_map(config, target, error);
+    read_scheduler(config, target);
+    return result;
 }

@@ -14,6 +14,8 @@ struct cnnvp_target {
     uint32_t element;      /* registers of the instruction element */
     uint32_t plic;         /* and of the interrupt controller */
     uint32_t element_irq;  /* the element's line there */
+    uint32_t scheduler;    /* registers of the depth-first scheduler, 0: there is none */
+    uint32_t scheduler_irq;
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target,

@@ -34,7 +34,38 @@ void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor 
 void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
                           const struct cnnvp_step *step);
 
-/* ---- depth-first invocation (depth_first.c) ---- */
+/* ---- depth-first invocation (depth_first.c; in hardware depth_scheduler.c) ---- */
+
+/* Features of a chain at most; the compiler's chains are shorter, but a guest does not trust an image. */
+#define CNNVP_DEPTH_LEVELS 256u
+
+struct cnnvp_depth {
+    const struct cnnvp_image_chain *chain;
+    const struct cnnvp_image_level *levels;
+    const struct cnnvp_image_layer *layers;
+    struct cnnvp_division division[CNNVP_DEPTH_LEVELS]; /* the block of the feature that is next, or in work */
+    uint32_t gathered[CNNVP_DEPTH_LEVELS]; /* S004's counter B_j: positions of the feature's block that are there */
+    uint32_t left;                         /* blocks of feature 0 that have not been loaded */
+};
+
+/* What a step consists of; the functions push instructions. */
+
+/* Layer j calculates on the block at division[j]; its results wait in the output buffer. Positions that it gives. */
+uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer);
+/* Loads a block of feature 0. */
+void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, const struct cnnvp_division *division);
+/* The block that layer j has read is free. */
+void cnnvp_depth_free(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer);
+/* Layer j's results are finished and go to their place; gathered[j + 1] counts them already. */
+void cnnvp_depth_finish(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer);
+/* A gathered block of the last feature leaves the chip. */
+void cnnvp_depth_emit(struct cnnvp_guest *guest, const struct cnnvp_depth *depth);
+
+/* Runs a chain on the scheduler, behind the load of the first block. 0: its instructions do not fit there, and nothing has
+ * been done. */
+int cnnvp_depth_on_scheduler(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t number);
+/* The scheduler's line is up. */
+void cnnvp_scheduler_interrupt(struct cnnvp_guest *guest);
 
 /* Runs all blocks of the chain for the image in work. */
 void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t chain);

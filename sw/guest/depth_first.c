@@ -9,25 +9,13 @@
  */
 #include "depth.h"
 
-/* Features of a chain at most; the compiler's chains are shorter, since a guest does not trust an image. */
-#define LEVELS 256u
-
-struct depth {
-    const struct cnnvp_image_chain *chain;
-    const struct cnnvp_image_level *levels;
-    const struct cnnvp_image_layer *layers;
-    struct cnnvp_division division[LEVELS]; /* the block of the feature that is next, or in work */
-    uint32_t gathered[LEVELS];              /* S004's counter B_j: positions of the feature's block that are there */
-    uint32_t left;                          /* blocks of feature 0 that have not been loaded */
-};
-
 /* Positions that layer j gives of one block. */
-static uint32_t part_rows(const struct depth *depth, uint32_t layer)
+static uint32_t part_rows(const struct cnnvp_depth *depth, uint32_t layer)
 {
     return depth->levels[layer].block.height / depth->layers[layer].sy;
 }
 
-static uint32_t part_columns(const struct depth *depth, uint32_t layer)
+static uint32_t part_columns(const struct cnnvp_depth *depth, uint32_t layer)
 {
     return depth->levels[layer].block.width / depth->layers[layer].sx;
 }
@@ -43,18 +31,17 @@ static struct cnnvp_box block_box(const struct cnnvp_image_level *level, const s
     };
 }
 
-static void load_feature0(struct cnnvp_guest *guest, struct depth *depth, const struct cnnvp_division *division)
+void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, const struct cnnvp_division *division)
 {
     const struct cnnvp_image_level *level = &depth->levels[0];
     const struct cnnvp_box box = block_box(level, division);
     if (level->padding == CNNVP_PADDING_EACH)
         cnnvp_pad_block(guest, &level->block);
     cnnvp_load_block(guest, &depth->chain->in, &box, &level->block);
-    --depth->left;
 }
 
 /* Where layer j's part of the block goes: its place among the next feature's blocks, in the slot or in memory. */
-static struct cnnvp_step step_of(const struct depth *depth, uint32_t layer)
+static struct cnnvp_step step_of(const struct cnnvp_depth *depth, uint32_t layer)
 {
     const struct cnnvp_image_level *next = &depth->levels[layer + 1u];
     const struct cnnvp_division *division = &depth->division[layer];
@@ -83,15 +70,14 @@ static void note_values(struct cnnvp_guest *guest, const struct cnnvp_image_leve
 }
 
 /* The first weights that the layer after this one needs come while this one calculates. */
-static void fetch_weights(struct cnnvp_guest *guest, const struct depth *depth, uint32_t layer)
+static void fetch_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer)
 {
     uint32_t address;
     if (depth->layers[layer].blob_count != 0)
         (void)cnnvp_load_blob(guest, depth->layers[layer].first_blob, &address);
 }
 
-/* A gathered block of the last feature leaves the chip. */
-static void emit(struct cnnvp_guest *guest, const struct depth *depth)
+void cnnvp_depth_emit(struct cnnvp_guest *guest, const struct cnnvp_depth *depth)
 {
     const uint32_t last = depth->chain->layer_count;
     const struct cnnvp_image_level *level = &depth->levels[last];
@@ -99,34 +85,52 @@ static void emit(struct cnnvp_guest *guest, const struct depth *depth)
     cnnvp_store_block(guest, &depth->chain->out, &box, &level->block);
 }
 
-/* Layer j on the block of feature j. Returns 1 if that makes a block of feature j + 1 ready for layer j + 1. */
-static int run_layer(struct cnnvp_guest *guest, struct depth *depth, uint32_t layer)
+uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer)
 {
-    const struct cnnvp_image_level *next = &depth->levels[layer + 1u];
     const struct cnnvp_step step = step_of(depth, layer);
     cnnvp_element_layer(&guest->element, depth->layers[layer].tag);
     cnnvp_convolve_block(guest, &depth->layers[layer], &step);
-    cnnvp_next_block(guest, &depth->levels[layer], &depth->division[layer]);
-    depth->gathered[layer + 1u] += step.output.rows * step.output.columns;
-    const int ready = depth->gathered[layer + 1u] == next->target;
-    const int goes_on = ready && layer + 1u < depth->chain->layer_count;
-    if (layer == 0 && depth->left != 0)
-        load_feature0(guest, depth, &depth->division[0]);
-    if (goes_on || depth->division[0].x != 0 || depth->division[0].y != 0)
-        fetch_weights(guest, depth, goes_on ? layer + 1u : 0);
-    if (layer != 0)
-        note_values(guest, &depth->levels[layer], 0);
-    if (next->on_chip && next->padding == CNNVP_PADDING_EACH &&
-        depth->gathered[layer + 1u] == step.output.rows * step.output.columns)
-        cnnvp_pad_block(guest, &next->block);
+    return step.output.rows * step.output.columns;
+}
+
+void cnnvp_depth_free(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer)
+{
+    note_values(guest, &depth->levels[layer], 0);
+}
+
+void cnnvp_depth_finish(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer)
+{
+    const struct cnnvp_image_level *next = &depth->levels[layer + 1u];
     cnnvp_flush_epilogues(guest, 0);
     if (next->on_chip)
         note_values(guest, next, depth->gathered[layer + 1u]);
+}
+
+/* Layer j on the block of feature j. Returns 1 if that makes a block of feature j + 1 ready for layer j + 1. */
+static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
+{
+    const struct cnnvp_image_level *next = &depth->levels[layer + 1u];
+    const uint32_t part = cnnvp_depth_calculate(guest, depth, layer);
+    cnnvp_next_block(guest, &depth->levels[layer], &depth->division[layer]);
+    depth->gathered[layer + 1u] += part;
+    const int ready = depth->gathered[layer + 1u] == next->target;
+    const int goes_on = ready && layer + 1u < depth->chain->layer_count;
+    if (layer == 0 && depth->left != 0) {
+        cnnvp_depth_load(guest, depth, &depth->division[0]);
+        --depth->left;
+    }
+    if (goes_on || depth->division[0].x != 0 || depth->division[0].y != 0)
+        fetch_weights(guest, depth, goes_on ? layer + 1u : 0);
+    if (layer != 0)
+        cnnvp_depth_free(guest, depth, layer);
+    if (next->on_chip && next->padding == CNNVP_PADDING_EACH && depth->gathered[layer + 1u] == part)
+        cnnvp_pad_block(guest, &next->block);
+    cnnvp_depth_finish(guest, depth, layer);
     if (ready)
         depth->gathered[layer + 1u] = 0;
     if (ready && !goes_on) {
         if (next->on_chip)
-            emit(guest, depth);
+            cnnvp_depth_emit(guest, depth);
         cnnvp_next_block(guest, next, &depth->division[layer + 1u]);
     }
     return goes_on;
@@ -134,7 +138,7 @@ static int run_layer(struct cnnvp_guest *guest, struct depth *depth, uint32_t la
 
 /* Weights that stay are loaded once, and again after other layers have used the weight buffer. What a half held before may
  * lie under them. */
-static void begin_weights(struct cnnvp_guest *guest, const struct depth *depth, uint32_t number)
+static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t number)
 {
     if (depth->chain->resident == CNNVP_WEIGHTS_RELOADED)
         return;
@@ -157,7 +161,7 @@ static void end_weights(struct cnnvp_guest *guest)
     guest->blobs_resident = 0;
 }
 
-static void pad_slots(struct cnnvp_guest *guest, const struct depth *depth)
+static void pad_slots(struct cnnvp_guest *guest, const struct cnnvp_depth *depth)
 {
     for (uint32_t i = 0; i < depth->chain->layer_count; ++i)
         if (depth->levels[i].padding == CNNVP_PADDING_ONCE)
@@ -168,11 +172,11 @@ void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
 {
     const struct cnnvp_image_chain *chains = cnnvp_memory(guest->machine, guest->image->chains);
     const struct cnnvp_image_chain *chain = &chains[number - 1u];
-    struct depth depth;
+    struct cnnvp_depth depth;
     depth.chain = chain;
     depth.levels = cnnvp_memory(guest->machine, chain->levels);
     depth.layers = cnnvp_memory(guest->machine, chain->layers);
-    if (chain->layer_count >= LEVELS) {
+    if (chain->layer_count >= CNNVP_DEPTH_LEVELS) {
         guest->element.failed = 1;
         return;
     }
@@ -186,9 +190,12 @@ void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
     begin_weights(guest, &depth, number);
     cnnvp_element_layer(&guest->element, depth.layers[0].tag);
     pad_slots(guest, &depth);
-    depth.left = 1u << (depth.levels[0].bits_x + depth.levels[0].bits_y);
-    load_feature0(guest, &depth, &depth.division[0]);
-    for (uint32_t blocks = depth.left + 1u; blocks != 0; --blocks)
+    cnnvp_depth_load(guest, &depth, &depth.division[0]);
+    uint32_t blocks = 1u << (depth.levels[0].bits_x + depth.levels[0].bits_y);
+    depth.left = blocks - 1u;
+    if (chain->scheduled && cnnvp_depth_on_scheduler(guest, &depth, number))
+        blocks = 0;
+    for (; blocks != 0; --blocks)
         for (uint32_t layer = 0; run_layer(guest, &depth, layer);)
             ++layer;
     guest->in_chain = 0;

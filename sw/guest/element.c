@@ -98,8 +98,21 @@ static inline void push(struct cnnvp_element *element, uint32_t high, uint32_t l
     write_register(element, ELEMENT_PUSH_HI, high);
 }
 
+static void capture(struct cnnvp_capture *to, uint32_t high, uint32_t low)
+{
+    if (to->count == to->capacity)
+        to->overflow = 1;
+    else
+        to->words[to->count++] = (struct cnnvp_word){high, low};
+}
+
 void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag)
 {
+    if (element->capture != NULL) {
+        capture(element->capture, (uint32_t)CNNVP_OPCODE_layer << 24, tag);
+        element->tag = tag;
+        return;
+    }
     if (element->tag == tag || !reserve(element, 1))
         return;
     element->tag = tag;
@@ -116,6 +129,15 @@ void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number)
 void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count)
 {
+    if (element->capture != NULL) {
+        struct cnnvp_capture *to = element->capture;
+        for (uint32_t i = 0; i < count; ++i) {
+            capture(to, (uint32_t)CNNVP_OPCODE_set << 24 | (base + i) << 8, descriptor[i]);
+            to->touched[(base + i) / 32u] |= 1u << ((base + i) % 32u);
+        }
+        capture(to, (uint32_t)opcode << 24 | status << 16 | base << 8 | halves, immediate);
+        return;
+    }
     if (!reserve(element, count + 1u))
         return;
     uint32_t *value = &element->value[base];
@@ -128,6 +150,15 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
     }
     push(element, (uint32_t)opcode << 24 | status << 16 | base << 8 | halves, immediate);
     element->image_stride = 0;
+}
+
+void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touched)
+{
+    element->free = 0;
+    element->tag = UINT32_MAX;
+    for (uint32_t i = 0; i < 256u; ++i)
+        if ((touched[i / 32u] >> (i % 32u) & 1u) != 0 && reserve(element, 1))
+            push(element, (uint32_t)CNNVP_OPCODE_set << 24 | i << 8, element->value[i]);
 }
 
 void cnnvp_element_push(struct cnnvp_element *element, const struct cnnvp_word *words, uint32_t count)

@@ -52,6 +52,15 @@ struct cnnvp_recording {
     struct cnnvp_word words[CNNVP_RECORDED_WORDS];
 };
 
+/* Words that are collected instead of pushed: every register of a descriptor is assigned, whatever it holds. */
+struct cnnvp_capture {
+    struct cnnvp_word *words;
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t overflow;   /* did not fit */
+    uint32_t touched[8]; /* bit n of all: register n is assigned */
+};
+
 struct cnnvp_element {
     const struct cnnvp_machine *machine;
     uint32_t base;                /* address of the element's registers */
@@ -61,6 +70,7 @@ struct cnnvp_element {
     volatile uint32_t interrupts; /* interrupts handled */
     volatile uint32_t failed;     /* an error was reported */
     struct cnnvp_recording *recording; /* NULL: nothing is recorded */
+    struct cnnvp_capture *capture;     /* NULL: words are pushed */
     uint32_t image_register;      /* register of the next tile instruction that depends on the image */
     uint32_t image_stride;        /* by how much, 0: none does */
     uint32_t value[256];          /* of the element's registers at the end of what was pushed; 0 at reset */
@@ -96,6 +106,10 @@ static inline void cnnvp_element_per_image(struct cnnvp_element *element, uint32
     if (stride != 0)
         cnnvp_element_forget(element, number, wanted);
 }
+
+/* Somebody else has pushed words that assigned these registers (struct cnnvp_capture): gives them back what this driver
+ * believes they hold. */
+void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touched);
 
 /* Pushes words as they are. */
 void cnnvp_element_push(struct cnnvp_element *element, const struct cnnvp_word *words, uint32_t count);

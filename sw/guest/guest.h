@@ -103,6 +103,7 @@ struct cnnvp_guest {
     const struct cnnvp_image *image; /* or that of training */
     uint32_t plic;        /* address of the interrupt controller */
     uint32_t element_irq; /* the element's line there */
+    uint32_t scheduler_irq; /* and that of the depth-first scheduler, 0: there is none */
     struct cnnvp_train train;
     const struct cnnvp_image_blob *blobs;
     struct cnnvp_element element;
@@ -116,6 +117,8 @@ struct cnnvp_guest {
     uint32_t image_number;   /* of the image in work */
     uint32_t blobs_resident; /* every blob that is needed is at its place */
     uint32_t in_chain;       /* tensors are slots on chip (depth.h) */
+    uint32_t scheduler_chain; /* the chain whose table the scheduler holds, 0: none */
+    uint32_t scheduler_registers[8]; /* of the element, that the chain's instructions assign */
     uint32_t chain_weights;  /* the chain whose blobs are in the weight buffer, 0: none */
     struct cnnvp_replay replay; /* last, see cnnvp_guest_init */
 };

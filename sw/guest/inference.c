@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Set-up and interrupt handling of both applications; inference: the loop over images. */
+#include "depth.h"
 #include "replay.h"
 #include "schedule.h"
 #include "train.h"
@@ -20,6 +21,8 @@ void cnnvp_guest_interrupt(struct cnnvp_guest *guest)
         return;
     if (line == guest->element_irq)
         cnnvp_element_interrupt(&guest->element);
+    else if (line == guest->scheduler_irq)
+        cnnvp_scheduler_interrupt(guest);
     cnnvp_device_write(guest->machine, claim, line);
 }
 
@@ -40,6 +43,7 @@ int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *mach
         guest->blobs = cnnvp_memory(machine, image->blobs);
         guest->plic = image->plic;
         guest->element_irq = image->element_irq;
+        guest->scheduler_irq = image->scheduler != 0 ? image->scheduler_irq : 0;
         element = image->element;
     } else {
         const struct cnnvp_train_image *train = (const void *)image;
@@ -54,7 +58,12 @@ int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *mach
     cnnvp_element_init(&guest->element, machine, element);
     const uint32_t line = guest->element_irq;
     cnnvp_device_write(machine, guest->plic + PLIC_PRIORITY(line), 1);
-    cnnvp_device_write(machine, guest->plic + PLIC_ENABLE, 1u << line);
+    uint32_t lines = 1u << line;
+    if (guest->scheduler_irq != 0) {
+        lines |= 1u << guest->scheduler_irq;
+        cnnvp_device_write(machine, guest->plic + PLIC_PRIORITY(guest->scheduler_irq), 1);
+    }
+    cnnvp_device_write(machine, guest->plic + PLIC_ENABLE, lines);
     cnnvp_device_write(machine, guest->plic + PLIC_THRESHOLD, 0);
     return 0;
 }
@@ -65,7 +74,8 @@ static void push_images(struct cnnvp_guest *guest)
     const uint32_t images = guest->image->images;
     int replay = 0;
     for (uint32_t i = 0; i < images; ++i) {
-        const int record = i == 1 && images > 2;
+        /* What the scheduler pushes is not recorded. */
+        const int record = i == 1 && images > 2 && guest->scheduler_irq == 0;
         guest->image_number = i;
         if (replay) {
             cnnvp_replay_image(guest);

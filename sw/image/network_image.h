@@ -72,6 +72,8 @@ struct cnnvp_image {
     uint32_t output_halves;
     uint32_t chain_count;
     uint32_t chains;       /* address of struct cnnvp_image_chain[chain_count] */
+    uint32_t scheduler;    /* address of the depth-first scheduler's registers, 0: there is none */
+    uint32_t scheduler_irq;
     struct cnnvp_image_tensor input; /* the network's input */
 };
 
@@ -110,6 +112,7 @@ struct cnnvp_image_chain {
     uint32_t layers;      /* address of struct cnnvp_image_layer[layer_count]: as blocks see them, `in` and `out` are slots */
     uint32_t levels;      /* address of struct cnnvp_image_level[layer_count + 1] */
     uint32_t resident;    /* enum cnnvp_image_weights */
+    uint32_t scheduled;   /* 1: the scheduler issues its instructions where they fit its table */
     uint32_t stream_bytes; /* of each half of the weight buffer, from 0 on: for blobs that do not stay */
     struct cnnvp_image_tensor in;  /* feature 0 in memory */
     struct cnnvp_image_tensor out; /* the last feature in memory */
