@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Depth-first chains against the integer reference, which pads every convolution block by block: every word that comes to
- * memory, for random chains, map and block sizes, engines, buffers, orders, images; on the core and without.
+ * memory, for random chains, map and block sizes, engines, buffers, orders, images; on the core and without, with the
+ * scheduler unit and without.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,13 +39,15 @@ static cnnvp_config *random_platform(uint64_t *state, int *host)
 {
     static const char *const nfu[] = {"pe_array.rows=3", "pe_array.cols=5", "pe_array.kernel_piece=3"};
     static const char *const window[] = {"pe_array.input_para=3", "pe_array.output_para=2", "pe_array.input_para=2"};
-    static const char *const both[] = {"weight_buffer.size=1KiB",   "weight_buffer.size=2KiB",
+    static const char *const both[] = {"weight_buffer.size=4KiB",   "weight_buffer.size=2KiB",
                                        "output_buffer.pingpong=off", "weight_buffer.pingpong=off",
                                        "input_buffer.pingpong=off",  "pe_array.detail=cycle",
                                        "instruction.order=strict",   "dma.outstanding=1"};
     cnnvp_config *config = NULL;
     const int is_window = (int)chain_below(state, 2);
-    done(cnnvp_config_new(is_window ? "window" : "nfu", &config, &problem));
+    static const char *const platforms[] = {"nfu", "window", TEST_EXAMPLES "/nfu_scheduler.yaml",
+                                            TEST_EXAMPLES "/window_scheduler.yaml"};
+    done(cnnvp_config_new(platforms[is_window + 2 * (int)chain_below(state, 2)], &config, &problem));
     *host = (int)chain_below(state, 2);
     if (*host)
         set(config, "cpu.model=host_cpu");

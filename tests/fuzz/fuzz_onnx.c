@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A network file up to its image, on the nfu and the window engine with little memory: with its numbers, and timing only. */
+/* A network file up to its image, on the nfu and the window engine with little memory: with its numbers, timing only,
+ * and timing only depth first. */
 #include "fuzz.h"
 
 #include "fake_platform.h"
@@ -7,10 +8,11 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *file = fuzz_file(data, size);
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 6; ++i) {
         struct cnnvp_config config = i & 1 ? fake_window() : fake_nfu();
         const struct cnnvp_network_options options = {
-            .struct_size = sizeof options, .timing_only = i >> 1, .seed = 1, .images = 1};
+            .struct_size = sizeof options, .timing_only = i >> 1 != 0, .seed = 1, .images = 1, .block = 4,
+            .schedule = i >> 1 == 2 ? CNNVP_SCHEDULE_DEPTH_FIRST : CNNVP_SCHEDULE_LAYER};
         struct cnnvp_error error = {""};
         cnnvp_network *network = NULL;
         config.memory_bytes = 4u << 20;

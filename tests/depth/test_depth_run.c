@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `cnnvp run --schedule depth-first`: storage and traffic of S004's worked case and in general, the contract's invariants,
+ * reports, errors. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli.h"
+#include "steps.h"
+
+static struct cli_run run_ok(const char *file, const char *options)
+{
+    struct cli_run run = cli_run("run %s --stats @stats -q %s", file, options);
+    if (run.status != 0)
+        fail_msg("%s: status %d: %s", options, run.status, run.err);
+    assert_non_null(run.stats);
+    return run;
+}
+
+static long long peak_of(const char *file, const char *options)
+{
+    struct cli_run run = run_ok(file, options);
+    const long long words = cli_number(run.stats, "storage.peak_feature_words");
+    assert_int_equal(cli_number(run.stats, "storage.peak_feature_bytes"), 2 * words);
+    cli_free(&run);
+    return words;
+}
+
+static void worked_case(void **state)
+{
+    (void)state;
+    for (uint32_t channels = 1; channels <= 3; channels += 2) {
+        static const char *const platforms[] = {"nfu", "window"};
+        const struct chain chain = chain_worked(channels);
+        char file[64];
+        chain_write(&chain, file);
+        for (int p = 0; p < 2; ++p) {
+            char options[96];
+            (void)snprintf(options, sizeof options, "-p %s --schedule depth-first --block 4", platforms[p]);
+            struct cli_run run = run_ok(file, options);
+            assert_int_equal(cli_number(run.stats, "storage.peak_feature_words"), 56 * channels);
+            /* The input once, the weights once, the output; nothing of what lies between. */
+            const long long weights = cli_number(run.stats, "schedule.chains.0.weight_bytes");
+            assert_int_equal(weights, 2 * 2 * (9 * channels * channels + channels));
+            assert_int_equal(cli_number(run.stats, "schedule.chains.0.resident_weight_bytes"), weights);
+            assert_int_equal(cli_number(run.stats, "memory.read_bytes"), 512 * channels + weights);
+            assert_int_equal(cli_number(run.stats, "memory.write_bytes"), 32 * channels);
+            assert_int_equal(cli_number(run.stats, "schedule.block"), 4);
+            assert_int_equal(cli_number(run.stats, "schedule.chains.0.layers"), 4);
+            assert_int_equal(cli_number(run.stats, "schedule.chains.0.blocks"), 16);
+            assert_true(cli_real(run.stats, "values.block_padding.max_difference") > 0.01);
+            cli_free(&run);
+            (void)snprintf(options, sizeof options, "-p %s", platforms[p]);
+            assert_int_equal(peak_of(file, options), 512 * channels);
+            struct cli_run layer = run_ok(file, options);
+            assert_int_equal(cli_number(layer.stats, "memory.write_bytes"), 2 * (256 + 64 + 64 + 16) * channels);
+            cli_free(&layer);
+        }
+        (void)unlink(file);
+    }
+}
+
+/* 2 B + 3/4 B P words a channel where that holds: a convolution before the first pool, P pools whose input has four blocks
+ * or more, equal channels, square maps. A pool first: one less. */
+static void closed_form(void **state)
+{
+    static const char *const orders[] = {"cp", "cpcp", "ccpcpcp", "cpp", "cppp", "c", "p", "pcp", "pcpcp"};
+    (void)state;
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; ++i) {
+        const uint32_t block = i % 2 == 0 ? 4 : 2;
+        struct chain chain = {.channels = 2, .height = 32, .width = 32, .seed = i + 1};
+        uint32_t side = 32;
+        uint32_t pools = 0;
+        chain.layer_count = (uint32_t)strlen(orders[i]);
+        for (uint32_t k = 0; k < chain.layer_count; ++k) {
+            const int pool = orders[i][k] == 'p';
+            chain.layers[k] = (struct chain_layer){
+                .pool = pool, .channels = 2, .kx = 3, .ky = 3, .dilation = 1, .relu = (int)(k % 2)};
+            pools += pool && side >= 2 * block;
+            side /= pool ? 2 : 1;
+        }
+        const uint32_t area = block * block;
+        const uint32_t gathering = orders[i][0] == 'p' ? pools - 1 : pools;
+        char file[64];
+        char options[64];
+        chain_write(&chain, file);
+        (void)snprintf(options, sizeof options, "--timing-only --cpu host --schedule depth-first --block %u", block);
+        const long long words = 2 * area + 3 * area / 4 * gathering;
+        assert_int_equal(peak_of(file, options), 2 * words);
+        struct steps steps = steps_of(&chain, block);
+        assert_int_equal(peak_of(file, options), steps.peak_words);
+        free(steps.all);
+        (void)unlink(file);
+    }
+}
+
+/* The maximum over all steps of input, output and what has been gathered deeper, whatever the chain. */
+static void peak_is_that_of_the_recursion(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 25; ++seed) {
+        uint64_t random = seed * UINT64_C(0xda942042e4dd58b5);
+        const uint32_t block = 1u << chain_below(&random, 4);
+        struct chain chain = chain_random(random, block);
+        chain.head = 0;
+        chain.outputs = 0;
+        char file[64];
+        char options[80];
+        chain_write(&chain, file);
+        struct steps steps = steps_of(&chain, block);
+        (void)snprintf(options, sizeof options, "-p %s --timing-only --cpu host --schedule depth-first --block %u",
+                       seed % 2 ? "nfu" : "window", block);
+        if (peak_of(file, options) != (long long)steps.peak_words)
+            fail_msg("seed %u, block %u: %llu words expected", (unsigned)seed, block,
+                     (unsigned long long)steps.peak_words);
+        free(steps.all);
+        (void)unlink(file);
+    }
+}
+
+static void same(const char *file, const char *options, const char *more, const char *without)
+{
+    struct cli_run plain = cli_run("run %s --stats @stats -o @output -q %s", file, options);
+    struct cli_run changed = cli_run("run %s --stats @stats -o @output -q %s %s", file, options, more);
+    assert_int_equal(plain.status, 0);
+    if (changed.status != 0)
+        fail_msg("%s: %s", more, changed.err);
+    cli_assert_same_stats(plain.stats, changed.stats, without);
+    if (strstr(more, "--timing-only") == NULL)
+        cli_assert_same_file(&plain.output, &changed.output, "output");
+    cli_free(&plain);
+    cli_free(&changed);
+}
+
+static void invariants(void **state)
+{
+    (void)state;
+    struct chain chain = chain_worked(2);
+    char file[64];
+    chain.layers[2].channels = chain.layers[3].channels = 5;
+    chain.outputs = 4;
+    chain_write(&chain, file);
+    for (int window = 0; window < 2; ++window) {
+        const char *options = window ? "-p window --schedule depth-first --block 4 -n 3"
+                                     : "--schedule depth-first --block 4 -n 3";
+        same(file, options, "", "");
+        same(file, options, "--timing-only", "values");
+        same(file, options, "-s pe_array.detail=cycle", "platform");
+        same(file, options, "-s cpu.quantum=1", "platform");
+        same(file, options, "-s cpu.quantum=1000000", "platform");
+        same(file, options, "--trace @trace.pftrace", "");
+        same(file, options, "--block-order table", "schedule layers total units energy memory");
+    }
+    (void)unlink(file);
+}
+
+static void compare_members(const json_t *a, const json_t *b)
+{
+    static const char *const members[] = {"compute_cycles", "input_words", "weight_words", "output_words",
+                                          "dram_read_bytes", "dram_write_bytes", "macs"};
+    for (size_t layer = 0; layer < json_array_size(json_object_get(a, "layers")); ++layer)
+        for (size_t i = 0; i < sizeof members / sizeof members[0]; ++i) {
+            char path[64];
+            (void)snprintf(path, sizeof path, "layers.%zu.%s", layer, members[i]);
+            assert_int_equal(cli_number(a, path), cli_number(b, path));
+        }
+}
+
+/* The core's time apart, the native guest does the same work. */
+static void native_guest_does_the_same(void **state)
+{
+    (void)state;
+    const struct chain chain = chain_worked(3);
+    char file[64];
+    chain_write(&chain, file);
+    struct cli_run core = cli_run("run %s --stats @stats -o @output -q --schedule depth-first --block 2", file);
+    struct cli_run host = cli_run("run %s --stats @stats -o @output -q --schedule depth-first --block 2 --cpu host",
+                                  file);
+    assert_int_equal(core.status, 0);
+    assert_int_equal(host.status, 0);
+    cli_assert_same_file(&core.output, &host.output, "output");
+    compare_members(core.stats, host.stats);
+    cli_free(&core);
+    cli_free(&host);
+    (void)unlink(file);
+}
+
+/* The scheduler unit issues what the guest software would: same outputs, same work, same traffic, same storage. */
+static void hardware_issues_the_same(void **state)
+{
+    static const char *const platforms[] = {"nfu", "window"};
+    static const char *const totals[] = {"storage.peak_feature_words", "memory.read_bytes", "memory.write_bytes",
+                                         "units.dma.requests", "units.dma.stores", "units.dma.moves", "units.dma.fills",
+                                         "units.pe_array.compute_cycles"};
+    (void)state;
+    for (int variant = 0; variant < 6; ++variant) {
+        struct chain chain = chain_worked(2);
+        char file[64];
+        const char *platform = platforms[variant % 2];
+        chain.layers[0].kx = variant / 2 == 1 ? 2 : 3;
+        chain.outputs = variant / 2 == 2 ? 3 : 0;
+        chain_write(&chain, file);
+        char options[160];
+        (void)snprintf(options, sizeof options, "--schedule depth-first --block 4 -n 4 %s",
+                       variant == 1 ? "-s output_buffer.pingpong=off" : variant == 2 ? "--cpu host" : "");
+        struct cli_run guest = cli_run("run %s -p %s --stats @stats -o @output -q %s", file, platform, options);
+        struct cli_run unit = cli_run("run %s -p " TEST_EXAMPLES "/%s_scheduler.yaml --stats @stats -o @output -q %s", file,
+                                      platform, options);
+        assert_int_equal(guest.status, 0);
+        if (unit.status != 0)
+            fail_msg("%s", unit.err);
+        cli_assert_same_file(&guest.output, &unit.output, "output");
+        compare_members(guest.stats, unit.stats);
+        for (size_t i = 0; i < sizeof totals / sizeof totals[0]; ++i)
+            assert_int_equal(cli_number(guest.stats, totals[i]), cli_number(unit.stats, totals[i]));
+        assert_int_equal(cli_number(unit.stats, "units.scheduler.steps"), 4 * 40);
+        assert_true(cli_number(unit.stats, "total.accel_cycles") < cli_number(guest.stats, "total.accel_cycles"));
+        cli_free(&guest);
+        cli_free(&unit);
+        same(file, options, "--timing-only", "values");
+        (void)unlink(file);
+    }
+}
+
+/* Small weight buffers change traffic, and nothing else that counts. */
+static void weights_stay_as_far_as_they_fit(void **state)
+{
+    static const char *const sizes[] = {"64KiB", "2KiB", "1KiB"};
+    (void)state;
+    struct chain chain = chain_worked(8);
+    char file[64];
+    chain_write(&chain, file);
+    long long last_read = 0;
+    long long last_resident = 1 << 20;
+    long long compute = 0;
+    for (size_t i = 0; i < 3; ++i) {
+        char options[96];
+        (void)snprintf(options, sizeof options, "--cpu host --schedule depth-first --block 4 -s weight_buffer.size=%s",
+                       sizes[i]);
+        struct cli_run run = run_ok(file, options);
+        const long long read = cli_number(run.stats, "memory.read_bytes");
+        const long long resident = cli_number(run.stats, "schedule.chains.0.resident_weight_bytes");
+        const long long weights = cli_number(run.stats, "schedule.chains.0.weight_bytes");
+        const long long cycles = cli_number(run.stats, "units.pe_array.compute_cycles");
+        if (i == 0)
+            assert_int_equal(resident, weights);
+        assert_true(i == 0 || (read > last_read && resident < last_resident));
+        assert_true(i == 0 || cycles == compute);
+        last_read = read;
+        last_resident = resident;
+        compute = cycles;
+        cli_free(&run);
+    }
+    (void)unlink(file);
+}
+
+static void refused(const char *file, const char *options, const char *why)
+{
+    struct cli_run run = cli_run("run %s -q %s", file, options);
+    assert_int_equal(run.status, 2);
+    if (strstr(run.err, why) == NULL)
+        fail_msg("\"%s\" is not in: %s", why, run.err);
+    cli_free(&run);
+}
+
+static void wrong_use_is_refused(void **state)
+{
+    (void)state;
+    const struct chain chain = chain_worked(1);
+    struct chain wide = chain_worked(8);
+    char file[64];
+    char wide_file[64];
+    chain_write(&chain, file);
+    chain_write(&wide, wide_file);
+    refused(file, "--schedule depth-first --block 6", "a power of two, such as 4 or 8");
+    refused(file, "--schedule depth-first --block 0", "--block");
+    refused(file, "--schedule depth-first --on-chip", "use one of the two");
+    refused(wide_file, "--schedule depth-first --block 8 -s input_buffer.size=2KiB",
+            "bytes of input_buffer, one half of which holds 1024; use a smaller --block or -s input_buffer.size=");
+    refused(wide_file, "--schedule depth-first --block 8 -s output_buffer.size=1KiB", "of output_buffer");
+    refused("$net/lenet5.onnx", "--schedule depth-first", "use --schedule layer");
+    refused(file, "--schedule depth-first --block-order z", "is not one of morton, table");
+    (void)unlink(file);
+    (void)unlink(wide_file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(worked_case),
+        cmocka_unit_test(closed_form),
+        cmocka_unit_test(peak_is_that_of_the_recursion),
+        cmocka_unit_test(invariants),
+        cmocka_unit_test(native_guest_does_the_same),
+        cmocka_unit_test(hardware_issues_the_same),
+        cmocka_unit_test(weights_stay_as_far_as_they_fit),
+        cmocka_unit_test(wrong_use_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
