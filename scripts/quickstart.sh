@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# From a fresh Debian 12 to LeNet-5 on real handwritten digits: installs what is missing, builds into build/, runs.
+# From a fresh Debian 12 to LeNet-5 on real handwritten digits, and to a network that learns them: installs what is missing,
+# builds into build/, runs.
 # May be run again at any time, from any folder.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -33,5 +34,12 @@ echo
 build/bin/cnnvp run scripts/networks/lenet5.onnx \
     -i $digits/test_images.npy --labels $digits/test_labels.npy --calibration $digits/calibration_images.npy \
     --stats build/lenet5.json --trace build/lenet5.pftrace
+
+# The second part: a small network without weights learns the digits on the training engine.
+echo
+build/bin/cnnvp train scripts/networks/digits.onnx \
+    --dataset idx:$digits/train_images.idx,$digits/train_labels.idx \
+    --eval idx:$digits/test_images.idx,$digits/test_labels.idx \
+    --epochs 3 --lr 0.05 -o build/digits_trained.onnx --log build/digits_training.csv
 echo
 echo "The trace opens at https://ui.perfetto.dev; README.md goes on from here."
