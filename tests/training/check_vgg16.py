@@ -4,11 +4,14 @@
 follows CURVE, what PyTorch computed in binary32 from the same weights, images and formulas (scripts/make_vgg16_curve.py).
 Exit status 77 where DATA/cifar10 is missing."""
 import csv
+import json
 import os
 import subprocess
 import sys
 
 STEPS, TENTH = 50, 10
+# Compute cycles of all convolutions in one step of four images, by the closed forms of S001's mapping.
+CYCLES = {"forward": 3262464, "backward": 3244032, "gradient": 4 * 817152}
 
 
 def losses(path):
@@ -20,22 +23,31 @@ def tenths(values):
     return [sum(values[i:i + TENTH]) / TENTH for i in range(0, STEPS, TENTH)]
 
 
+def check_cycles(layers):
+    for phase, cycles in CYCLES.items():
+        have = sum(layer["compute_cycles"] for layer in layers if layer["op"] == "conv" and layer["phase"] == phase)
+        assert have == STEPS * cycles, (phase, have)
+    for layer in layers:
+        assert layer["cycles"] == layer["compute_cycles"] + sum(layer["stall_cycles"].values()), layer
+
+
 def main():
     cnnvp, scripts, data, curve, folder = sys.argv[1:]
     images = os.path.join(data, "cifar10", "data_batch_1.bin")
     if not os.path.exists(images):
         sys.exit(77)
     os.makedirs(folder, exist_ok=True)
-    log = os.path.join(folder, "log.csv")
+    log, stats = os.path.join(folder, "log.csv"), os.path.join(folder, "stats.json")
     subprocess.run([cnnvp, "train", os.path.join(scripts, "networks", "vgg16_cifar.onnx"), "--dataset", "cifar10:" + images,
                     "--limit", "40", "--cpu", "host", "--batch", "4", "--epochs", "5", "--lr", "0.001", "--seed", "1", "--log",
-                    log], check=True)
+                    log, "--stats", stats], check=True)
+    check_cycles(json.load(open(stats, encoding="utf-8"))["layers"])
     have, want = tenths(losses(log)), tenths(losses(curve))
     print("mean loss of ten steps each:", *(f"{value:.3f}" for value in have))
     print("in binary32:                ", *(f"{value:.3f}" for value in want))
     assert have[-1] < 0.85 * have[0], have
     for a, b in zip(have, want):
-        assert abs(a - b) < 0.15 * b, (have, want)
+        assert abs(a - b) < 0.2 * b, (have, want)
 
 
 if __name__ == "__main__":
