@@ -149,9 +149,9 @@ const measured = layers.filter(l => l.macs && l.cycles);
 if (measured.length) {
     const sample = measured.find(l => l.utilization) || measured[0], pes = sample.utilization ? Math.round(sample.macs * (stats.total.images || 1) / (sample.utilization * sample.compute_cycles)) : 0;
     const array = stats.platform.units.pe_array || {}, mhz = array.clock_mhz || 1000;
-    const trueMacs = l => l.utilization * l.compute_cycles * pes, peak = pes * mhz * 1e6, bandwidth = stats.memory.peak_bytes_per_s || stats.memory.mean_bytes_per_s;
+    const trueMacs = l => l.utilization * l.compute_cycles * pes, peak = pes * mhz * 1e6, part = Object.values(stats.units).find(u => u.bus_bytes_per_s), bandwidth = part ? part.bus_bytes_per_s : stats.memory.peak_bytes_per_s || stats.memory.mean_bytes_per_s;
     make(document.body, "h2", "Roofline");
-    make(document.body, "div", pes + " MACs a cycle at " + mhz + " MHz; the slope is the highest bandwidth of the off-chip memory that was seen, " + short(bandwidth) + " bytes/s.", { className: "note" });
+    make(document.body, "div", pes + " MACs a cycle at " + mhz + " MHz; the slope is " + (part ? "what the off-chip memory's part carries at most, " : "the highest bandwidth of the off-chip memory that was seen, ") + short(bandwidth) + " bytes/s.", { className: "note" });
     const points = measured.map(l => ({ l, x: trueMacs(l) / Math.max(1, l.dram_read_bytes + l.dram_write_bytes), y: trueMacs(l) / (l.cycles / (mhz * 1e6)) })).filter(p => p.y > 0);
     const lx = range(points.map(p => Math.log10(p.x)).concat(bandwidth ? [Math.log10(peak / bandwidth)] : [])), ly = range(points.map(p => Math.log10(p.y)).concat([Math.log10(peak)]));
     lx[0] -= .3; lx[1] += .3; ly[0] -= .2; ly[1] += .2;

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run.sh FOLDER [CNNVP]: makes the three studies again: results, tables and plots go into FOLDER. Some minutes on two cores;
+# started again it goes on where it was. CNNVP: the program (default: that of the build beside).
+set -eu
+studies=$(cd "$(dirname "$0")" && pwd)
+[ $# -ge 1 ] || {
+    echo "usage: run.sh FOLDER [CNNVP]" >&2
+    exit 2
+}
+cnnvp=$(realpath "${2:-$studies/../../build/bin/cnnvp}")
+mkdir -p "$1/studies" "$1/networks"
+cd "$1/studies"
+cp "$studies"/*.yaml .
+cp "$studies/../networks/lenet5.onnx" ../networks/
+[ -s vgg16.onnx ] || /usr/bin/python3 "$studies/make_vgg16.py" vgg16.onnx
+for study in array_shape buffers; do
+    "$cnnvp" sweep $study.yaml -o $study.sqlite --export $study.csv
+    "$cnnvp" report $study.sqlite -o $study.html
+    /usr/bin/python3 "$studies/plot.py" $study $study.csv $study.svg >$study.md
+done
+[ -s digits/test_labels.idx ] || /usr/bin/python3 "$studies/../make_digits.py" digits
+[ -s mantissa.csv ] || sh "$studies/mantissa.sh" "$cnnvp" digits mantissa.csv
+/usr/bin/python3 "$studies/plot.py" mantissa mantissa.csv mantissa.svg >mantissa.md
+echo "in $(pwd): array_shape, buffers (.sqlite, .html, .csv, .svg, .md), mantissa (.csv, .svg, .md)"
