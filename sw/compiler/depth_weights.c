@@ -70,7 +70,8 @@ static uint64_t pack(const struct cnnvp_plan_limits *limits, const struct pieces
 {
     uint64_t used[HALVES] = {from, from};
     uint64_t saved = 0;
-    qsort(pieces->all, pieces->count, sizeof *pieces->all, by_visits);
+    if (pieces->count != 0)
+        qsort(pieces->all, pieces->count, sizeof *pieces->all, by_visits);
     *all = 1;
     for (size_t i = 0; i < pieces->count; ++i) {
         const struct piece *piece = &pieces->all[i];
