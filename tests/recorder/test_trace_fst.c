@@ -73,7 +73,7 @@ static void read_names(void *reader, struct changes *changes)
             break;
         case FST_HT_VAR:
             assert_in_range(entry->u.var.handle, 1, SIGNALS - 1);
-            snprintf(changes->names[entry->u.var.handle], NAME_BYTES, "%s.%s", scope, entry->u.var.name);
+            snprintf(changes->names[entry->u.var.handle], NAME_BYTES, "%.99s.%.99s", scope, entry->u.var.name);
             break;
         default:
             fail_msg("hierarchy entry %d", entry->htyp);
