@@ -50,7 +50,8 @@ static int inside(const struct scheduler_walk *walk, uint32_t first, uint64_t co
 
 static int level_is_good(const struct scheduler_walk *walk, uint32_t level)
 {
-    if (bits_x(walk, level) > MOST_BITS || bits_y(walk, level) > MOST_BITS || level_word(walk, level, LEVEL_TARGET) == 0)
+    if (bits_x(walk, level) > MOST_BITS || bits_y(walk, level) > MOST_BITS ||
+        level_word(walk, level, LEVEL_TARGET) == 0)
         return 0;
     if (level + 1u == walk->levels)
         return 1;

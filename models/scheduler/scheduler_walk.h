@@ -8,9 +8,10 @@
  *   target                 positions of a block
  *   part                   positions that one block of the feature before gives; 0 for the first
  *   list                   word at which the sections of the layer that reads the feature begin; 0 for the last
- * A list is the number of its sections, then four words for each: control, first instruction, first patch, patches. control is
- * the condition in 7:0, in 15:8 whose block the section is about, in 31:16 the instructions. An instruction has two words, low
- * and high. A patch has five words: in 15:0 the instruction and in 31:16 its kinds; then how much its low half grows by x, by y, by each gathered position and by each image.
+ * A list is the number of its sections, then four words for each: control, first instruction, first patch, patches.
+ * control is the condition in 7:0, in 15:8 whose block the section is about, in 31:16 the instructions. An
+ * instruction has two words, low and high. A patch has five words: in 15:0 the instruction and in 31:16 its kinds;
+ * then how much its low half grows by x, by y, by each gathered position and by each image.
  */
 #ifndef CNNVP_SCHEDULER_WALK_H
 #define CNNVP_SCHEDULER_WALK_H
