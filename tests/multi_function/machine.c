@@ -104,7 +104,7 @@ void machine_begin(struct machine *machine, const struct machine_options *option
     fake_set(machine->units[M_MODULE], "lanes", options->lanes != 0 ? options->lanes : 1u);
     for (unsigned i = M_INPUT; i <= M_INTERMEDIATE; ++i) {
         fake_set(machine->units[i], "size", 2u * MACHINE_HALF);
-        fake_set(machine->units[i], "width_words", 8192);
+        fake_set(machine->units[i], "width_words", options->width_words != 0 ? options->width_words : 8192u);
     }
     for (unsigned i = M_MAX_MIN; i <= M_OUTPUT; ++i) {
         fake_set(machine->units[i], "pingpong", 0);

@@ -54,6 +54,7 @@ struct machine_options {
     bool cycle;
     bool timing_only;
     uint32_t sets, lanes;
+    uint32_t width_words; /* of the large buffers; 0: more than anyone takes */
 };
 
 void machine_begin(struct machine *machine, const struct machine_options *options);

@@ -311,10 +311,8 @@ static void test_port(void **state)
     struct machine m;
     struct machine_tpost d = post();
     (void)state;
-    const struct machine_options options = {.bits = 8, .sets = 4, .lanes = 8};
+    const struct machine_options options = {.bits = 8, .sets = 4, .lanes = 8, .width_words = 2};
     machine_begin(&m, &options);
-    fake_set(m.units[M_INTERMEDIATE], "width_words", 2);
-    assert_int_equal(fake_start(m.units[M_INTERMEDIATE]), CNNVP_OK);
     MACHINE_DO(&m, OP_tpost, ST_tpost_fp32, d);
     assert_int_equal(cycles(&m), ALL + 5u); /* 2 words of 16 bits for each value in */
     assert_int_equal(fake_count(m.units[M_MODULE], "port_cycles"), ALL - ceil_div(CHANNELS * PLANE, 8));
