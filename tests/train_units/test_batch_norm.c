@@ -285,14 +285,14 @@ static void test_relu(void **state)
         assert_memory_equal(x, plain, n * sizeof x[0]);
         cnnvp_relu_backward(matrix, n, dy);
         for (unsigned i = 0; i < n; ++i) {
-            const unsigned positive = matrix[i / 8] >> (i % 8) & 1u;
+            const unsigned positive = (unsigned)matrix[i / 8] >> (i % 8) & 1u;
             assert_int_equal(positive, x[i] > 0.0f);
             assert_true(i != 0 || x[i] == 1.5f);
             assert_false(signbit(x[i]));
             assert_true(dy[i] == (positive ? (float)(i + 1) : 0.0f));
         }
         for (unsigned i = n; i < 8u * cnnvp_tile_packed(n, 1); ++i)
-            assert_int_equal(matrix[i / 8] >> (i % 8) & 1u, 0);
+            assert_int_equal((unsigned)matrix[i / 8] >> (i % 8) & 1u, 0);
     }
 }
 
