@@ -47,6 +47,9 @@ const struct cnnvp_unit *cnnvp_unit_at(size_t index);
 CNNVP_MUST_USE cnnvp_result cnnvp_unit_find(const char *model, const struct cnnvp_unit **unit,
                                             struct cnnvp_error *error);
 
+/* The built-in energy tables, for a person. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_energy_text(char **text);
+
 /* ---- configuration ---- */
 
 typedef struct cnnvp_config cnnvp_config;
@@ -89,6 +92,9 @@ struct cnnvp_platform_options {
     int verbosity;             /* 0 errors and warnings, 1 information, 2 debug; -1 errors only */
     const char *trace;         /* NULL, or a file name: .pftrace, .vcd, .fst */
     const char *series;        /* NULL, or one more trace of the same run, such as the .series of cnnvp_report */
+    /* NULL, or a file with a line for each burst of the off-chip memories: as cnnvp_memory_replay reads it, or, by its
+     * name, for Ramulator 2 (.ramulator2, its load-store trace) or DRAMsim3 (.dramsim3). */
+    const char *memory_trace;
     uint64_t max_time_ps;      /* simulated time after which a run fails; 0: no limit */
     /* Where console output goes; NULL: standard output. */
     void (*console)(void *context, const void *data, size_t size);
@@ -114,7 +120,7 @@ struct cnnvp_run_result {
 /* Builds the platform from a resolved configuration, which it copies. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const struct cnnvp_platform_options *options,
                                                cnnvp_platform **platform, struct cnnvp_error *error);
-/* Closes the trace: its file appears now if the platform has run, complete. What happens afterwards is not recorded. */
+/* Closes the traces: their files appear now if the platform has run, complete. What happens afterwards is not recorded. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, struct cnnvp_error *error);
 
 /* Closes the trace too if that has not been done, and prints what goes wrong there. NULL is allowed. */
@@ -191,6 +197,7 @@ struct cnnvp_memory_options {
     uint32_t struct_size; /* sizeof(struct cnnvp_memory_options) */
     uint32_t outstanding; /* reads on their way at most, 1 or more; more than 1024 counts as that */
     const char *trace;    /* NULL, or a file for the bandwidth over time: .pftrace, .vcd, .fst */
+    int untimed;          /* 1: times in the trace count for nothing */
 };
 
 struct cnnvp_memory_result {
@@ -208,9 +215,11 @@ struct cnnvp_memory_result {
 
 /*
  * Replays a trace through the configuration's off-chip memory (its instance `dram`) alone: a line `R ADDRESS` or `W ADDRESS` for each
- * burst, decimal or 0x..., in the order of one requester's program, each sent as soon as the controllers take it. Addresses beyond the
- * parts' capacity begin again at 0. Empty lines and comments (#) count for nothing. `json` (may be NULL) receives statistics as those
- * of a run; free with free().
+ * burst, decimal or 0x..., in the order of one requester's program, each sent as soon as the controllers take it. A burst with a
+ * time in ps behind the address, as a run's memory trace has it, is sent at the clock of that time, however many are on their
+ * way; a line `E TIME` ends such a trace: what a run has counted by then. Addresses beyond the parts' capacity begin again
+ * at 0. Empty lines and comments (#) count for nothing. `json` (may be NULL) receives statistics as those of a run; free
+ * with free().
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
                                                 const struct cnnvp_memory_options *options,

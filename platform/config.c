@@ -87,6 +87,8 @@ static cnnvp_result check_assignment(const cnnvp_config *config, const char *ass
     char name[CNNVP_CONFIG_NAME_BYTES + 1] = "";
     if (length <= CNNVP_CONFIG_NAME_BYTES)
         memcpy(name, assignment, length);
+    if (strcmp(name, "energy") == 0)
+        return CNNVP_DONE;
     if (*name && cnnvp_draft_find(config->draft, name)) {
         if (strncmp(dot + 1, "connect=", 8) == 0)
             return cnnvp_config_error(error, place, "connections are made in the platform file");

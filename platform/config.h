@@ -47,10 +47,13 @@ struct cnnvp_instance {
     size_t binding_count;
 };
 
+struct cnnvp_energy_table; /* energy.h */
+
 struct cnnvp_resolved {
     const char *platform_name;
     struct cnnvp_instance *instances;
     size_t instance_count;
+    const struct cnnvp_energy_table *energy; /* NULL: the default */
 };
 
 /* The instances of a configuration that has been resolved, NULL otherwise. Lives as long as the configuration does and

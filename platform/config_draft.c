@@ -249,6 +249,8 @@ static cnnvp_result find_or_add(struct cnnvp_draft *draft, const struct cnnvp_ya
         return cnnvp_config_error(error, node->key_place,
                                   "%s is not a name for an instance: letters, digits and _, up to %d, no digit first",
                                   cnnvp_config_show(node->key).text, CNNVP_CONFIG_NAME_BYTES);
+    if (strcmp(node->key, "energy") == 0)
+        return cnnvp_config_error(error, node->key_place, "energy is the energy table, no name for an instance");
     struct cnnvp_draft_unit **at = &draft->units;
     while (*at && strcmp((*at)->name, node->key) != 0)
         at = &(*at)->next;
@@ -300,7 +302,7 @@ static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *map,
 
 static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_error *error)
 {
-    static const char *const keys[] = {"platform", "base", "memory", "units"};
+    static const char *const keys[] = {"platform", "base", "memory", "energy", "units"};
     for (const struct cnnvp_yaml_node *child = root->children; child; child = child->next) {
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, child->key);
@@ -315,12 +317,32 @@ static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_
         if (strcmp(child->key, "units") == 0 && child->kind != CNNVP_YAML_MAP)
             return cnnvp_config_error(error, child->place, "units: %s where a map of instances is due",
                                       cnnvp_yaml_kind_name(child));
+        if (strcmp(child->key, "energy") == 0 && child->kind == CNNVP_YAML_MAP)
+            continue;
         if (strcmp(child->key, "units") != 0 &&
             (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child) || !*child->text))
             return cnnvp_config_error(error, child->place, "%s: %s where a name is due", child->key,
                                       child->kind == CNNVP_YAML_SCALAR ? "nothing" : cnnvp_yaml_kind_name(child));
     }
     return CNNVP_DONE;
+}
+
+/* `energy: TABLE`, or a map of `table` and entries. */
+static cnnvp_result read_energy(struct cnnvp_draft *draft, const struct cnnvp_yaml_node *energy,
+                                const struct cnnvp_setting *common, struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    if (energy->kind == CNNVP_YAML_SCALAR) {
+        struct cnnvp_setting setting = *common;
+        setting.key = "table";
+        setting.text = energy->text;
+        setting.place = energy->place;
+        setting.key_place = energy->key_place;
+        return put_setting(draft, &draft->energy, &setting, error);
+    }
+    for (const struct cnnvp_yaml_node *child = energy->children; child && result == CNNVP_DONE; child = child->next)
+        result = read_setting(draft, &draft->energy, child, common, error);
+    return result;
 }
 
 /* `memory: external` is short for another model of the instance dram. */
@@ -399,6 +421,9 @@ static cnnvp_result read_layer(struct cnnvp_draft *draft, const char *file, cons
     const struct cnnvp_yaml_node *memory = child_of(root, "memory");
     if (memory && result == CNNVP_DONE)
         result = read_memory(draft, memory, &common, error);
+    const struct cnnvp_yaml_node *energy = child_of(root, "energy");
+    if (energy && result == CNNVP_DONE)
+        result = read_energy(draft, energy, &common, error);
     return result;
 }
 
@@ -414,6 +439,8 @@ cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct cnnvp_draft **dr
     if (result == CNNVP_DONE) {
         made->file = file;
         made->name = "";
+        made->energy.name = "energy";
+        made->energy.place = file;
         result = read_layer(made, file, NULL, NULL, &layer, error);
     }
     if (result == CNNVP_DONE && made->unit_count == 0)

@@ -12,6 +12,7 @@
 #define CNNVP_PLATFORM_CONFIG_INTERNAL_H
 
 #include <stdarg.h>
+#include <stdio.h>
 
 #include "config.h"
 
@@ -126,6 +127,7 @@ struct cnnvp_draft {
     const char *base; /* as written, of the outermost file; NULL: none */
     struct cnnvp_draft_unit *units;
     size_t unit_count;
+    struct cnnvp_draft_unit energy; /* settings of the energy table: `table` and entries */
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct cnnvp_draft **draft,
@@ -172,6 +174,13 @@ uint32_t cnnvp_box_irq(const struct cnnvp_resolved *resolved, const struct cnnvp
                        const struct cnnvp_binding **binding);
 /* Index of a parameter in a unit's table, UINT32_MAX if it has none of that name. */
 uint32_t cnnvp_unit_param(const struct cnnvp_unit *unit, const char *name);
+
+/* ---- energy table (config_energy.c) ---- */
+
+CNNVP_MUST_USE cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct cnnvp_draft_unit *draft,
+                                             struct cnnvp_error *error);
+/* As a platform file says it; nothing for the default. */
+void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table);
 
 /* ---- text (config_text.c) ---- */
 

@@ -236,7 +236,12 @@ cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, s
     if (!made)
         return cnnvp_config_no_memory(error);
     made->references = 1;
+    const struct cnnvp_draft_unit *energy = NULL;
     cnnvp_result result = make_instances(made, draft, sets, set_count, error);
+    if (result == CNNVP_DONE)
+        result = copy_settings(made, &draft->energy, sets, set_count, &energy, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_box_energy(made, energy, error);
     if (result == CNNVP_DONE)
         result = cnnvp_box_wire(made, error);
     made->drafts = NULL; /* its settings point into the draft */

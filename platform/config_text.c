@@ -101,6 +101,8 @@ static void print_yaml(FILE *stream, const struct cnnvp_box *box)
         print_quoted(stream, box->resolved.platform_name);
         (void)fputc('\n', stream);
     }
+    if (box->resolved.energy)
+        cnnvp_energy_print(stream, box->resolved.energy);
     (void)fputs("units:\n", stream);
     for (size_t i = 0; i < box->resolved.instance_count; i++)
         print_instance(stream, box, i);

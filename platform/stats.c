@@ -83,6 +83,7 @@ static int init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *ins
     if (result != CNNVP_DONE)
         return result;
     slot->energy = CNNVP_ENERGY_ENTRIES;
+    slot->energy_column = CNNVP_NO_COLUMN;
     if (stat->energy) {
         slot->energy = cnnvp_energy_find(stat->energy);
         if (slot->energy == CNNVP_ENERGY_ENTRIES) {
@@ -91,6 +92,7 @@ static int init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *ins
                      instance->model, stat->name, stat->energy, cnnvp_energy_names());
             return CNNVP_BAD_INPUT;
         }
+        slot->energy_column = stats->energy_columns++;
     }
     return CNNVP_DONE;
 }
@@ -143,6 +145,8 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
     stats->timing_only = timing_only;
     stats->columns = CNNVP_LAYER_COLUMNS;
     cnnvp_energy_default(&stats->energy);
+    if (platform->energy)
+        stats->energy = *platform->energy;
     stats->instances = calloc(platform->instance_count + 1, sizeof *stats->instances);
     if (!stats->instances)
         result = no_memory(error);
@@ -180,9 +184,13 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
     for (size_t i = 0; stats->instances && i < stats->platform->instance_count; i++) {
         free(stats->instances[i].stats);
         free(stats->instances[i].counters);
+        for (uint32_t r = 0; r < stats->instances[i].requester_count; r++)
+            free(stats->instances[i].requesters[r].counts);
+        free(stats->instances[i].requesters);
     }
     free(stats->instances);
     free(stats->rows);
+    free(stats->energy_rows);
     free(stats->times);
     free(stats->value_names);
     free(stats->links);
@@ -257,10 +265,36 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
     return stats->out_of_memory ? CNNVP_FAILED : CNNVP_DONE;
 }
 
+void cnnvp_stats_count_for(struct cnnvp_stats *stats, uint32_t instance, uint32_t stat, uint32_t requester, uint64_t n)
+{
+    if (instance >= stats->platform->instance_count || stat >= stats->instances[instance].stat_count)
+        return;
+
+    struct cnnvp_instance_stats *mine = &stats->instances[instance];
+    uint32_t r = 0;
+
+    while (r < mine->requester_count && mine->requesters[r].requester != requester)
+        r++;
+    if (r == mine->requester_count) {
+        struct cnnvp_requester_stats *more = realloc(mine->requesters, (r + 1) * sizeof *more);
+
+        if (more)
+            mine->requesters = more;
+        uint64_t *counts = more ? calloc(mine->stat_count, sizeof *counts) : NULL;
+        if (!counts) {
+            stats->out_of_memory = 1;
+            return;
+        }
+        more[r] = (struct cnnvp_requester_stats){requester, counts};
+        mine->requester_count++;
+    }
+    mine->requesters[r].counts[stat] += n;
+}
+
 uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag)
 {
     uint32_t tags = stats->tags ? stats->tags : 16;
-    uint64_t *rows;
+    uint64_t *rows, *energy;
     struct cnnvp_layer_times *times;
 
     if (tag > CNNVP_MAX_TAG)
@@ -270,15 +304,20 @@ uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag)
     rows = realloc(stats->rows, (size_t)tags * stats->columns * sizeof *rows);
     if (rows)
         stats->rows = rows;
+    energy = realloc(stats->energy_rows, ((size_t)tags * stats->energy_columns + 1) * sizeof *energy);
+    if (energy)
+        stats->energy_rows = energy;
     times = realloc(stats->times, tags * sizeof *times);
     if (times)
         stats->times = times;
-    if (!rows || !times) {
+    if (!rows || !times || !energy) {
         stats->out_of_memory = 1;
         return 0;
     }
     memset(rows + (size_t)stats->tags * stats->columns, 0,
            (size_t)(tags - stats->tags) * stats->columns * sizeof *rows);
+    memset(energy + (size_t)stats->tags * stats->energy_columns, 0,
+           (size_t)(tags - stats->tags) * stats->energy_columns * sizeof *energy);
     for (uint32_t i = stats->tags; i < tags; i++)
         times[i] = (struct cnnvp_layer_times){CNNVP_TIME_NEVER, 0};
     stats->tags = tags;

@@ -25,6 +25,7 @@ struct cnnvp_stat_slot {
     uint64_t total;
     uint32_t column; /* CNNVP_NO_COLUMN: not in layers */
     uint32_t energy; /* enum cnnvp_energy_entry; CNNVP_ENERGY_ENTRIES: none */
+    uint32_t energy_column; /* of the rows below, CNNVP_NO_COLUMN: none */
 };
 
 /* Counters whose sum over all instances matters at its peak. */
@@ -35,11 +36,19 @@ struct cnnvp_counter_slot {
     enum cnnvp_live live; /* CNNVP_LIVE_COUNT: none */
 };
 
+/* What a memory has counted for one instance that makes requests there. */
+struct cnnvp_requester_stats {
+    uint32_t requester;
+    uint64_t *counts; /* of each statistic */
+};
+
 struct cnnvp_instance_stats {
     struct cnnvp_stat_slot *stats;
     struct cnnvp_counter_slot *counters;
     uint32_t stat_count;
     uint32_t counter_count;
+    struct cnnvp_requester_stats *requesters; /* in the order of their first count */
+    uint32_t requester_count;
 };
 
 struct cnnvp_layer_times {
@@ -59,6 +68,8 @@ struct cnnvp_stats {
     const struct cnnvp_resolved *platform;
     struct cnnvp_instance_stats *instances;
     uint64_t *rows; /* tags x columns */
+    uint64_t *energy_rows; /* tags x energy_columns: counts of the statistics that cost energy */
+    uint32_t energy_columns;
     struct cnnvp_layer_times *times;
     uint32_t tags; /* rows that exist, 1 or more */
     uint32_t columns;
@@ -106,7 +117,15 @@ static inline void cnnvp_stats_count(struct cnnvp_stats *stats, uint32_t instanc
             tag = cnnvp_stats_grow(stats, tag);
         stats->rows[(size_t)tag * stats->columns + slot->column] += n;
     }
+    if (slot->energy_column != CNNVP_NO_COLUMN) {
+        if (tag >= stats->tags)
+            tag = cnnvp_stats_grow(stats, tag);
+        stats->energy_rows[(size_t)tag * stats->energy_columns + slot->energy_column] += n;
+    }
 }
+
+/* The share of a requester in a statistic. */
+void cnnvp_stats_count_for(struct cnnvp_stats *stats, uint32_t instance, uint32_t stat, uint32_t requester, uint64_t n);
 
 static inline void cnnvp_stats_span(struct cnnvp_stats *stats, uint32_t tag, cnnvp_time begin, cnnvp_time end)
 {

@@ -159,6 +159,42 @@ static uint64_t memory_total(const struct cnnvp_stats *stats, const char *name)
     return sum;
 }
 
+/* Energy is summed in whole femtojoules, rounded for each statistic of a unit in a layer, so that the sums over units and
+ * over layers are the same to the last digit. */
+#define FEMTOJOULES 1000.0
+
+static double picojoules(uint64_t femtojoules)
+{
+    return (double)femtojoules / FEMTOJOULES;
+}
+
+/* Femtojoules of an instance on behalf of a tag. */
+static uint64_t energy_of(const struct cnnvp_stats *stats, size_t instance, uint32_t tag)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t s = 0; s < stats->instances[instance].stat_count; s++) {
+        const struct cnnvp_stat_slot *slot = &stats->instances[instance].stats[s];
+
+        if (slot->energy_column == CNNVP_NO_COLUMN)
+            continue;
+        const double each = cnnvp_energy_of(&stats->energy, (enum cnnvp_energy_entry)slot->energy,
+                                            &stats->platform->instances[instance]);
+        const uint64_t n = stats->energy_rows[(size_t)tag * stats->energy_columns + slot->energy_column];
+        sum += (uint64_t)floor((double)n * each * FEMTOJOULES + 0.5);
+    }
+    return sum;
+}
+
+static uint64_t energy_of_layer(const struct cnnvp_stats *stats, uint32_t tag)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < stats->platform->instance_count; i++)
+        sum += energy_of(stats, i, tag);
+    return sum;
+}
+
 /* ---- members of the file ---- */
 
 static void add_parameters(struct builder *b, json_t *object, const struct cnnvp_instance *instance)
@@ -269,6 +305,7 @@ static void add_layer(struct builder *b, json_t *layers, uint32_t tag)
              ratio((double)layer_macs(stats, tag), (double)sums[CNNVP_COLUMN_COMPUTE] * (double)stats->work.pes));
 #define CNNVP_QUANTITY(name, help) set_count(b, object, #name, sums[CNNVP_COLUMN_##name]);
 #include "stats.def"
+    set_real(b, object, "energy_pj", picojoules(energy_of_layer(stats, tag)));
 }
 
 static void add_layers(struct builder *b, json_t *root)
@@ -279,6 +316,35 @@ static void add_layers(struct builder *b, json_t *root)
     for (uint32_t tag = 1; tag < b->stats->tags && !b->failed; tag++)
         if (has_line(b->stats, tag))
             add_layer(b, layers, tag);
+}
+
+/* The shares of a memory's requesters, by their names: those statistics that any of them has. */
+static void add_requesters(struct builder *b, json_t *unit, const struct cnnvp_instance_stats *stats,
+                           const struct cnnvp_instance *instance)
+{
+    const struct cnnvp_resolved *platform = b->stats->platform;
+    json_t *requesters;
+
+    if (!stats->requester_count)
+        return;
+    requesters = set_object(b, unit, "requesters");
+    for (uint32_t number = 0; number < platform->instance_count; number++) {
+        for (uint32_t r = 0; r < stats->requester_count; r++) {
+            json_t *object;
+
+            if (stats->requesters[r].requester != number)
+                continue;
+            object = set_object(b, requesters, platform->instances[number].name);
+            for (uint32_t s = 0; s < stats->stat_count; s++) {
+                uint64_t any = 0;
+
+                for (uint32_t other = 0; other < stats->requester_count; other++)
+                    any |= stats->requesters[other].counts[s];
+                if (any)
+                    set_count(b, object, instance->unit->stats[s].name, stats->requesters[r].counts[s]);
+            }
+        }
+    }
 }
 
 static void add_units(struct builder *b, json_t *root)
@@ -296,6 +362,7 @@ static void add_units(struct builder *b, json_t *root)
             if (slot->column == CNNVP_NO_COLUMN || slot->column < CNNVP_LAYER_COLUMNS)
                 set_count(b, object, instance->unit->stats[s].name, slot->total);
         }
+        add_requesters(b, object, &stats->instances[i], instance);
     }
 }
 
@@ -375,27 +442,25 @@ static void add_energy(struct builder *b, json_t *root)
     const struct cnnvp_stats *stats = b->stats;
     json_t *object = set_object(b, root, "energy");
     json_t *units = json_object();
-    double sum = 0;
+    uint64_t sum = 0;
+    uint64_t nobody;
 
     for (size_t i = 0; i < stats->platform->instance_count; i++) {
-        const struct cnnvp_instance *instance = &stats->platform->instances[i];
-        double picojoules = 0;
         int counted = 0;
+        uint64_t femtojoules = 0;
 
-        for (uint32_t s = 0; s < stats->instances[i].stat_count; s++) {
-            const struct cnnvp_stat_slot *slot = &stats->instances[i].stats[s];
-
-            if (slot->energy == CNNVP_ENERGY_ENTRIES)
-                continue;
-            picojoules += (double)slot->total
-                          * cnnvp_energy_of(&stats->energy, (enum cnnvp_energy_entry)slot->energy, instance);
-            counted = 1;
-        }
+        for (uint32_t s = 0; s < stats->instances[i].stat_count; s++)
+            counted |= stats->instances[i].stats[s].energy_column != CNNVP_NO_COLUMN;
+        for (uint32_t tag = 0; counted && tag < stats->tags; tag++)
+            femtojoules += energy_of(stats, i, tag);
         if (counted)
-            set_real(b, units, instance->name, picojoules);
-        sum += picojoules;
+            set_real(b, units, stats->platform->instances[i].name, picojoules(femtojoules));
+        sum += femtojoules;
     }
-    set_real(b, object, "total_pj", sum);
+    nobody = energy_of_layer(stats, 0);
+    set_text(b, object, "table", stats->energy.name);
+    set_real(b, object, "total_pj", picojoules(sum));
+    set_real(b, object, "no_layer_pj", picojoules(nobody));
     set(b, object, "by_unit", units);
 }
 

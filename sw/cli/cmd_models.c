@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cnnvp models: the kinds of units, and one kind's parameters, ports, registers and statistics. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -115,10 +116,11 @@ static void describe(const struct cnnvp_unit *unit)
     if (unit->register_count)
         describe_registers(unit);
     if (unit->stat_count)
-        (void)printf("\nstatistics\n  %-26s  %-14s  %-28s  %s\n", "name", "unit", "in layers[]", "help");
+        (void)printf("\nstatistics\n  %-26s  %-14s  %-28s  %-14s  %s\n", "name", "unit", "in layers[]", "energy", "help");
     for (size_t i = 0; i < unit->stat_count; i++) {
         const struct cnnvp_stat *stat = &unit->stats[i];
-        (void)printf("  %-26s  %-14s  %-28s  %s\n", stat->name, stat->unit, stat->layer ? stat->layer : "-", stat->help);
+        (void)printf("  %-26s  %-14s  %-28s  %-14s  %s\n", stat->name, stat->unit, stat->layer ? stat->layer : "-",
+                     stat->energy ? stat->energy : "-", stat->help);
     }
     if (unit->track_count)
         (void)printf("\ntrace tracks\n");
@@ -134,14 +136,23 @@ static int command(int argc, char **argv)
 {
     const struct argp argp = {
         .parser = parse,
-        .args_doc = "[KIND|LIBRARY.so:KIND]",
-        .doc = "Lists the kinds of units, or one kind's parameters, ports, registers and statistics.",
+        .args_doc = "[KIND|LIBRARY.so:KIND|energy]",
+        .doc = "Lists the kinds of units, or one kind's parameters, ports, registers and statistics; `energy`: the energy "
+               "tables.",
     };
     const char *kind = NULL;
     cli_parse(&argp, "cnnvp models", 0, argc, argv, &kind);
     if (!kind) {
         list_kinds();
         return CNNVP_DONE;
+    }
+    if (strcmp(kind, "energy") == 0) {
+        char *text = NULL;
+        const cnnvp_result result = cnnvp_energy_text(&text);
+        if (result == CNNVP_DONE)
+            (void)fputs(text, stdout);
+        free(text);
+        return (int)result;
     }
     if (strcmp(kind, "bus") == 0) {
         (void)printf("bus %s: address decoder between the core and the units; the platform's own\n\nIt has no parameters. "

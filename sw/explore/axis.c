@@ -392,6 +392,8 @@ static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis 
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
     struct cnnvp_suggest suggest;
+    if (strncmp(axis->name, "energy.", strlen("energy.")) == 0)
+        return CNNVP_DONE; /* the energy table, whose entries are checked when a point is resolved */
     cnnvp_suggest_begin(&suggest, axis->name);
     for (size_t i = 0; i < resolved->instance_count; i++) {
         const struct cnnvp_instance *instance = &resolved->instances[i];

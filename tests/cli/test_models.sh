@@ -4,7 +4,7 @@
 . "$SOURCE/tests/cli/lib.sh"
 
 expect 0 models
-for kind in bus buffer clint cpu dma dram host_cpu instruction nfu plic uart vector window; do
+for kind in bus buffer clint cpu dma dram external host_cpu instruction nfu plic uart vector window; do
     grep -q "^$kind  *[0-9]" out || fail "no kind $kind"
 done
 kinds=$(sed -n '2,$s/ .*//p' out)
@@ -14,6 +14,8 @@ for kind in $kinds; do
 done
 expect 0 models nfu
 grep -q '^  rows .* number .* 1 to 64 .* 8 ' out || fail "no type, range and default of nfu.rows"
+expect 0 models energy
+grep -q '^  dram_byte  *243.8  *110  ' out || fail "no energy tables"
 expect 0 models instruction
 says "registers"
 says ".enable"

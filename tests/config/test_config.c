@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "energy.h"
 #include "test_config.h"
 
 static char folder[] = "/tmp/cnnvp_test_config_XXXXXX";
@@ -128,6 +129,40 @@ static void memory_outside(void **state)
     assert_int_equal(dram->base, 0x80000000);
     assert_int_equal(dram->size, 32 << 20);
     assert_non_null(strstr(dram->place.text, "outside.yaml:2:9"));
+    cnnvp_config_free(config);
+}
+
+/* A file of one's own that starts from a built-in table, over it the platform's entries, over these --set. */
+static void energy_table(void **state)
+{
+    (void)state;
+    struct cnnvp_error error;
+    char *yaml = NULL, *map = NULL;
+    (void)test_write_text("base.yaml", test_platform);
+    (void)test_write_text("energy.yaml", "table: mine\nbase: eyeriss\nentries: {int16_mac: 2, dram_byte: 7.5}\n");
+    cnnvp_config *config = load("table.yaml", "base: base.yaml\nenergy: {table: energy.yaml, dram_byte: 9}\n");
+    const struct cnnvp_energy_table *table = cnnvp_config_resolved(config)->energy;
+    assert_string_equal(table->name, "mine");
+    assert_true(table->picojoules[CNNVP_ENERGY_int16_mac] == 2.0);
+    assert_true(table->picojoules[CNNVP_ENERGY_dram_byte] == 9.0);
+    assert_true(table->picojoules[CNNVP_ENERGY_neighbour_word] == 2.0 * 1.1);
+    assert_int_equal(table->sram_scaling, 0);
+    assert_int_equal(cnnvp_config_set(config, "energy.dram_byte=11", &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_config_set(config, "energy.sram_scaling=on", &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_config_resolve(config, &error), CNNVP_DONE);
+    table = cnnvp_config_resolved(config)->energy;
+    assert_true(table->picojoules[CNNVP_ENERGY_dram_byte] == 11.0);
+    assert_int_equal(table->sram_scaling, 1);
+    /* what is printed means the same */
+    assert_int_equal(cnnvp_config_text(config, &yaml, &map), CNNVP_DONE);
+    const struct cnnvp_energy_table before = *table;
+    cnnvp_config_free(config);
+    config = load("again.yaml", yaml);
+    table = cnnvp_config_resolved(config)->energy;
+    assert_memory_equal(table->picojoules, before.picojoules, sizeof before.picojoules);
+    assert_int_equal(table->sram_scaling, 1);
+    free(yaml);
+    free(map);
     cnnvp_config_free(config);
 }
 
@@ -306,7 +341,7 @@ int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(resolves_everything), cmocka_unit_test(memory_outside),
-        cmocka_unit_test(overrides_and_removes),
+        cmocka_unit_test(energy_table), cmocka_unit_test(overrides_and_removes),
         cmocka_unit_test(null_takes_away),     cmocka_unit_test(set_overrides_files),
         cmocka_unit_test(wrong_set_can_be_corrected), cmocka_unit_test(another_model),
         cmocka_unit_test(copies_are_independent),     cmocka_unit_test(text_reads_back),

@@ -61,7 +61,7 @@ public:
             instances_[i].bindings = bindings_[i].data();
             instances_[i].binding_count = bindings_[i].size();
         }
-        resolved_ = {"test", instances_.data(), instances_.size()};
+        resolved_ = {"test", instances_.data(), instances_.size(), nullptr};
         return resolved_;
     }
 

@@ -100,7 +100,7 @@ static struct cnnvp_instance instances[INSTANCES + 1] = {
                   .texts = size_texts},
     [DRAM] = {.name = "dram", .model = "dram", .unit = &dram}};
 
-static struct cnnvp_resolved platform = {"test platform", instances, INSTANCES};
+static struct cnnvp_resolved platform = {"test platform", instances, INSTANCES, NULL};
 
 const struct cnnvp_resolved *machine(void)
 {

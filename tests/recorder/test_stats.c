@@ -4,6 +4,7 @@
 #include "recorder.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -155,14 +156,14 @@ static void members_and_their_order(void **state)
                                           "images images_per_s");
     assert_members(json_array_get(member(root, "layers"), 1),
                    "index name op phase macs start_ps end_ps cycles compute_cycles stall_cycles utilization "
-                   "input_words weight_words output_words dram_read_bytes dram_write_bytes");
+                   "input_words weight_words output_words dram_read_bytes dram_write_bytes energy_pj");
     assert_members(member(json_array_get(member(root, "layers"), 1), "stall_cycles"),
                    "bias fill writeout vector input weight output instruction host");
     assert_members(json_array_get(member(root, "links"), 0), "from to read_bytes write_bytes transactions");
     assert_members(member(root, "memory"), "read_bytes write_bytes bursts row_hits row_misses row_conflicts refreshes "
                                            "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s");
     assert_members(member(root, "storage"), "peak_feature_words peak_feature_bytes");
-    assert_members(member(root, "energy"), "total_pj by_unit");
+    assert_members(member(root, "energy"), "table total_pj no_layer_pj by_unit");
     assert_members(member(root, "units"), "cpu bus instruction pe_array input_buffer output_buffer dram");
     assert_members(member(root, "units.input_buffer"), "words conflicts");
     assert_null(member(root, "units.pe_array.saturations"));
@@ -407,6 +408,43 @@ static void energy_from_the_table(void **state)
     cnnvp_recorder_free(recorder);
 }
 
+/* Over units and over layers the same, to the last femtojoule; sizes make odd numbers of picojoules. */
+static void energy_adds_up(void **state)
+{
+    static const char *const units[] = {"pe_array", "input_buffer", "output_buffer", "dram"};
+    cnnvp_recorder *recorder = make(0);
+    struct cnnvp_energy_table table;
+    json_t *root;
+    long long by_unit = 0, by_layer = 0;
+
+    (void)state;
+    assert_true(cnnvp_energy_builtin(1, &table));
+    assert_string_equal(table.name, "eyeriss");
+    table.picojoules[CNNVP_ENERGY_dram_byte] = 0.123456789;
+    table.sram_scaling = 1;
+    cnnvp_recorder_set_energy(recorder, &table);
+    for (uint32_t tag = 0; tag < 40; tag++) {
+        cnnvp_recorder_count(recorder, BUFFER_A, BUFFER_WORDS, tag, 7 * tag + 1);
+        cnnvp_recorder_count(recorder, BUFFER_B, BUFFER_WORDS, tag, 3 * tag + 2);
+        cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, tag, 1000 + 13 * tag);
+        cnnvp_recorder_count(recorder, ARRAY, ARRAY_MACS, tag, 11 * tag);
+    }
+    root = json_of(recorder, 1);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        char path[60];
+        (void)snprintf(path, sizeof path, "energy.by_unit.%s", units[i]);
+        by_unit += llround(1000 * real(root, path));
+    }
+    for (size_t i = 0; i < json_array_size(member(root, "layers")); i++)
+        by_layer += llround(1000 * real(json_array_get(member(root, "layers"), i), "energy_pj"));
+    assert_int_equal(json_array_size(member(root, "layers")), 39);
+    assert_int_equal(by_unit, llround(1000 * real(root, "energy.total_pj")));
+    assert_int_equal(by_layer + llround(1000 * real(root, "energy.no_layer_pj")), by_unit);
+    assert_string_equal(text(root, "energy.table"), "eyeriss");
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
 static void timing_only_has_no_values(void **state)
 {
     json_t *root;
@@ -558,6 +596,7 @@ int main(void)
         cmocka_unit_test(memory_and_storage),
         cmocka_unit_test(links_by_pair),
         cmocka_unit_test(energy_from_the_table),
+        cmocka_unit_test(energy_adds_up),
         cmocka_unit_test(timing_only_has_no_values),
         cmocka_unit_test(tags_that_nobody_described),
         cmocka_unit_test(indexes_out_of_range_count_nothing),

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The energy table of a platform: `energy:` of the platform files and --set energy.KEY=VALUE. A table is built in, or a
+ * file of its own that starts from another; single entries override it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_internal.h"
+#include "energy.h"
+
+/* Picojoules as decimal digits, at most one point, no sign, no exponent: 0 to 10^9. 0 if the text is none. */
+static int read_picojoules(const char *text, double *value)
+{
+    const size_t digits = strspn(text, "0123456789.");
+    const char *point = strchr(text, '.');
+    if (!digits || text[digits] || digits > 30 || (point && strchr(point + 1, '.')) || strcmp(text, ".") == 0)
+        return 0;
+    *value = strtod(text, NULL);
+    return *value <= 1e9;
+}
+
+static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key, const char *key_place, const char *text,
+                              const char *place, struct cnnvp_error *error)
+{
+    double value;
+    if (strcmp(key, "sram_scaling") == 0) {
+        if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+            return cnnvp_config_error(error, place, "energy: sram_scaling is on or off, not %s",
+                                      cnnvp_config_show(text).text);
+        table->sram_scaling = strcmp(text, "on") == 0;
+        return CNNVP_DONE;
+    }
+    const enum cnnvp_energy_entry entry = cnnvp_energy_find(key);
+    if (entry == CNNVP_ENERGY_ENTRIES) {
+        struct cnnvp_suggest suggest;
+        cnnvp_suggest_begin(&suggest, key);
+        for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; i++)
+            cnnvp_suggest_offer(&suggest, cnnvp_energy_name((enum cnnvp_energy_entry)i));
+        cnnvp_suggest_offer(&suggest, "table");
+        cnnvp_suggest_offer(&suggest, "sram_scaling");
+        return cnnvp_config_error(error, key_place, "energy: the table has no entry %s%s", cnnvp_config_show(key).text,
+                                  cnnvp_suggest_text(&suggest, "it has"));
+    }
+    if (!read_picojoules(text, &value))
+        return cnnvp_config_error(error, place, "energy.%s: %s is no number of picojoules, such as 0.2 or 150, at most 10^9",
+                                  key, cnnvp_config_show(text).text);
+    table->picojoules[entry] = value;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, const char *folder, const char *place,
+                               unsigned depth, struct cnnvp_energy_table *table, struct cnnvp_error *error);
+
+static cnnvp_result read_entries(const struct cnnvp_yaml_node *entries, struct cnnvp_energy_table *table,
+                                 struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    if (entries->kind != CNNVP_YAML_MAP)
+        return cnnvp_config_error(error, entries->place, "entries: %s where a map is due, such as {dram_byte: 100}",
+                                  cnnvp_yaml_kind_name(entries));
+    for (const struct cnnvp_yaml_node *at = entries->children; at && result == CNNVP_DONE; at = at->next) {
+        if (at->kind != CNNVP_YAML_SCALAR || strcmp(at->key, "sram_scaling") == 0)
+            return cnnvp_config_error(error, at->place, "entries.%s: a number of picojoules is due", at->key);
+        result = set_entry(table, at->key, at->key_place, at->text, at->place, error);
+    }
+    return result;
+}
+
+static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsigned depth,
+                              struct cnnvp_energy_table *table, struct cnnvp_error *error)
+{
+    static const char *const keys[] = {"table", "base", "sram_scaling", "entries"};
+    const struct cnnvp_yaml_node *known[4] = {NULL};
+    struct cnnvp_yaml_node *root = NULL;
+    cnnvp_result result = cnnvp_yaml_read(arena, file, &root, error);
+    for (const struct cnnvp_yaml_node *at = result == CNNVP_DONE ? root->children : NULL; at; at = at->next) {
+        size_t i = 0;
+        while (i < 4 && strcmp(keys[i], at->key) != 0)
+            i++;
+        if (i == 4)
+            return cnnvp_config_error(error, at->key_place, "unknown key %s; an energy table has table, base, sram_scaling, "
+                                                            "entries", cnnvp_config_show(at->key).text);
+        if (i != 3 && (at->kind != CNNVP_YAML_SCALAR || !*at->text))
+            return cnnvp_config_error(error, at->place, "%s: a single word is due", at->key);
+        known[i] = at;
+    }
+    if (result == CNNVP_DONE && known[1])
+        result = read_table(arena, known[1]->text, cnnvp_config_folder(arena, file), known[1]->place, depth + 1, table,
+                            error);
+    if (result == CNNVP_DONE && known[2])
+        result = set_entry(table, "sram_scaling", known[2]->key_place, known[2]->text, known[2]->place, error);
+    if (result == CNNVP_DONE && known[3])
+        result = read_entries(known[3], table, error);
+    if (result == CNNVP_DONE)
+        (void)snprintf(table->name, sizeof table->name, "%s", known[0] ? known[0]->text : file);
+    return result;
+}
+
+/* A built-in table, or a file relative to `folder`; NULL: to the present one. */
+static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, const char *folder, const char *place,
+                               unsigned depth, struct cnnvp_energy_table *table, struct cnnvp_error *error)
+{
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, name);
+    for (size_t i = 0; cnnvp_energy_builtin(i, table); i++) {
+        if (strcmp(table->name, name) == 0)
+            return CNNVP_DONE;
+        const char *built_in = cnnvp_arena_copy(arena, table->name, strlen(table->name));
+        if (!built_in)
+            return cnnvp_config_no_memory(error);
+        cnnvp_suggest_offer(&suggest, built_in);
+    }
+    cnnvp_energy_default(table);
+    if (!strchr(name, '.') && !strchr(name, '/'))
+        return cnnvp_config_error(error, place, "energy: there is no table %s%s; a file has a name with a point or a slash",
+                                  cnnvp_config_show(name).text, cnnvp_suggest_text(&suggest, "there are"));
+    if (depth > CNNVP_CONFIG_BASES)
+        return cnnvp_config_error(error, place, "energy: a chain of more than %d tables, or a table that is its own base",
+                                  CNNVP_CONFIG_BASES);
+    const char *file = folder && name[0] != '/' && strcmp(folder, ".") != 0
+                           ? cnnvp_arena_printf(arena, "%s/%s", folder, name)
+                           : cnnvp_arena_copy(arena, name, strlen(name));
+    return file ? read_file(arena, file, depth, table, error) : cnnvp_config_no_memory(error);
+}
+
+cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct cnnvp_draft_unit *draft, struct cnnvp_error *error)
+{
+    struct cnnvp_energy_table *table = cnnvp_arena_alloc(&box->arena, sizeof *table);
+    cnnvp_result result = CNNVP_DONE;
+    if (!table)
+        return cnnvp_config_no_memory(error);
+    cnnvp_energy_default(table);
+    const struct cnnvp_setting *name = cnnvp_draft_setting(draft, "table", 0);
+    if (name)
+        result = read_table(&box->arena, name->text, name->folder, name->place, 0, table, error);
+    for (const struct cnnvp_setting *at = draft->settings; at && result == CNNVP_DONE; at = at->next)
+        if (strcmp(at->key, "table") != 0)
+            result = set_entry(table, at->key, at->key_place, at->text, at->place, error);
+    box->resolved.energy = table;
+    return result;
+}
+
+void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table)
+{
+    struct cnnvp_energy_table base, built_in;
+    cnnvp_energy_default(&base);
+    int named = 0;
+    for (size_t i = 0; cnnvp_energy_builtin(i, &built_in); i++)
+        if (strcmp(built_in.name, table->name) == 0) {
+            base = built_in;
+            named = 1;
+        }
+    if (named && memcmp(&base, table, sizeof base) == 0 && cnnvp_energy_builtin(0, &built_in)
+        && strcmp(built_in.name, table->name) == 0)
+        return; /* what is meant without a word */
+    (void)fprintf(stream, "energy:\n  table: %s\n", base.name);
+    if (base.sram_scaling != table->sram_scaling)
+        (void)fprintf(stream, "  sram_scaling: %s\n", table->sram_scaling ? "on" : "off");
+    for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; i++)
+        if (memcmp(&base.picojoules[i], &table->picojoules[i], sizeof base.picojoules[i]) != 0)
+            (void)fprintf(stream, "  %s: %.17g\n", cnnvp_energy_name((enum cnnvp_energy_entry)i), table->picojoules[i]);
+}
