@@ -42,7 +42,7 @@ extern "C" {
 
 /* Another major is refused; a minor only appends members to the two tables. */
 #define CNNVP_ABI_MAJOR 1u
-#define CNNVP_ABI_MINOR 0u
+#define CNNVP_ABI_MINOR 1u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -394,6 +394,15 @@ struct cnnvp_host_ops {
     void (*console_write)(struct cnnvp_host *host, const void *data, size_t size);
     /* Up to `size` bytes that are there without waiting; returns how many, 0 at end of input. */
     size_t (*console_read)(struct cnnvp_host *host, void *data, size_t size);
+
+    /* -- memory targets (any but init), since 1.1 -- */
+    /* Notes n of statistic `stat` for the instance `requester`, as struct cnnvp_request::initiator says it: the share of the
+     * total, which `count` counts, that is that requester's. */
+    void (*count_for)(struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n);
+    /* One burst of a request enters the memory at the clock edge `clock` of the memory, which is the time `at`. Bursts come in
+     * order of their clocks. Returns 0 where nobody listens; it need not be called again then. */
+    int (*burst)(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,
+                 uint64_t address);
 };
 
 /* The index-th unit of a library, NULL behind the last. `host_abi` is major << 16 | minor of the host. */

@@ -68,6 +68,11 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
         result = cnnvp_recorder_add_trace(made.recorder, options.series, error);
     if (result != CNNVP_DONE)
         return result;
+    if (options.memory_trace) {
+        const cnnvp_result traced = cnnvp_recorder_trace_bursts(made.recorder, options.memory_trace, error);
+        if (traced != CNNVP_DONE)
+            return traced;
+    }
     control.recorder = made.recorder;
     control.timing_only = options.timing_only != 0;
     control.verbosity = options.verbosity;

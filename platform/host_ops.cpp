@@ -162,6 +162,21 @@ struct host_ops {
     {
         return of(host).control_.console_read(data, size);
     }
+
+    static void count_for(cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n)
+    {
+        unit_host &unit = of(host);
+        if (unit.control_.recorder() && stat < unit.unit_.stat_count)
+            cnnvp_recorder_count_for(unit.control_.recorder(), unit.instance_.number, stat, requester, n);
+    }
+
+    static int burst(cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,
+                     uint64_t address)
+    {
+        unit_host &unit = of(host);
+        return unit.control_.recorder() && cnnvp_recorder_burst(unit.control_.recorder(), unit.instance_.number, at, clock,
+                                                                requester, tag, op, address);
+    }
 };
 
 const cnnvp_host_ops *host_ops_table()
@@ -175,6 +190,7 @@ const cnnvp_host_ops *host_ops_table()
         host_ops::wake,
         host_ops::count, host_ops::span, host_ops::counter, host_ops::log,
         host_ops::finish, host_ops::console_write, host_ops::console_read,
+        host_ops::count_for, host_ops::burst,
     };
     return &table;
 }

@@ -107,7 +107,7 @@ static int digit_of(int character, unsigned base)
     return digit < (int)base ? digit : -1;
 }
 
-static int read_address(struct reader *reader, uint64_t *address, struct cnnvp_error *error)
+static int read_number(struct reader *reader, const char *what, uint64_t *number, struct cnnvp_error *error)
 {
     char text[16];
     unsigned base = 10;
@@ -126,63 +126,96 @@ static int read_address(struct reader *reader, uint64_t *address, struct cnnvp_e
     for (int digit; (digit = digit_of(peek(reader), base)) >= 0; skip(reader), digits = 1) {
         if (value > (UINT64_MAX - (uint64_t)digit) / base) {
             reader->column = column;
-            return wrong(reader, error, "the address does not fit into 64 bits");
+            return wrong(reader, error, "the %s does not fit into 64 bits", what);
         }
         value = value * base + (uint64_t)digit;
     }
     if (!digits)
-        return wrong(reader, error, "an address is due, decimal or 0x..., not %s", shown(peek(reader), text));
-    *address = value;
+        return wrong(reader, error, "%s is due, decimal or 0x..., not %s", what[0] == 'a' ? "an address" : "a time in ps",
+                     shown(peek(reader), text));
+    *number = value;
     return 1;
 }
 
-/* 1: a burst; 0: the end; -1: `error` says what is wrong. Empty lines and what follows a # count for nothing. */
-static int read_burst(struct reader *reader, uint32_t *write, uint64_t *address, struct cnnvp_error *error)
+/* A line of the trace. */
+struct line {
+    enum { LINE_READ, LINE_WRITE, LINE_END } kind;
+    uint64_t address;
+    uint64_t time; /* ps */
+    int timed;
+};
+
+static void skip_empty_lines(struct reader *reader)
 {
-    char text[16];
     for (;;) {
         skip_blanks(reader);
         if (peek(reader) == '#')
             while (!at_end_of_line(reader))
                 skip(reader);
-        if (peek(reader) == EOF)
-            return 0;
         if (peek(reader) != '\n')
-            break;
+            return;
         skip(reader);
         ++reader->line;
         reader->column = 1;
     }
-    const int kind = peek(reader);
-    if (kind != 'R' && kind != 'W' && kind != 'r' && kind != 'w')
-        return wrong(reader, error, "R or W is due, not %s", shown(kind, text));
-    *write = kind == 'W' || kind == 'w';
-    skip(reader);
+}
+
+/* The rest of a line, behind its first word. */
+static int read_operands(struct reader *reader, struct line *line, struct cnnvp_error *error)
+{
+    char text[16];
     if (!at_blank(reader))
         return wrong(reader, error, "a blank is due, not %s", shown(peek(reader), text));
     skip_blanks(reader);
-    if (read_address(reader, address, error) < 0)
+    if (line->kind != LINE_END && read_number(reader, "address", &line->address, error) < 0)
+        return -1;
+    skip_blanks(reader);
+    line->timed = line->kind == LINE_END || (!at_end_of_line(reader) && peek(reader) != '#');
+    if (line->timed && line->kind != LINE_END && (peek(reader) < '0' || peek(reader) > '9'))
+        return wrong(reader, error, "nothing may follow the address but a time in ps and a # comment, not %s",
+                     shown(peek(reader), text));
+    if (line->timed && read_number(reader, "time", &line->time, error) < 0)
         return -1;
     skip_blanks(reader);
     if (!at_end_of_line(reader) && peek(reader) != '#')
-        return wrong(reader, error, "nothing may follow the address but a # comment, not %s",
-                     shown(peek(reader), text));
+        return wrong(reader, error, "nothing may follow the time but a # comment, not %s", shown(peek(reader), text));
     return 1;
+}
+
+/* 1: a line; 0: the end; -1: `error` says what is wrong. Empty lines and what follows a # count for nothing. */
+static int read_line(struct reader *reader, struct line *line, struct cnnvp_error *error)
+{
+    char text[16];
+    skip_empty_lines(reader);
+    const int kind = peek(reader);
+    if (kind == EOF)
+        return 0;
+    if (kind == 'R' || kind == 'r')
+        line->kind = LINE_READ;
+    else if (kind == 'W' || kind == 'w')
+        line->kind = LINE_WRITE;
+    else if (kind == 'E')
+        line->kind = LINE_END;
+    else
+        return wrong(reader, error, "R or W is due, not %s", shown(kind, text));
+    skip(reader);
+    return read_operands(reader, line, error);
 }
 
 /* ---- the memory ---- */
 
 struct run {
     cnnvp_recorder *recorder;
+    int untimed;
     uint32_t instance;
     uint64_t tck_ps;
     struct dram_bandwidth bandwidth;
 };
 
-static void show_bandwidth(void *context, cnnvp_time at, uint64_t value)
+static void show_bandwidth(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
 {
     struct run *run = context;
-    cnnvp_recorder_counter(run->recorder, run->instance, COUNTER_BANDWIDTH, at, value);
+    cnnvp_recorder_counter(run->recorder, run->instance, counter, at, value);
 }
 
 static void note_command(void *context, uint32_t channel, const struct dram_issued *issued)
@@ -190,7 +223,7 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
     struct run *run = context;
     (void)channel;
     if (cnnvp_dram_is_column(issued->command))
-        cnnvp_dram_bandwidth_burst(&run->bandwidth, issued->done * run->tck_ps);
+        cnnvp_dram_bandwidth_add(&run->bandwidth, issued->done * run->tck_ps, DRAM_BURST_BYTES);
 }
 
 static const struct cnnvp_instance *find_memory(const struct cnnvp_resolved *platform, struct cnnvp_error *error)
@@ -229,6 +262,11 @@ static void record(const struct run *run, const struct dram_replay_result *from)
         {STAT_precharges, counts->precharges},
         {STAT_refreshes, counts->commands[DRAM_REF]},
         {STAT_turnarounds, counts->turnarounds},
+        {STAT_data_clocks, counts->data_clocks},
+        {STAT_idle_clocks, counts->idle_clocks},
+        {STAT_refresh_clocks, counts->refresh_clocks},
+        {STAT_turnaround_clocks, counts->turnaround_clocks},
+        {STAT_row_clocks, counts->row_clocks},
         {STAT_read_queue_clocks, counts->queue_clocks[0]},
         {STAT_write_queue_clocks, counts->queue_clocks[1]},
     };
@@ -259,14 +297,36 @@ static void fill_result(const struct run *run, const struct dram_replay_result *
         result->mean_read_latency_ps = (double)from->read_clocks * (double)run->tck_ps / (double)from->reads;
 }
 
-static cnnvp_result replay_trace(struct reader *reader, struct dram_replay *replay, struct cnnvp_error *error)
+/* One line in its turn; `until` is set by the last. */
+static int replay_line(struct reader *reader, struct dram_replay *replay, const struct line *line, const struct run *run,
+                       uint64_t *until, uint64_t *clock, struct cnnvp_error *error)
 {
-    uint32_t write = 0;
-    uint64_t address = 0, bursts = 0;
+    const uint64_t at = line->time / run->tck_ps;
+    if (*until != DRAM_NEVER)
+        return wrong(reader, error, "a line after E, which ends a trace");
+    if (line->timed && !run->untimed && at < *clock)
+        return wrong(reader, error, "the time is before that of the line above");
+    if (line->timed && !run->untimed)
+        *clock = at;
+    if (line->kind == LINE_END)
+        *until = run->untimed ? DRAM_NEVER : at;
+    else if (line->timed && !run->untimed)
+        cnnvp_dram_replay_timed(replay, line->kind == LINE_WRITE, line->address, at);
+    else
+        cnnvp_dram_replay_burst(replay, line->kind == LINE_WRITE, line->address);
+    return 1;
+}
+
+static cnnvp_result replay_trace(struct reader *reader, struct dram_replay *replay, const struct run *run, uint64_t *until,
+                                 struct cnnvp_error *error)
+{
+    struct line line = {.kind = LINE_READ};
+    uint64_t bursts = 0, clock = 0;
     int status;
-    while ((status = read_burst(reader, &write, &address, error)) > 0) {
-        cnnvp_dram_replay_burst(replay, write, address);
-        ++bursts;
+    while ((status = read_line(reader, &line, error)) > 0) {
+        if (replay_line(reader, replay, &line, run, until, &clock, error) < 0)
+            return CNNVP_BAD_INPUT;
+        bursts += line.kind != LINE_END;
     }
     if (ferror(reader->stream)) {
         (void)snprintf(error->text, sizeof error->text, "%s: cannot be read: %s", reader->file, strerror(errno));
@@ -299,10 +359,11 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
         (void)snprintf(error->text, sizeof error->text, "out of memory");
         return CNNVP_FAILED;
     }
-    cnnvp_result status = replay_trace(reader, replay, error);
+    uint64_t until = DRAM_NEVER;
+    cnnvp_result status = replay_trace(reader, replay, run, &until, error);
     if (status == CNNVP_DONE) {
         struct dram_replay_result from;
-        cnnvp_dram_replay_end(replay, &from);
+        cnnvp_dram_replay_end(replay, until, &from);
         cnnvp_dram_bandwidth_show(&run->bandwidth);
         record(run, &from);
         fill_result(run, &from, result);
@@ -358,7 +419,8 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
         free(reader);
         return CNNVP_BAD_INPUT;
     }
-    struct run run = {.instance = (uint32_t)(memory - platform->instances), .bandwidth = {.show = show_bandwidth}};
+    struct run run = {.instance = (uint32_t)(memory - platform->instances), .untimed = options->untimed,
+                      .bandwidth = {.scale = DRAM_BYTES_PER_S, .counter = COUNTER_BANDWIDTH, .show = show_bandwidth}};
     run.bandwidth.context = &run;
     cnnvp_result status = cnnvp_recorder_new(platform, options->trace, 1, &run.recorder, error);
     if (status == CNNVP_DONE)

@@ -2,6 +2,7 @@
 /* The recorder: statistics always, a trace where one is wanted. Each call goes to stats.c, then to trace.c. */
 #include "recorder.h"
 
+#include "burst_trace.h"
 #include "stats.h"
 #include "trace.h"
 
@@ -12,6 +13,7 @@
 struct cnnvp_recorder {
     struct cnnvp_stats stats;
     struct cnnvp_trace *trace; /* NULL: no trace */
+    struct cnnvp_burst_trace *bursts; /* NULL: none */
 };
 
 static const char *layer_name(const void *context, uint32_t tag, char *buffer, size_t size)
@@ -72,6 +74,7 @@ void cnnvp_recorder_free(cnnvp_recorder *recorder)
     if (!recorder)
         return;
     cnnvp_trace_free(recorder->trace);
+    cnnvp_burst_trace_free(recorder->bursts);
     cnnvp_stats_fini(&recorder->stats);
     free(recorder);
 }
@@ -93,10 +96,13 @@ static void limit_links(cnnvp_recorder *recorder)
 cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, struct cnnvp_error *error)
 {
     struct cnnvp_trace *trace = recorder->trace;
-    cnnvp_result result;
+    cnnvp_result result = CNNVP_DONE;
 
-    if (!trace)
-        return CNNVP_DONE;
+    if (recorder->bursts)
+        result = cnnvp_burst_trace_finish(recorder->bursts, end_ps, error);
+    recorder->bursts = NULL;
+    if (!trace || result != CNNVP_DONE)
+        return result;
     cnnvp_trace_links_finish(trace, end_ps);
     limit_links(recorder);
     result = cnnvp_trace_finish(trace, end_ps, error);
@@ -108,6 +114,25 @@ cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, st
 void cnnvp_recorder_count(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t tag, uint64_t n)
 {
     cnnvp_stats_count(&recorder->stats, instance, stat, tag, n);
+}
+
+void cnnvp_recorder_count_for(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t requester, uint64_t n)
+{
+    cnnvp_stats_count_for(&recorder->stats, instance, stat, requester, n);
+}
+
+cnnvp_result cnnvp_recorder_trace_bursts(cnnvp_recorder *recorder, const char *file, struct cnnvp_error *error)
+{
+    return cnnvp_burst_trace_new(recorder->stats.platform, file, &recorder->bursts, error);
+}
+
+int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time at, uint64_t clock, uint32_t requester,
+                         uint32_t tag, uint32_t op, uint64_t address)
+{
+    if (!recorder->bursts)
+        return 0;
+    cnnvp_burst_trace_add(recorder->bursts, instance, at, clock, requester, tag, op, address);
+    return 1;
 }
 
 void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t track, const char *name, uint32_t tag,

@@ -28,6 +28,9 @@ int cnnvp_recorder_traces(const cnnvp_recorder *recorder);
 /* Who knows the guest's functions by an address in them; the name (NULL: unknown) is copied at once. */
 typedef const char *(*cnnvp_function_name_fn)(const void *context, uint64_t address);
 void cnnvp_recorder_set_functions(cnnvp_recorder *recorder, cnnvp_function_name_fn name, const void *context);
+/* Records bursts too, into a file of their own; before the run. */
+CNNVP_MUST_USE cnnvp_result cnnvp_recorder_trace_bursts(cnnvp_recorder *recorder, const char *file,
+                                                        struct cnnvp_error *error);
 /* Without a successful cnnvp_recorder_finish no trace appears. */
 void cnnvp_recorder_free(cnnvp_recorder *recorder);
 /* Writes the trace file, complete, under its name. */
@@ -36,6 +39,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint
 /* Feeding: indexes are those of the instance's unit tables; tags as in cnnvp_model.h. Hot, no allocation in the
  * steady state. */
 void cnnvp_recorder_count(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t tag, uint64_t n);
+/* Of a count, the share of a requester; in the statistics, not in the total. */
+void cnnvp_recorder_count_for(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t requester, uint64_t n);
+/* A burst of a memory, see struct cnnvp_host_ops; 0 if none is recorded. */
+int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time at, uint64_t clock, uint32_t requester,
+                         uint32_t tag, uint32_t op, uint64_t address);
 void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t track, const char *name, uint32_t tag,
                          uint64_t flow, cnnvp_time begin, cnnvp_time end);
 void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_t counter, cnnvp_time at,

@@ -34,7 +34,15 @@ enum dram_statistic {
 
 enum { PORT_MEM, PORT_COUNT };
 enum { EVENT_WORK, EVENT_COUNT };
-enum { COUNTER_BANDWIDTH, COUNTER_COUNT };
+enum counter {
+    COUNTER_BANDWIDTH,
+    COUNTER_ROW_HITS,
+    COUNTER_ROW_MISSES,
+    COUNTER_ROW_CONFLICTS,
+    COUNTER_TURNAROUNDS,
+    COUNTER_REFRESHES,
+    COUNTER_COUNT
+};
 
 #define REQUEST_BYTES (UINT64_C(1) << 40)
 
@@ -44,6 +52,12 @@ struct row_classes {
     uint64_t hits, misses, conflicts;
 };
 
+/* Shares of one requester's reads, or of its writes, not yet reported. */
+struct requester {
+    uint64_t bursts, bytes, latency; /* of what is complete */
+    uint64_t hits, misses, conflicts, turnarounds, queue_clocks;
+};
+
 struct dram {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
@@ -51,7 +65,9 @@ struct dram {
     uint64_t size;
     struct dram_queue queue;
     cnnvp_time notified;
-    struct dram_bandwidth bandwidth;
+    struct dram_bandwidth windows[COUNTER_COUNT];
+    struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
+    int burst_trace; /* somebody listens to bursts */
     struct row_classes rows;
     uint64_t bus_bytes_per_s;   /* 0: the statistics do not have it yet */
     struct dram_counts counted; /* what the statistics have of the channels' counts */
@@ -109,10 +125,10 @@ static void count_traffic(struct dram *self, uint32_t tag, uint32_t op, uint64_t
     self->ops->count(self->host, op == CNNVP_READ ? STAT_read_latency_ps : STAT_write_latency_ps, tag, latency);
 }
 
-static void show_bandwidth(void *context, cnnvp_time at, uint64_t value)
+static void show_window(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
 {
     struct dram *self = context;
-    self->ops->counter(self->host, COUNTER_BANDWIDTH, at, value);
+    self->ops->counter(self->host, counter, at, value);
 }
 
 static void count_some(struct dram *self, uint32_t stat, uint32_t tag, uint64_t n)
@@ -132,6 +148,7 @@ static void count_rows(struct dram *self)
 static void note_class(void *context, const struct dram_issued *issued)
 {
     struct dram *self = context;
+    struct requester *requester = &self->requesters[issued->class_source];
     if (issued->class_tag != self->rows.tag) {
         count_rows(self);
         self->rows = (struct row_classes){.tag = issued->class_tag};
@@ -139,15 +156,69 @@ static void note_class(void *context, const struct dram_issued *issued)
     self->rows.hits += issued->row_class == DRAM_HIT;
     self->rows.misses += issued->row_class == DRAM_MISS;
     self->rows.conflicts += issued->row_class == DRAM_CONFLICT;
+    requester->hits += issued->row_class == DRAM_HIT;
+    requester->misses += issued->row_class == DRAM_MISS;
+    requester->conflicts += issued->row_class == DRAM_CONFLICT;
 }
 
 static void note_command(void *context, const struct dram_issued *issued)
 {
+    static const enum counter counters[] = {
+        [DRAM_HIT] = COUNTER_ROW_HITS, [DRAM_MISS] = COUNTER_ROW_MISSES, [DRAM_CONFLICT] = COUNTER_ROW_CONFLICTS};
     struct dram *self = context;
-    if (issued->row_class != DRAM_UNCLASSIFIED)
+    const cnnvp_time at = issued->clock * self->queue.timing.tck_ps;
+    if (issued->row_class != DRAM_UNCLASSIFIED) {
         note_class(self, issued);
-    if (cnnvp_dram_is_column(issued->command))
-        cnnvp_dram_bandwidth_burst(&self->bandwidth, issued->done * self->queue.timing.tck_ps);
+        cnnvp_dram_bandwidth_add(&self->windows[counters[issued->row_class]], at, 1);
+    }
+    if (cnnvp_dram_is_column(issued->command)) {
+        struct requester *requester = &self->requesters[issued->entry.source];
+        requester->turnarounds += (uint64_t)issued->turned;
+        requester->queue_clocks += issued->clock - issued->entry.entered;
+        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_BANDWIDTH], issued->done * self->queue.timing.tck_ps,
+                                 DRAM_BURST_BYTES);
+        if (issued->turned)
+            cnnvp_dram_bandwidth_add(&self->windows[COUNTER_TURNAROUNDS], at, 1);
+    } else if (issued->command == DRAM_REF) {
+        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_REFRESHES], at, 1);
+    }
+}
+
+static void note_entered(void *context, const struct dram_stream *stream, const struct cnnvp_request *request,
+                         uint64_t clock)
+{
+    struct dram *self = context;
+    if (self->burst_trace)
+        self->burst_trace = self->ops->burst(self->host, clock * self->queue.timing.tck_ps, clock, stream->initiator,
+                                             request->tag, stream->op, stream->address);
+}
+
+/* Reports what each requester has had of the totals. */
+static void count_requesters(struct dram *self)
+{
+    for (uint32_t i = 0; i < self->queue.stream_count; ++i) {
+        const struct dram_stream *stream = &self->queue.streams[i];
+        const struct requester *shares = &self->requesters[i];
+        const int read = stream->op == CNNVP_READ;
+        const struct {
+            uint32_t stat;
+            uint64_t n;
+        } values[] = {
+            {read ? STAT_read_bytes : STAT_write_bytes, shares->bytes},
+            {STAT_bursts, shares->bursts},
+            {STAT_reads, read ? shares->bursts : 0},
+            {read ? STAT_read_latency_ps : STAT_write_latency_ps, shares->latency},
+            {STAT_row_hits, shares->hits},
+            {STAT_row_misses, shares->misses},
+            {STAT_row_conflicts, shares->conflicts},
+            {STAT_turnarounds, shares->turnarounds},
+            {read ? STAT_read_queue_clocks : STAT_write_queue_clocks, shares->queue_clocks},
+        };
+        for (size_t v = 0; v < sizeof values / sizeof values[0]; ++v)
+            if (values[v].n)
+                self->ops->count_for(self->host, values[v].stat, stream->initiator, values[v].n);
+        self->requesters[i] = (struct requester){.bursts = 0};
+    }
 }
 
 /* Brings the statistics up to the channels' counts. */
@@ -162,6 +233,11 @@ static void count_channels(struct dram *self)
     count_some(self, STAT_precharges, 0, now.precharges - old.precharges);
     count_some(self, STAT_refreshes, 0, now.commands[DRAM_REF] - old.commands[DRAM_REF]);
     count_some(self, STAT_turnarounds, 0, now.turnarounds - old.turnarounds);
+    count_some(self, STAT_data_clocks, 0, now.data_clocks - old.data_clocks);
+    count_some(self, STAT_idle_clocks, 0, now.idle_clocks - old.idle_clocks);
+    count_some(self, STAT_refresh_clocks, 0, now.refresh_clocks - old.refresh_clocks);
+    count_some(self, STAT_turnaround_clocks, 0, now.turnaround_clocks - old.turnaround_clocks);
+    count_some(self, STAT_row_clocks, 0, now.row_clocks - old.row_clocks);
     count_some(self, STAT_read_queue_clocks, 0, now.queue_clocks[0] - old.queue_clocks[0]);
     count_some(self, STAT_write_queue_clocks, 0, now.queue_clocks[1] - old.queue_clocks[1]);
 }
@@ -189,6 +265,10 @@ static void complete_one(struct dram *self)
 {
     struct cnnvp_request *request = cnnvp_dram_queue_take(&self->queue);
     if (request->status == CNNVP_OK) {
+        struct requester *requester = &self->requesters[cnnvp_dram_queue_stream(request)];
+        requester->bursts += cnnvp_dram_queue_bursts(request);
+        requester->bytes += request->size * request->count;
+        requester->latency += request->scratch[DRAM_LATENCY];
         move_request(self, request);
         count_traffic(self, request->tag, request->op, request->size * request->count, cnnvp_dram_queue_bursts(request),
                       request->scratch[DRAM_LATENCY]);
@@ -226,9 +306,12 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
         self->data = NULL;
         return status;
     }
-    self->bandwidth.show = show_bandwidth;
-    self->bandwidth.context = self;
+    for (uint32_t i = 0; i < COUNTER_COUNT; ++i)
+        self->windows[i] = (struct dram_bandwidth){.scale = i == COUNTER_BANDWIDTH ? DRAM_BYTES_PER_S : 1,
+                                                   .counter = i, .show = show_window, .context = self};
+    self->burst_trace = 1;
     self->queue.issued = note_command;
+    self->queue.entered = note_entered;
     self->queue.context = self;
     return CNNVP_OK;
 }
@@ -245,6 +328,7 @@ static void dram_fini(void *instance)
 static void dram_reset(void *instance)
 {
     struct dram *self = instance;
+    count_requesters(self); /* a reset forgets who they are */
     cnnvp_dram_queue_reset(&self->queue, self->ops->now(self->host));
     self->notified = CNNVP_TIME_NEVER;
     (void)self->ops->cancel(self->host, EVENT_WORK);
@@ -339,7 +423,9 @@ static void dram_flush(void *instance)
     cnnvp_dram_queue_classify(&self->queue, note_class);
     count_rows(self);
     self->rows = (struct row_classes){.tag = self->rows.tag};
-    cnnvp_dram_bandwidth_show(&self->bandwidth);
+    count_requesters(self);
+    for (uint32_t i = 0; i < COUNTER_COUNT; ++i)
+        cnnvp_dram_bandwidth_show(&self->windows[i]);
 }
 
 /* ---- tables ---- */
@@ -362,6 +448,11 @@ static const struct cnnvp_port ports[PORT_COUNT] = {
 
 static const struct cnnvp_counter counters[COUNTER_COUNT] = {
     [COUNTER_BANDWIDTH] = {"bandwidth", "bytes/s"},
+    [COUNTER_ROW_HITS] = {"row_hits", "bursts/us"},
+    [COUNTER_ROW_MISSES] = {"row_misses", "bursts/us"},
+    [COUNTER_ROW_CONFLICTS] = {"row_conflicts", "bursts/us"},
+    [COUNTER_TURNAROUNDS] = {"turnarounds", "changes/us"},
+    [COUNTER_REFRESHES] = {"refreshes", "refreshes/us"},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data on the bus in windows of a fixed length, as a counter over time shows them. Host-free. */
+/* What happens in windows of a fixed length, as counters over time show it. Host-free. */
 #ifndef CNNVP_DRAM_BANDWIDTH_H
 #define CNNVP_DRAM_BANDWIDTH_H
 
@@ -7,39 +7,44 @@
 
 #define DRAM_WINDOW_PS UINT64_C(1000000)
 
+/* One counter: a sum for each window, shown times `scale`. */
 struct dram_bandwidth {
     uint64_t window; /* number of the one that is being filled */
-    uint64_t bytes;  /* in it so far */
-    /* told of each change of the counter: when, bytes a second */
-    void (*show)(void *context, cnnvp_time at, uint64_t value);
+    uint64_t sum;    /* in it so far */
+    uint64_t shown;  /* the counter's value */
+    uint64_t scale;
+    uint32_t counter; /* the caller's own */
+    /* told of each change of the counter */
+    void (*show)(void *context, uint32_t counter, cnnvp_time at, uint64_t value);
     void *context;
 };
 
+#define DRAM_BYTES_PER_S (UINT64_C(1000000000000) / DRAM_WINDOW_PS)
+
 /* Shows the window that is being filled. */
-static inline void cnnvp_dram_bandwidth_show(const struct dram_bandwidth *bandwidth)
+static inline void cnnvp_dram_bandwidth_show(struct dram_bandwidth *bandwidth)
 {
-    if (bandwidth->bytes)
-        bandwidth->show(bandwidth->context, bandwidth->window * DRAM_WINDOW_PS,
-                        bandwidth->bytes * (UINT64_C(1000000000000) / DRAM_WINDOW_PS));
+    const uint64_t value = bandwidth->sum * bandwidth->scale;
+    if (value == bandwidth->shown)
+        return;
+    bandwidth->show(bandwidth->context, bandwidth->counter, bandwidth->window * DRAM_WINDOW_PS, value);
+    bandwidth->shown = value;
 }
 
-/* The last of so many bytes is on the bus at `end`. */
-static inline void cnnvp_dram_bandwidth_add(struct dram_bandwidth *bandwidth, cnnvp_time end, uint64_t bytes)
+/* So much has happened up to `end`, which no later call is before by more than a window. */
+static inline void cnnvp_dram_bandwidth_add(struct dram_bandwidth *bandwidth, cnnvp_time end, uint64_t n)
 {
     const uint64_t window = end ? (end - 1u) / DRAM_WINDOW_PS : 0;
     if (window > bandwidth->window) {
         cnnvp_dram_bandwidth_show(bandwidth);
-        bandwidth->bytes = 0;
-        if (window > bandwidth->window + 1u)
-            bandwidth->show(bandwidth->context, (bandwidth->window + 1u) * DRAM_WINDOW_PS, 0);
+        bandwidth->sum = 0;
+        if (window > bandwidth->window + 1u) {
+            ++bandwidth->window;
+            cnnvp_dram_bandwidth_show(bandwidth);
+        }
         bandwidth->window = window;
     }
-    bandwidth->bytes += bytes;
-}
-
-static inline void cnnvp_dram_bandwidth_burst(struct dram_bandwidth *bandwidth, cnnvp_time end)
-{
-    cnnvp_dram_bandwidth_add(bandwidth, end, DRAM_BURST_BYTES);
+    bandwidth->sum += n;
 }
 
 #endif

@@ -33,6 +33,7 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     channel->clock = clock;
     channel->refresh_at = clock - 1u + timing->t[DRAM_T_refi];
     channel->last_write = -1;
+    channel->bus_end = channel->empty_from = clock;
     channel->free_count = DRAM_ENTRIES;
     for (uint32_t i = 0; i < DRAM_ENTRIES; ++i)
         channel->free[i] = (uint8_t)(DRAM_ENTRIES - 1u - i);
@@ -152,7 +153,7 @@ static void find_hits(struct dram_channel *channel, uint32_t number)
 /* ---- entering ---- */
 
 enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
-                                         uint64_t clock, void *owner, uint32_t tag, uint64_t *done)
+                                         uint64_t clock, void *owner, uint32_t tag, uint32_t source, uint64_t *done)
 {
     if (!write && channel->count[1] + channel->active_count && write_waits(channel, place)) {
         channel->returned = dram_later(clock, channel->returned + 1u);
@@ -163,8 +164,12 @@ enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const str
     const uint8_t index = channel->free[--channel->free_count];
     struct dram_entry *entry = &channel->entry[index];
     *entry = (struct dram_entry){.entered = clock, .order = ++channel->order, .owner = owner, .row = place->row,
-                                 .column = place->column, .tag = tag, .bank = (uint8_t)place->bank,
+                                 .column = place->column, .tag = tag, .source = (uint16_t)source, .bank = (uint8_t)place->bank,
                                  .write = (uint8_t)write, .next = DRAM_NONE};
+    if (!cnnvp_dram_channel_waiting(channel)) {
+        const uint64_t from = dram_later(channel->empty_from, channel->bus_end);
+        channel->idle += clock > from ? clock - from : 0;
+    }
     append(channel, index);
     if (!dram_plan_revise(channel, index, clock))
         dram_plan_pass(channel, clock);
@@ -244,6 +249,7 @@ static void do_refresh(struct dram_channel *channel, uint32_t number, uint64_t c
 {
     struct dram_rank *rank = &channel->rank[number];
     raise_acts(channel, number, clock + channel->timing->t[DRAM_T_rfc]);
+    channel->refresh_to = clock + channel->timing->t[DRAM_T_rfc];
     raise_to(&rank->refresh, clock + channel->timing->t[DRAM_T_rfc]);
     --channel->refresh_waiting;
     if (++channel->refresh_rank == channel->ranks)
@@ -289,6 +295,32 @@ static void do_write(struct dram_channel *channel, const struct dram_issued *iss
     raise_to(&channel->bank[issued->bank].pre, end + t[DRAM_T_wr]);
 }
 
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The data of a burst are on the bus from `begin` on. */
+static void account(struct dram_channel *channel, uint64_t begin, int write, int turned)
+{
+    const uint32_t *t = channel->timing->t;
+    struct dram_counts *counts = &channel->counts;
+    uint64_t gap = begin - channel->bus_end;
+    const uint64_t idle = lesser(gap, channel->idle);
+    gap -= idle;
+    const uint64_t from = dram_later(channel->refresh_from, channel->bus_end), to = lesser(channel->refresh_to, begin);
+    const uint64_t refresh = lesser(gap, to > from ? to - from : 0);
+    gap -= refresh;
+    const uint64_t turn = turned ? lesser(gap, write ? t[DRAM_T_rtw] : t[DRAM_T_wtr_s] + t[DRAM_T_cl]) : 0;
+    counts->data_clocks += t[DRAM_T_bl];
+    counts->idle_clocks += idle;
+    counts->refresh_clocks += refresh;
+    counts->turnaround_clocks += turn;
+    counts->row_clocks += gap - turn;
+    channel->bus_end = begin + t[DRAM_T_bl];
+    channel->idle = 0;
+}
+
 /* RD or WR: the burst is served. */
 static void do_column(struct dram_channel *channel, struct dram_issued *issued)
 {
@@ -305,8 +337,12 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
         leave_queue(channel, index);
     }
     channel->free[channel->free_count++] = (uint8_t)index;
-    channel->counts.turnarounds += channel->last_write >= 0 && channel->last_write != write;
+    issued->turned = channel->last_write >= 0 && channel->last_write != write;
+    channel->counts.turnarounds += (uint64_t)issued->turned;
     channel->last_write = write;
+    account(channel, issued->clock + t[write ? DRAM_T_cwl : DRAM_T_cl], write, issued->turned);
+    if (!cnnvp_dram_channel_waiting(channel))
+        channel->empty_from = issued->clock;
     channel->counts.queue_clocks[write] += issued->clock - issued->entry.entered;
     if (write) {
         do_write(channel, issued);
@@ -331,6 +367,7 @@ static void classify(struct dram_channel *channel, struct dram_issued *issued)
         return;
     entry->classified = 1;
     issued->class_tag = entry->tag;
+    issued->class_source = entry->source;
     if (issued->command == DRAM_PRE) {
         issued->row_class = DRAM_CONFLICT;
         ++channel->counts.conflicts;
@@ -353,6 +390,7 @@ void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *
     if (plan->command == DRAM_REFRESH_DUE) {
         dram_plan_pass(channel, clock);
         channel->refresh_waiting += channel->ranks;
+        channel->refresh_from = clock;
         channel->refresh_at += channel->timing->t[DRAM_T_refi];
         return;
     }
@@ -394,4 +432,9 @@ void cnnvp_dram_counts_add(struct dram_counts *sum, const struct dram_counts *co
     sum->turnarounds += counts->turnarounds;
     sum->queue_clocks[0] += counts->queue_clocks[0];
     sum->queue_clocks[1] += counts->queue_clocks[1];
+    sum->data_clocks += counts->data_clocks;
+    sum->idle_clocks += counts->idle_clocks;
+    sum->refresh_clocks += counts->refresh_clocks;
+    sum->turnaround_clocks += counts->turnaround_clocks;
+    sum->row_clocks += counts->row_clocks;
 }

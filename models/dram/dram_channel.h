@@ -49,6 +49,7 @@ struct dram_entry {
     uint32_t row;
     uint32_t column;
     uint32_t tag; /* the caller's own */
+    uint16_t source; /* the caller's own, below 64K */
     uint8_t bank;
     uint8_t write;
     uint8_t classified; /* as row hit, miss or conflict */
@@ -93,6 +94,10 @@ struct dram_counts {
     uint64_t forwarded;
     uint64_t turnarounds;
     uint64_t queue_clocks[2]; /* [write] */
+    /* Clocks of the data bus from the beginning to the last data, each counted once. A gap between two bursts' data is the
+     * part in which nothing waited, then what lies between a refresh's being due and its end, then as much of the rest as
+     * a change of direction takes at least, then what opening rows and the spacing of commands take. */
+    uint64_t data_clocks, idle_clocks, refresh_clocks, turnaround_clocks, row_clocks;
 };
 
 /* A command that has issued. For RD and WR the entry is free again. */
@@ -105,6 +110,8 @@ struct dram_issued {
     uint64_t done; /* RD, WR: clock at which the data are complete */
     struct dram_entry entry; /* RD, WR */
     uint32_t class_tag; /* of the burst that it classified */
+    uint32_t class_source;
+    int turned; /* RD, WR: it has changed the direction of the data bus */
     enum { DRAM_UNCLASSIFIED, DRAM_HIT, DRAM_MISS, DRAM_CONFLICT } row_class;
 };
 
@@ -132,6 +139,10 @@ struct dram_channel {
     uint32_t refresh_rank;    /* first of them */
     int write_mode;
     int last_write; /* direction of the bus, -1: unused */
+    uint64_t bus_end; /* clock at which the bus has carried the last data so far */
+    uint64_t empty_from; /* clock from which on nothing has waited, while nothing does */
+    uint64_t idle;    /* clocks since bus_end in which nothing waited */
+    uint64_t refresh_from, refresh_to; /* the last refresh, from when it was due */
     uint64_t returned; /* clock of the last read data */
     uint64_t order, activations;
     struct dram_plan plan;
@@ -169,7 +180,7 @@ enum dram_enter { DRAM_QUEUED, DRAM_FORWARDED };
 
 /* A burst enters at `clock`, not before the present one; there is room. For DRAM_FORWARDED `done` is when its data return. */
 enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
-                                         uint64_t clock, void *owner, uint32_t tag, uint64_t *done);
+                                         uint64_t clock, void *owner, uint32_t tag, uint32_t source, uint64_t *done);
 
 /* Clock of the next command (or DRAM_REFRESH_DUE) if nothing enters up to then. */
 uint64_t cnnvp_dram_channel_next(struct dram_channel *channel);

@@ -64,11 +64,6 @@ static void set_next(struct cnnvp_request *request, const struct cnnvp_request *
     request->scratch[DRAM_NEXT] = (uint64_t)(uintptr_t)next;
 }
 
-static uint32_t stream_number(const struct cnnvp_request *request)
-{
-    return (uint32_t)(request->scratch[DRAM_BURSTS] >> 16 & 0xffu);
-}
-
 static uint32_t pending(const struct cnnvp_request *request)
 {
     return (uint32_t)(request->scratch[DRAM_BURSTS] & 0xffffu);
@@ -273,7 +268,9 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
     request->scratch[DRAM_LATENCY] -= sent;
     struct dram_channel *channel = &queue->channel[stream->place.channel];
     const enum dram_enter how = cnnvp_dram_channel_enter(channel, &stream->place, write, clock, write ? NULL : request,
-                                                         request->tag, &end);
+                                                         request->tag, (uint32_t)(stream - queue->streams), &end);
+    if (queue->entered)
+        queue->entered(queue->context, stream, request, clock);
     if (write) {
         request->scratch[DRAM_LATENCY] += stream->taken;
         request->scratch[DRAM_TIME] = stream->taken;
@@ -322,7 +319,7 @@ static void issue(struct dram_queue *queue, struct dram_channel *channel)
     if (issued.command != DRAM_RD && issued.command != DRAM_RDA)
         return;
     struct cnnvp_request *request = issued.entry.owner;
-    struct dram_stream *stream = &queue->streams[stream_number(request)];
+    struct dram_stream *stream = &queue->streams[cnnvp_dram_queue_stream(request)];
     note_end(queue, stream, request, issued.done);
     --request->scratch[DRAM_BURSTS];
     --queue->reads;

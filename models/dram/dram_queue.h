@@ -59,6 +59,8 @@ struct dram_queue {
     struct dram_counts before;  /* of the channels before the last reset */
     /* told of each command */
     void (*issued)(void *context, const struct dram_issued *issued);
+    /* told of each burst that enters a controller; `stream` is the burst's `source` in what is issued */
+    void (*entered)(void *context, const struct dram_stream *stream, const struct cnnvp_request *request, uint64_t clock);
     void *context;
 };
 
@@ -86,6 +88,12 @@ cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue);
 cnnvp_time cnnvp_dram_queue_due(const struct dram_queue *queue);
 /* Takes the request of that completion out. */
 struct cnnvp_request *cnnvp_dram_queue_take(struct dram_queue *queue);
+
+/* Index in `streams` of that which the request belongs to. */
+static inline uint32_t cnnvp_dram_queue_stream(const struct cnnvp_request *request)
+{
+    return (uint32_t)(request->scratch[DRAM_BURSTS] >> 16 & 0xffu);
+}
 
 static inline uint64_t cnnvp_dram_queue_bursts(const struct cnnvp_request *request)
 {

@@ -14,6 +14,7 @@ struct dram_replay {
     struct dram_replay_result result;
     void (*commands)(void *context, uint32_t channel, const struct dram_issued *issued);
     void *context;
+    int timed; /* bursts come at times of their own: nothing is kept of those on their way */
     uint32_t on_their_way; /* reads */
     /* ends of those whose end is known, ascending, in a ring */
     uint32_t end_first, end_count;
@@ -58,6 +59,10 @@ void cnnvp_dram_replay_free(struct dram_replay *replay)
 /* A read's end is known. */
 static void note_end(struct dram_replay *replay, uint64_t end)
 {
+    if (end > replay->result.clocks)
+        replay->result.clocks = end;
+    if (replay->timed)
+        return;
     uint32_t place = replay->end_count++;
     for (; place > 0; --place) {
         const uint64_t before = replay->ends[(replay->end_first + place - 1u) % DRAM_REPLAY_OUTSTANDING];
@@ -66,8 +71,6 @@ static void note_end(struct dram_replay *replay, uint64_t end)
         replay->ends[(replay->end_first + place) % DRAM_REPLAY_OUTSTANDING] = before;
     }
     replay->ends[(replay->end_first + place) % DRAM_REPLAY_OUTSTANDING] = end;
-    if (end > replay->result.clocks)
-        replay->result.clocks = end;
 }
 
 /* Channel whose next command is the earliest. */
@@ -147,17 +150,13 @@ static void wait_for_room(struct dram_replay *replay, struct dram_channel *chann
     }
 }
 
-void cnnvp_dram_replay_burst(struct dram_replay *replay, uint32_t write, uint64_t address)
+static void enter(struct dram_replay *replay, const struct dram_place *place, uint32_t write, int bounded)
 {
-    const struct dram_place place = cnnvp_dram_map(&replay->map, address);
-    struct dram_channel *channel = &replay->channel[place.channel];
-    uint64_t done;
-    if (!write)
-        wait_for_place(replay);
-    run_before(replay, replay->clock);
+    struct dram_channel *channel = &replay->channel[place->channel];
     const uint64_t next = replay->clock;
+    uint64_t done;
     wait_for_room(replay, channel, write);
-    if (cnnvp_dram_channel_enter(channel, &place, write, replay->clock, NULL, 0, &done) == DRAM_FORWARDED) {
+    if (cnnvp_dram_channel_enter(channel, place, write, replay->clock, NULL, 0, 0, &done) == DRAM_FORWARDED) {
         replay->result.read_clocks += done - replay->clock;
         note_end(replay, done);
     }
@@ -166,10 +165,29 @@ void cnnvp_dram_replay_burst(struct dram_replay *replay, uint32_t write, uint64_
         replay->result.write_clocks += replay->clock - next;
     } else {
         ++replay->result.reads;
-        ++replay->on_their_way;
+        replay->on_their_way += (uint32_t)bounded;
     }
     if (replay->clock > replay->result.clocks)
         replay->result.clocks = replay->clock;
+}
+
+void cnnvp_dram_replay_burst(struct dram_replay *replay, uint32_t write, uint64_t address)
+{
+    const struct dram_place place = cnnvp_dram_map(&replay->map, address);
+    if (!write)
+        wait_for_place(replay);
+    run_before(replay, replay->clock);
+    enter(replay, &place, write, 1);
+}
+
+void cnnvp_dram_replay_timed(struct dram_replay *replay, uint32_t write, uint64_t address, uint64_t clock)
+{
+    const struct dram_place place = cnnvp_dram_map(&replay->map, address);
+    replay->timed = 1;
+    if (clock > replay->clock)
+        replay->clock = clock;
+    run_before(replay, replay->clock);
+    enter(replay, &place, write, 0);
 }
 
 static int anything_waits(const struct dram_replay *replay)
@@ -180,13 +198,33 @@ static int anything_waits(const struct dram_replay *replay)
     return 0;
 }
 
-void cnnvp_dram_replay_end(struct dram_replay *replay, struct dram_replay_result *result)
+static void sum_counts(const struct dram_replay *replay, struct dram_counts *sum)
 {
+    *sum = (struct dram_counts){.forwarded = 0};
+    for (uint32_t i = 0; i < replay->channels; ++i)
+        cnnvp_dram_counts_add(sum, &replay->channel[i].counts);
+}
+
+void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dram_replay_result *result)
+{
+    struct dram_counts last;
+    if (until != DRAM_NEVER)
+        run_before(replay, until + 1u);
+    sum_counts(replay, &result->counts);
     while (anything_waits(replay)) {
         uint64_t next;
         issue(replay, first_channel(replay, &next));
     }
+    sum_counts(replay, &last);
+    if (until != DRAM_NEVER) { /* the commands up to then, all the bursts */
+        const struct dram_counts counted = result->counts;
+        *result = replay->result;
+        result->counts = counted;
+        result->counts.hits = last.hits;
+        result->counts.misses = last.misses;
+        result->counts.conflicts = last.conflicts;
+        return;
+    }
     *result = replay->result;
-    for (uint32_t i = 0; i < replay->channels; ++i)
-        cnnvp_dram_counts_add(&result->counts, &replay->channel[i].counts);
+    result->counts = last;
 }

@@ -30,7 +30,10 @@ struct dram_replay *cnnvp_dram_replay_new(const struct dram_options *options, co
 void cnnvp_dram_replay_free(struct dram_replay *replay);
 /* The next burst. */
 void cnnvp_dram_replay_burst(struct dram_replay *replay, uint32_t write, uint64_t address);
-/* Lets everything that waits come to its end. */
-void cnnvp_dram_replay_end(struct dram_replay *replay, struct dram_replay_result *result);
+/* The next burst, which enters at `clock`, however many are on their way, or later if its queue is full then. */
+void cnnvp_dram_replay_timed(struct dram_replay *replay, uint32_t write, uint64_t address, uint64_t clock);
+/* Lets everything that waits come to its end. Commands and clocks after `until` do not count (DRAM_NEVER: all do); bursts
+ * that wait then count by what their first command finds. */
+void cnnvp_dram_replay_end(struct dram_replay *replay, uint64_t until, struct dram_replay_result *result);
 
 #endif

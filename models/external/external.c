@@ -271,10 +271,10 @@ static void external_complete(void *instance, uint32_t port, struct cnnvp_reques
     advance(self);
 }
 
-static void show_bandwidth(void *context, cnnvp_time at, uint64_t value)
+static void show_bandwidth(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
 {
     struct external *self = context;
-    self->ops->counter(self->host, COUNTER_BANDWIDTH, at, value);
+    self->ops->counter(self->host, counter, at, value);
 }
 
 /* ---- callbacks ---- */
@@ -294,8 +294,8 @@ static int external_init(void *instance, const struct cnnvp_init *init)
     self->bursts = calloc(self->in_flight, sizeof *self->bursts);
     if (init->ops->param(init->host, PARAM_storage))
         self->data = calloc(1, (size_t)self->size); /* pages come into being when they are touched */
-    self->bandwidth.show = show_bandwidth;
-    self->bandwidth.context = self;
+    self->bandwidth = (struct dram_bandwidth){
+        .scale = DRAM_BYTES_PER_S, .counter = COUNTER_BANDWIDTH, .show = show_bandwidth, .context = self};
     if (self->bursts && (self->data || !init->ops->param(init->host, PARAM_storage)))
         return CNNVP_OK;
     free(self->bursts);
@@ -378,7 +378,7 @@ static void external_event(void *instance, uint32_t event)
 
 static void external_flush(void *instance)
 {
-    const struct external *self = instance;
+    struct external *self = instance;
     cnnvp_dram_bandwidth_show(&self->bandwidth);
 }
 

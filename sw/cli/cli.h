@@ -76,6 +76,7 @@ struct cli_platform_options {
     const char *stats;
     const char *trace;
     const char *series; /* NULL, or what --report records */
+    const char *memory_trace;
     uint64_t max_time_ps;
     uint64_t seed;
     int quiet;

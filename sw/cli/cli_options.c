@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_STATS = 0x100, KEY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_SCHEDULE, KEY_BLOCK, KEY_BLOCK_ORDER, KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP,
+enum { KEY_STATS = 0x100, KEY_TRACE, KEY_MEMORY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_SCHEDULE, KEY_BLOCK, KEY_BLOCK_ORDER, KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP,
        KEY_ROUNDING };
 
 /* Number of the word in a list that ends with NULL. */
@@ -75,6 +75,9 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
     case KEY_STATS:
         options->stats = arg;
         return 0;
+    case KEY_MEMORY_TRACE:
+        options->memory_trace = arg;
+        return 0;
     case KEY_TRACE:
         options->trace = arg;
         return 0;
@@ -142,6 +145,8 @@ static const struct argp_option platform_options[] = {
     OPTION_SET,
     {"stats", KEY_STATS, "FILE.json", 0, "Write the statistics", 2},
     {"trace", KEY_TRACE, "FILE", 0, "Write a trace: .pftrace for ui.perfetto.dev, .vcd or .fst for waveforms", 2},
+    {"memory-trace", KEY_MEMORY_TRACE, "FILE", 0,
+     "Write each burst of the off-chip memory, for `cnnvp memory`; .ramulator2 and .dramsim3 for those simulators", 2},
     {"max-time", KEY_MAX_TIME, "TIME", 0, "End with status 1 after this simulated time, such as 2s or 1.5ms", 3},
     {"seed", KEY_SEED, "N", 0, "Seed of everything random (default: 0)", 3},
     {"quiet", 'q', NULL, 0, "Print errors and asked-for results only", 4},
@@ -197,6 +202,8 @@ cnnvp_result cli_check_outputs(const struct cli_platform_options *options)
     cnnvp_result result = cli_check_output("--stats", options->stats);
     if (result == CNNVP_DONE)
         result = cli_check_output("--trace", options->trace);
+    if (result == CNNVP_DONE)
+        result = cli_check_output("--memory-trace", options->memory_trace);
     if (result == CNNVP_DONE && options->stats && options->trace && strcmp(options->stats, options->trace) == 0)
         result = cli_bad("--stats and --trace name the same file, %s", options->stats);
     return result;

@@ -48,6 +48,7 @@ cnnvp_result cli_platform_open_console(const struct cli_platform_options *option
         .verbosity = options->quiet ? -1 : options->verbose > 2 ? 2 : options->verbose,
         .trace = options->trace,
         .series = options->series,
+        .memory_trace = options->memory_trace,
         .max_time_ps = options->max_time_ps,
         .console = console,
         .console_context = context,

@@ -86,10 +86,11 @@ static int command(int argc, char **argv)
     const struct cli_named_file files[] = {{"", options.program[0], 0},
                                            {"--platform", options.platform.platform, 0},
                                            {"--stats", options.platform.stats, 1},
-                                           {"--trace", options.platform.trace, 1}};
+                                           {"--trace", options.platform.trace, 1},
+                                           {"--memory-trace", options.platform.memory_trace, 1}};
     int status = (int)cli_check_outputs(&options.platform);
     if (status == CNNVP_DONE)
-        status = (int)cli_check_distinct(files, 4);
+        status = (int)cli_check_distinct(files, 5);
     if (status == CNNVP_DONE)
         status = (int)cli_configure(&options.platform, 0, &config);
     if (status == CNNVP_DONE)

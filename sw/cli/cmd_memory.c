@@ -6,12 +6,13 @@
 
 #include "cli.h"
 
-enum { KEY_OUTSTANDING = 0x200, KEY_STATS, KEY_TRACE };
+enum { KEY_OUTSTANDING = 0x200, KEY_STATS, KEY_TRACE, KEY_UNTIMED };
 
 struct memory_options {
     struct cli_platform_options platform;
     const char *file;
     uint32_t outstanding;
+    int untimed;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -24,6 +25,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_OUTSTANDING:
         options->outstanding = (uint32_t)cli_number(state, "--outstanding", arg, 1, 1024);
+        return 0;
+    case KEY_UNTIMED:
+        options->untimed = 1;
         return 0;
     case KEY_STATS:
         options->platform.stats = arg;
@@ -65,7 +69,7 @@ static void print_result(const struct cnnvp_memory_result *result)
 static cnnvp_result replay(const struct memory_options *options, const cnnvp_config *config)
 {
     const struct cnnvp_memory_options memory = {.struct_size = sizeof memory, .outstanding = options->outstanding,
-                                                .trace = options->platform.trace};
+                                                .trace = options->platform.trace, .untimed = options->untimed};
     struct cnnvp_memory_result result;
     struct cnnvp_error error = {""};
     char *json = NULL;
@@ -83,6 +87,7 @@ static int command(int argc, char **argv)
 {
     static const struct argp_option option_list[] = {
         {"outstanding", KEY_OUTSTANDING, "N", 0, "Reads on their way at most (default: 32)", 0},
+        {"untimed", KEY_UNTIMED, NULL, 0, "Times in the trace count for nothing: as fast as the controllers take it", 0},
         {"stats", KEY_STATS, "FILE.json", 0, "Where statistics go", 0},
         {"trace", KEY_TRACE, "FILE", 0, "Where bandwidth over time goes: .pftrace, .vcd or .fst", 0},
         {0}};
@@ -94,6 +99,9 @@ static int command(int argc, char **argv)
         .doc = "Replays a trace of bursts through the off-chip memory alone and prints bandwidth and latency."
                "\vThe trace has a line `R ADDRESS` or `W ADDRESS` for each burst of 64 bytes, decimal or 0x...; empty lines and "
                "what follows a # count for nothing. Bursts are sent in order, each as soon as the controllers take it. "
+               "A burst with a time in ps behind its "
+               "address, as --memory-trace of a run writes it, is sent at that time; a line `E TIME` ends such a trace: what a run "
+               "has counted by then. "
                "`cnnvp models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
                "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",
         .children = children,

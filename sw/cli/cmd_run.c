@@ -133,6 +133,7 @@ static cnnvp_result check_options(const struct run_options *options)
         {"--trace", options->platform.trace, 1},
         {"--report", options->report ? options->report_stats : NULL, 1},
         {"--report", options->platform.series, 1},
+        {"--memory-trace", options->platform.memory_trace, 1},
     };
     cnnvp_result result = cli_check_outputs(&options->platform);
     if (result == CNNVP_DONE)

@@ -162,6 +162,7 @@ static cnnvp_result check_options(const struct train_options *options)
         {"--checkpoint", options->checkpoint, 1},
         {"--stats", options->platform.stats, 1},
         {"--trace", options->platform.trace, 1},
+        {"--memory-trace", options->platform.memory_trace, 1},
     };
     cnnvp_result result = cli_check_outputs(&options->platform);
     if (result == CNNVP_DONE)

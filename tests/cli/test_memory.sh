@@ -37,10 +37,49 @@ bad 'R 0\nX 64\n' '2:1: R or W is due, not "X"'
 bad 'R\n' "1:2: a blank is due, not the line's end"
 bad 'R 0x\n' "1:5: an address is due, decimal or 0x..., not the line's end"
 bad 'W  -1\n' '1:4: an address is due, decimal or 0x..., not "-"'
-bad 'R 0\n\n# x\n R 12 13\n' '4:7: nothing may follow the address but a # comment, not "1"'
+bad 'R 0\n\n# x\n R 12 x\n' '4:7: nothing may follow the address but a time in ps and a # comment, not "x"'
+bad 'R 0 5 6\n' '1:7: nothing may follow the time but a # comment, not "6"'
+bad 'R 0 900\nR 64 20\n' '2:8: the time is before that of the line above'
+bad 'R 0 900\nE 1000\nR 64\n' '3:5: a line after E'
+bad 'R 0\nE\n' "2:2: a blank is due, not the line's end"
 bad 'R 0xfffffffffffffffff\n' '1:3: the address does not fit into 64 bits'
 bad 'R 18446744073709551616' '1:3: the address does not fit into 64 bits'
 bad '# nothing\n' ' has no bursts'
+
+# Each burst of a run, replayed: the same to the last command. The same bursts for two public simulators.
+expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -q --stats run.json --memory-trace run.txt
+python3 "$SOURCE/scripts/compare_memory.py" run.json run.txt --cnnvp "$CNNVP" >compared || fail "$(cat compared)"
+grep -q '^row_hits ' compared || fail "nothing was compared"
+expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -q --stats again.json -s dram.preset=ddr3-1600 -s dram.channels=2 \
+    -s dram.ranks=2 -s dram.page=closed --memory-trace again.txt
+python3 "$SOURCE/scripts/compare_memory.py" again.json again.txt --cnnvp "$CNNVP" >compared || fail "$(cat compared)"
+python3 "$SOURCE/scripts/compare_memory.py" run.json again.txt --cnnvp "$CNNVP" >compared && fail "another run's bursts pass"
+bursts=$(grep -c '^[RW] ' run.txt)
+grep -q "\"bursts\": $bursts" run.json || fail "$bursts bursts in the trace are not those of the statistics"
+grep -q '^R 0x[0-9a-f]* [0-9]* # dma [0-9]*$' run.txt || fail "no read of a layer by the DMA"
+expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -q --memory-trace run.ramulator2
+[ "$(grep -c '^\(LD\|ST\) 0x[0-9a-f]*$' run.ramulator2)" -eq "$bursts" ] || fail "no load-store trace"
+expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -q --memory-trace run.dramsim3
+[ "$(grep -c '^0x[0-9a-f]* \(READ\|WRITE\) [0-9]*$' run.dramsim3)" -eq "$bursts" ] || fail "no trace for DRAMsim3"
+expect 0 memory run.txt --untimed
+says "bursts             $bursts"
+# What a simulator printed, here from our own numbers: equal passes, a tenth more bandwidth does not.
+expect 0 memory run.txt --untimed --stats untimed.json
+python3 - untimed.json "$bursts" <<'PY' || fail "no simulator output made"
+import json, sys
+stats = json.load(open(sys.argv[1])); dram = stats["units"]["dram"]
+for name, share in (("same", 1.0), ("more", 0.9)):
+    with open(name + ".txt", "w") as out:
+        out.write("memory_system_cycles: %d\ntotal_num_read_requests: %d\ntotal_num_write_requests: %d\n"
+                  "avg_read_latency_0: %f\n" % (stats["total"]["time_ps"] / 833 * share, dram["reads"],
+                  dram["bursts"] - dram["reads"], dram["read_latency_ps"] / dram["reads"] / 833))
+PY
+python3 "$SOURCE/scripts/compare_memory.py" run.json run.txt --cnnvp "$CNNVP" --simulator ramulator2 same.txt >compared ||
+    fail "$(cat compared)"
+python3 "$SOURCE/scripts/compare_memory.py" run.json run.txt --cnnvp "$CNNVP" --simulator ramulator2 more.txt >compared &&
+    fail "a bandwidth that is a tenth off passes"
+refused 2 'none/run.txt' run "$SOURCE/scripts/networks/lenet5.onnx" --memory-trace none/run.txt
+
 refused 2 'none.txt: cannot be read' memory none.txt
 refused 2 'cannot be read' memory .
 refused 2 'TRACE.txt is missing' memory

@@ -71,7 +71,7 @@ void dram_pattern_replay(const struct dram_options *options, enum dram_pattern p
         const struct dram_pattern_burst burst = dram_pattern_burst(pattern, i, &seed);
         cnnvp_dram_replay_burst(replay, burst.write, burst.address);
     }
-    cnnvp_dram_replay_end(replay, result);
+    cnnvp_dram_replay_end(replay, DRAM_NEVER, result);
     cnnvp_dram_replay_free(replay);
     *tck_ps = timing.tck_ps;
 }

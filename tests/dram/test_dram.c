@@ -132,7 +132,7 @@ static uint64_t replay_end(uint32_t channels, uint32_t outstanding, const struct
     for (uint64_t i = 0; i < request->count; ++i)
         for (uint64_t k = 0; k < request->size; k += 64)
             cnnvp_dram_replay_burst(replay, request->op, i * (uint64_t)request->stride + k);
-    cnnvp_dram_replay_end(replay, &result);
+    cnnvp_dram_replay_end(replay, DRAM_NEVER, &result);
     cnnvp_dram_replay_free(replay);
     return result.clocks;
 }
@@ -522,9 +522,40 @@ static void test_one_call(void **state)
     bench_free(bench);
 }
 
+/* The shares of the requesters make up the totals; each burst is told once, in order. */
+static void test_requesters(void **state)
+{
+    (void)state;
+    static const char *const shared[] = {"read_bytes", "write_bytes", "bursts", "reads", "read_latency_ps",
+                                         "write_latency_ps", "row_hits", "row_misses", "row_conflicts",
+                                         "turnarounds", "read_queue_clocks", "write_queue_clocks"};
+    struct bench *bench = bench_new("ranks", 2);
+    send_new(bench, 1, CNNVP_READ, 0, 20000, 8);
+    send_new(bench, 2, CNNVP_READ, 500000, 3000, 4);
+    send_new(bench, 2, CNNVP_WRITE, 300000, 5000, 4);
+    send_new(bench, 3, CNNVP_WRITE, 64, 100, 1);
+    run_to_end(bench);
+    cnnvp_unit_dram.flush(bench->dram->self);
+    for (size_t i = 0; i < sizeof shared / sizeof shared[0]; ++i) {
+        uint64_t sum = 0;
+        for (uint32_t requester = 0; requester < FAKE_TAGS; ++requester)
+            sum += fake_requester_count(bench->dram, shared[i], requester);
+        if (sum != fake_count(bench->dram, shared[i]))
+            fail_msg("%s: the shares make %llu of %llu", shared[i], (unsigned long long)sum,
+                     (unsigned long long)fake_count(bench->dram, shared[i]));
+    }
+    assert_int_equal(fake_requester_count(bench->dram, "read_bytes", 1), 20000);
+    assert_int_equal(fake_requester_count(bench->dram, "write_bytes", 2), 5000);
+    assert_int_equal(fake_requester_count(bench->dram, "write_bytes", 3), 100);
+    assert_int_equal(bench->dram->burst_count, fake_count(bench->dram, "bursts"));
+    assert_true(fake_count(bench->dram, "row_clocks") > 0);
+    bench_free(bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_requesters),
         cmocka_unit_test(test_one_burst),
         cmocka_unit_test(test_as_replay),
         cmocka_unit_test(test_interleave),

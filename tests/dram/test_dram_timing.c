@@ -64,7 +64,7 @@ static void write_at(struct bench *bench, uint64_t address)
 
 static void end(struct bench *bench)
 {
-    cnnvp_dram_replay_end(bench->replay, &bench->result);
+    cnnvp_dram_replay_end(bench->replay, DRAM_NEVER, &bench->result);
 }
 
 static void done(struct bench *bench)
@@ -204,7 +204,7 @@ static uint64_t hits_in_one_row(uint32_t refi, uint64_t *refreshes)
     assert_non_null(replay);
     for (uint64_t i = 0; i < 200000; ++i)
         cnnvp_dram_replay_burst(replay, 0, i % 128 * 64);
-    cnnvp_dram_replay_end(replay, &result);
+    cnnvp_dram_replay_end(replay, DRAM_NEVER, &result);
     cnnvp_dram_replay_free(replay);
     *refreshes = result.counts.commands[DRAM_REF];
     assert_int_equal(*refreshes, result.clocks / timing.t[DRAM_T_refi]);
@@ -313,9 +313,122 @@ static void test_mappings(void **state)
     }
 }
 
+static void no_refresh(struct dram_options *options)
+{
+    options->timings[DRAM_T_refi] = 262143;
+}
+
+static uint32_t most(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Closed forms of every part. One read at a time, row after row of other banks: a row's opening and, for each burst, its
+ * latency and the clock at which its place is free again. */
+static void test_one_by_one(void **state)
+{
+    (void)state;
+    for (uint32_t preset = 0; preset < 5; ++preset) {
+        struct bench *bench = begin(preset, 1, no_refresh);
+        const uint32_t *t = bench->timing.t, columns = bench->timing.columns;
+        for (uint32_t i = 0; i < 4 * columns; ++i)
+            read_at(bench, 64 * i);
+        end(bench);
+        assert_int_equal(bench->result.clocks,
+                         4u * t[DRAM_T_rcd] + (uint64_t)4u * columns * (t[DRAM_T_cl] + t[DRAM_T_bl] + 1u));
+        assert_int_equal(bench->result.counts.misses, 4);
+        done(bench);
+    }
+}
+
+/* One read at a time, each to another row of one bank: held by the latency or by tRAS. */
+static void test_one_bank(void **state)
+{
+    (void)state;
+    for (uint32_t preset = 0; preset < 5; ++preset) {
+        struct bench *bench = begin(preset, 1, no_refresh);
+        const uint32_t *t = bench->timing.t;
+        const uint64_t row_step =
+            (uint64_t)bench->timing.columns * 64u * bench->timing.banks * bench->timing.groups;
+        const uint32_t latency = t[DRAM_T_rcd] + t[DRAM_T_cl] + t[DRAM_T_bl];
+        const uint64_t period = most(latency + 1u, most(t[DRAM_T_ras], t[DRAM_T_rcd] + t[DRAM_T_rtp])) + t[DRAM_T_rp];
+        for (uint64_t i = 0; i < 300; ++i)
+            read_at(bench, row_step * i);
+        end(bench);
+        assert_int_equal(bench->result.clocks, 1u + latency + 299u * period);
+        assert_int_equal(bench->result.counts.conflicts, 299);
+        done(bench);
+    }
+}
+
+/* Many on their way, in one row: as fast as tCCD_L and the data allow, reads and writes. */
+static void test_streams(void **state)
+{
+    (void)state;
+    for (uint32_t preset = 0; preset < 5; ++preset) {
+        struct bench *bench = begin(preset, 16, no_refresh);
+        const uint32_t spacing = most(bench->timing.t[DRAM_T_bl], bench->timing.t[DRAM_T_ccd_l]);
+        for (uint32_t i = 0; i < 16; ++i)
+            read_at(bench, 64 * i);
+        end(bench);
+        for (uint32_t i = 1; i < 16; ++i)
+            assert_int_equal(nth(bench, DRAM_RD, i)->clock - nth(bench, DRAM_RD, i - 1)->clock, spacing);
+        done(bench);
+        bench = begin(preset, 16, no_refresh);
+        for (uint32_t i = 0; i < 200; ++i)
+            write_at(bench, 64 * (i % 32));
+        end(bench);
+        for (uint32_t i = 1; i < 200; ++i)
+            assert_int_equal(nth(bench, DRAM_WR, i)->clock - nth(bench, DRAM_WR, i - 1)->clock, spacing);
+        done(bench);
+    }
+}
+
+/* Every clock of the data bus is data or one cause of none, exactly, whatever the traffic. */
+static void test_clocks_add_up(void **state)
+{
+    (void)state;
+    uint64_t random = 5;
+    for (uint32_t preset = 0; preset < 5; ++preset) {
+        for (uint32_t kind = 0; kind < 4; ++kind) {
+            struct dram_options options;
+            struct dram_timing timing;
+            struct dram_replay_result result;
+            char message[100];
+            uint32_t wrong;
+            uint64_t clock = 1;
+            cnnvp_dram_options_init(&options);
+            options.preset = preset;
+            options.ranks = kind == 3 ? 2 : 1;
+            options.closed_page = kind == 2;
+            assert_int_equal(cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong), CNNVP_OK);
+            struct dram_replay *replay = cnnvp_dram_replay_new(&options, &timing, 8, NULL, NULL);
+            assert_non_null(replay);
+            for (uint32_t i = 0; i < 5000; ++i) {
+                random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+                const uint64_t address = random >> 34 & 0x3fffffc0u;
+                clock += random >> 60 ? random >> 62 : 300; /* now and then nothing for a while */
+                if (kind)
+                    cnnvp_dram_replay_timed(replay, random >> 33 & 1u, address, clock);
+                else
+                    cnnvp_dram_replay_burst(replay, random >> 33 & 1u, address);
+            }
+            cnnvp_dram_replay_end(replay, DRAM_NEVER, &result);
+            cnnvp_dram_replay_free(replay);
+            const struct dram_counts *counts = &result.counts;
+            assert_int_equal(counts->data_clocks, (5000u - counts->forwarded) * timing.t[DRAM_T_bl]);
+            assert_int_equal(counts->data_clocks + counts->idle_clocks + counts->refresh_clocks
+                                 + counts->turnaround_clocks + counts->row_clocks, result.last_data - 1u);
+            assert_true(counts->refresh_clocks > 0 && counts->turnaround_clocks > 0 && counts->row_clocks > 0);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_by_one),  cmocka_unit_test(test_one_bank),
+        cmocka_unit_test(test_streams),     cmocka_unit_test(test_clocks_add_up),
         cmocka_unit_test(test_closed_bank), cmocka_unit_test(test_hit_and_conflict),
         cmocka_unit_test(test_column_spacing), cmocka_unit_test(test_activations),
         cmocka_unit_test(test_turnaround),  cmocka_unit_test(test_refresh_share),

@@ -161,6 +161,29 @@ static void host_count(struct cnnvp_host *host, uint32_t stat, uint32_t tag, uin
         host->tag_counts[stat][tag] += n;
 }
 
+static void host_count_for(struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n)
+{
+    if (stat >= host->unit->stat_count)
+        fail("no such statistic in", host->unit->kind);
+    if (requester < FAKE_TAGS)
+        host->requester_counts[stat][requester] += n;
+}
+
+static int host_burst(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag,
+                      uint32_t op, uint64_t address)
+{
+    (void)at;
+    (void)requester;
+    (void)tag;
+    (void)op;
+    (void)address;
+    if (clock < host->burst_clock)
+        fail("bursts go back in time in", host->unit->kind);
+    host->burst_clock = clock;
+    host->burst_count++;
+    return 1;
+}
+
 static void host_span(struct cnnvp_host *host, uint32_t track, const char *name, uint32_t tag, uint64_t flow,
                       cnnvp_time begin, cnnvp_time end)
 {
@@ -237,6 +260,8 @@ static const struct cnnvp_host_ops ops = {
     .settle = host_no_block,
     .wake = host_no_wake,
     .count = host_count,
+    .count_for = host_count_for,
+    .burst = host_burst,
     .span = host_span,
     .counter = host_counter,
     .log = host_log,
@@ -482,6 +507,15 @@ uint64_t fake_count(const struct cnnvp_host *host, const char *stat)
     for (uint32_t s = 0; s < host->unit->stat_count; ++s)
         if (strcmp(host->unit->stats[s].name, stat) == 0)
             return host->counts[s];
+    fail("no statistic", stat);
+    return 0;
+}
+
+uint64_t fake_requester_count(const struct cnnvp_host *host, const char *stat, uint32_t requester)
+{
+    for (uint32_t s = 0; s < host->unit->stat_count; ++s)
+        if (strcmp(host->unit->stats[s].name, stat) == 0 && requester < FAKE_TAGS)
+            return host->requester_counts[s][requester];
     fail("no statistic", stat);
     return 0;
 }

@@ -46,6 +46,8 @@ struct cnnvp_host {
     cnnvp_time event_at[FAKE_EVENTS]; /* CNNVP_TIME_NEVER: not pending */
     uint64_t counts[FAKE_STATS];
     uint64_t tag_counts[FAKE_STATS][FAKE_TAGS];
+    uint64_t requester_counts[FAKE_STATS][FAKE_TAGS]; /* by instance */
+    uint64_t burst_count, burst_clock;
     int irq_level[FAKE_PORTS]; /* of IRQ_OUT ports, and when it last changed */
     cnnvp_time irq_changed[FAKE_PORTS];
     void (*completed)(void *context, struct cnnvp_request *request); /* of a memory target: the test's own requests */
@@ -118,6 +120,7 @@ int fake_access(struct cnnvp_host *host, const char *port, struct cnnvp_access *
 void fake_run(struct fake_sim *sim, cnnvp_time until);
 /* Count of a statistic by its name. */
 uint64_t fake_count(const struct cnnvp_host *host, const char *stat);
+uint64_t fake_requester_count(const struct cnnvp_host *host, const char *stat, uint32_t requester);
 uint64_t fake_tag_count(const struct cnnvp_host *host, const char *stat, uint32_t tag);
 uint64_t fake_counter(const struct cnnvp_host *host, const char *counter);
 

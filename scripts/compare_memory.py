@@ -1,0 +1,125 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares a run's off-chip memory with a replay of its bursts, and with a public DRAM simulator on the same bursts.
+
+    cnnvp run NETWORK.onnx --stats run.json --memory-trace run.txt
+    scripts/compare_memory.py run.json run.txt
+
+replays run.txt by `cnnvp memory` with the run's own memory parameters. Bursts, row hits, misses and conflicts, commands,
+turnarounds and the clocks of the data bus must be the same to the last one; status 1 if not.
+
+    --simulator ramulator2|dramsim3 OUTPUT   what that simulator printed (Ramulator 2) or left in dramsim3.json (DRAMsim3) for
+        the same bursts: --memory-trace run.ramulator2 or run.dramsim3 writes them in its form. Bandwidth and mean read
+        latency are compared with an untimed replay (Ramulator 2's traces have no times) or a timed one (DRAMsim3's have);
+        --tolerance-bandwidth and --tolerance-latency set what passes (5 % and 10 %).
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+EXACT = ["bursts", "reads", "row_hits", "row_misses", "row_conflicts", "forwarded", "activates", "precharges",
+         "refreshes", "turnarounds", "data_clocks", "idle_clocks", "refresh_clocks", "turnaround_clocks", "row_clocks",
+         "read_queue_clocks", "write_queue_clocks"]
+
+
+def fail(text):
+    print("compare_memory.py: " + text, file=sys.stderr)
+    sys.exit(2)
+
+
+def find_program(given):
+    if given:
+        return given
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "build", "bin", "cnnvp")
+    return beside if os.path.exists(beside) else "cnnvp"
+
+
+def replay(program, parameters, trace, untimed):
+    """units.dram of a replay of the trace."""
+    with tempfile.TemporaryDirectory() as folder:
+        stats = os.path.join(folder, "replay.json")
+        command = [program, "memory", trace, "--stats", stats]
+        command += ["--untimed"] if untimed else []
+        for name, value in parameters.items():
+            if name not in ("model", "at", "size"):
+                command += ["-s", "dram.%s=%s" % (name, value)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+        if done.returncode != 0:
+            fail("the replay failed: " + done.stderr.strip())
+        with open(stats, encoding="utf-8") as stream:
+            return json.load(stream), done.stdout
+
+
+def compare_exactly(run, again):
+    different = 0
+    print("%-20s %16s %16s" % ("", "run", "replay"))
+    for name in EXACT:
+        ours, theirs = run[name], again[name]
+        different += ours != theirs
+        print("%-20s %16d %16d%s" % (name, ours, theirs, "" if ours == theirs else "  DIFFERENT"))
+    return different
+
+
+def simulator_numbers(kind, output, clock_ps):
+    """Bytes a second and mean read latency in ps that a simulator gives."""
+    with open(output, encoding="utf-8") as stream:
+        text = stream.read()
+    number = {name: float(value) for name, value in re.findall(r'"?(\w+)"?\s*:\s*([0-9.eE+-]+)', text)}
+    if kind == "ramulator2":
+        names = ("memory_system_cycles", "total_num_read_requests", "total_num_write_requests", "avg_read_latency_0")
+    else:
+        names = ("num_cycles", "num_reads_done", "num_writes_done", "average_read_latency")
+    missing = [name for name in names if name not in number]
+    if missing:
+        fail("%s does not have %s" % (output, ", ".join(missing)))
+    cycles, reads, writes, latency = (number[name] for name in names)
+    return (reads + writes) * 64e12 / (cycles * clock_ps), latency * clock_ps
+
+
+def compare_closely(what, ours, theirs, tolerance):
+    share = abs(ours - theirs) / theirs if theirs else 0.0
+    print("%-20s %16.4g %16.4g  %5.2f %%%s" % (what, ours, theirs, 100 * share, "" if share <= tolerance else "  TOO FAR"))
+    return share > tolerance
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stats", help="statistics of the run")
+    parser.add_argument("trace", help="its --memory-trace, in cnnvp's form")
+    parser.add_argument("--cnnvp", help="the program (default: build/bin/cnnvp of this tree, else from PATH)")
+    parser.add_argument("--simulator", nargs=2, metavar=("KIND", "OUTPUT"))
+    parser.add_argument("--tolerance-bandwidth", type=float, default=0.05)
+    parser.add_argument("--tolerance-latency", type=float, default=0.10)
+    options = parser.parse_args()
+    if options.simulator and options.simulator[0] not in ("ramulator2", "dramsim3"):
+        fail("--simulator is ramulator2 or dramsim3, not " + options.simulator[0])
+    with open(options.stats, encoding="utf-8") as stream:
+        stats = json.load(stream)
+    parameters = stats["platform"]["units"]["dram"]
+    if parameters["model"] != "dram":
+        fail("the run's memory was of model %s; only dram can be replayed" % parameters["model"])
+    program = find_program(options.cnnvp)
+    again, _ = replay(program, parameters, options.trace, False)
+    wrong = compare_exactly(stats["units"]["dram"], again["units"]["dram"])
+    if options.simulator:
+        kind, output = options.simulator
+        again, text = replay(program, parameters, options.trace, kind == "ramulator2")
+        clocks = int(re.search(r"(\d+) memory clocks", text).group(1))
+        clock_ps = again["total"]["time_ps"] / clocks
+        bandwidth, latency = simulator_numbers(kind, output, clock_ps)
+        dram = again["units"]["dram"]
+        print("%-20s %16s %16s" % ("", "cnnvp", kind))
+        wrong += compare_closely("bytes/s", dram["bursts"] * 64e12 / again["total"]["time_ps"], bandwidth,
+                                 options.tolerance_bandwidth)
+        if dram["reads"]:
+            wrong += compare_closely("read latency, ps", dram["read_latency_ps"] / dram["reads"], latency,
+                                     options.tolerance_latency)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
