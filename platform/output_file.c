@@ -34,7 +34,8 @@ static int is_special(const char *file)
 {
     struct stat status, target;
 
-    return lstat(file, &status) == 0 && !S_ISREG(status.st_mode) && stat(file, &target) == 0 && !S_ISDIR(target.st_mode);
+    return lstat(file, &status) == 0 && !S_ISREG(status.st_mode) && stat(file, &target) == 0 &&
+           !S_ISDIR(target.st_mode);
 }
 
 cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)

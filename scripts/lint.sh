@@ -19,6 +19,11 @@ cppcheck --project="$folder/compile_commands.json" -i "$folder" -j "$jobs" --qui
     --template='{file}:{line}: {severity}: {message} [{id}]' || findings=1
 
 echo "clang-tidy"
+# It goes on with its own checks where it does not understand the file.
+if ! clang-tidy --list-checks 2>&1 | grep -q ' bugprone-' || clang-tidy --list-checks 2>&1 | grep -q -e error: -e clang-analyzer; then
+    echo ".clang-tidy is not understood"
+    exit 1
+fi
 # Each source once, though a library and a test may both be made of it.
 sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$folder/compile_commands.json" | sort -u |
     grep -v "^$source/$folder/" | grep -e "$pattern" |

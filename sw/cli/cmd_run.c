@@ -109,7 +109,8 @@ static cnnvp_result open_report(struct run_options *options)
         return CNNVP_DONE;
     if (strlen(options->report) + 16 > sizeof options->report_stats || !*options->report)
         return cli_bad("--report: the name of a folder is due");
-    if (mkdir(options->report, 0777) != 0 && (errno != EEXIST || stat(options->report, &status) != 0 || !S_ISDIR(status.st_mode)))
+    if (mkdir(options->report, 0777) != 0 &&
+        (errno != EEXIST || stat(options->report, &status) != 0 || !S_ISDIR(status.st_mode)))
         return cli_bad("--report: %s cannot be made: %s", options->report, strerror(errno));
     (void)snprintf(options->report_stats, sizeof options->report_stats, "%s/stats.json", options->report);
     (void)snprintf(options->report_trace, sizeof options->report_trace, "%s/run.series", options->report);
@@ -197,7 +198,8 @@ static cnnvp_result give_up(struct run *run)
     cli_message("interrupted before the simulation began");
     cnnvp_result result = CNNVP_DONE;
     if (run->platform == NULL)
-        result = cli_platform_open(&run->options->platform, run->config, run->options->network.timing_only, &run->platform);
+        result =
+            cli_platform_open(&run->options->platform, run->config, run->options->network.timing_only, &run->platform);
     if (result == CNNVP_DONE && run->network == NULL)
         result = cnnvp_platform_describe_work(run->platform, &work);
     if (result == CNNVP_DONE)
@@ -281,7 +283,8 @@ static cnnvp_result print(struct run *run)
     if (!options->platform.quiet)
         result = cli_print_layers(run->json, stdout);
     if (result == CNNVP_DONE && run->reference.data && !options->platform.quiet)
-        accuracy_print_difference(&run->output, run->block_reference.data ? &run->block_reference : &run->reference, stdout);
+        accuracy_print_difference(&run->output, run->block_reference.data ? &run->block_reference : &run->reference,
+                                  stdout);
     if (result == CNNVP_DONE && options->labels && options->network.timing_only)
         cli_message("--labels: no accuracy with --timing-only");
     else if (result == CNNVP_DONE && options->labels)
@@ -339,9 +342,10 @@ static int command(int argc, char **argv)
         .options = options,
         .parser = parse,
         .args_doc = "NETWORK.onnx",
-        .doc = "Runs a network on the simulated accelerator and shows where every cycle and every byte goes."
-               "\vThe statistics are those of schema cnnvp-stats/1. Exit status: 0 done, 1 the run failed, 2 bad usage or "
-               "input.",
+        .doc =
+            "Runs a network on the simulated accelerator and shows where every cycle and every byte goes."
+            "\vThe statistics are those of schema cnnvp-stats/1. Exit status: 0 done, 1 the run failed, 2 bad usage or "
+            "input.",
         .children = children,
     };
     struct run_options chosen = {.network = {.block = 8, .rounding = CNNVP_ROUND_NEAREST}};

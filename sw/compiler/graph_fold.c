@@ -178,7 +178,8 @@ static int32_t unscaled(struct cnnvp_graph *graph, const struct cnnvp_graph_laye
     const struct cnnvp_graph_tensor shape = graph->tensors[view];
     if (view == scale->out)
         return scale->in;
-    const int32_t made = cnnvp_graph_tensor_add(graph, shape.name, shape.rank, shape.channels, shape.height, shape.width);
+    const int32_t made =
+        cnnvp_graph_tensor_add(graph, shape.name, shape.rank, shape.channels, shape.height, shape.width);
     if (made != CNNVP_GRAPH_NONE)
         graph->tensors[made].base = scale->in;
     return made;

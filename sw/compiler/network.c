@@ -25,12 +25,14 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
         return cnnvp_compiler_error(error, "struct cnnvp_network_options has %u bytes; this library knows %zu",
                                     options->struct_size, sizeof *options);
     if (options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST && options->on_chip)
-        return cnnvp_compiler_error(error, "--on-chip keeps whole maps on chip, the depth-first schedule blocks of them: "
-                                           "use one of the two");
+        return cnnvp_compiler_error(error,
+                                    "--on-chip keeps whole maps on chip, the depth-first schedule blocks of them: "
+                                    "use one of the two");
     if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC)
         return cnnvp_compiler_error(error, "rounding %d is none of truncate, nearest, stochastic",
                                     (int)options->rounding);
-    return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? cnnvp_depth_check_block(options->block, error) : CNNVP_DONE;
+    return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? cnnvp_depth_check_block(options->block, error)
+                                                           : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_network_file_hash(const char *file, uint64_t *hash, struct cnnvp_error *error)
@@ -101,8 +103,9 @@ static cnnvp_result check_pools(const struct cnnvp_graph *graph, uint64_t images
         /* Below 2^31 results of 2^30 taps each. */
         taps += cnnvp_graph_words(&graph->tensors[layer->out]) * ((uint64_t)layer->kx * layer->ky);
         if (taps > POOL_TAPS_MAX / images)
-            return cnnvp_compiler_error(error, "%s: node \"%s\" (%s): windows of %u x %u at so many places are more than "
-                                               "2^37 comparisons or additions; use --timing-only or fewer images",
+            return cnnvp_compiler_error(error,
+                                        "%s: node \"%s\" (%s): windows of %u x %u at so many places are more than "
+                                        "2^37 comparisons or additions; use --timing-only or fewer images",
                                         graph->file, layer->name, layer->op_type, layer->ky, layer->kx);
     }
     return CNNVP_DONE;
@@ -186,8 +189,8 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
         result = cnnvp_network_images(graph, options->calibration, "the calibration",
                                       input != NULL ? &calibration : NULL, &calibration_images, error);
     if (result == CNNVP_DONE && !options->timing_only)
-        result = calibrate(graph, calibration != NULL ? calibration : network->input, calibration_images, options->stopped,
-                           error);
+        result = calibrate(graph, calibration != NULL ? calibration : network->input, calibration_images,
+                           options->stopped, error);
     free(calibration);
     if (result == CNNVP_DONE)
         cnnvp_formats_choose(graph, network->target.acc_bits);
@@ -280,7 +283,8 @@ static void put_image(const struct cnnvp_network *network, const float *from, ui
 }
 
 /* One by one through a buffer: memory that gives no direct access. */
-static cnnvp_result copy_inputs(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+static cnnvp_result copy_inputs(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                struct cnnvp_error *error)
 {
     const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
     const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);

@@ -35,8 +35,10 @@ static cnnvp_result read_grid(struct cnnvp_import *import, const struct cnnvp_co
     if (grid->scale.whole || numbers == 0 ||
         (numbers != 1 && (axis < 0 || axis >= (int64_t)data->rank || (int64_t)numbers != data->dims[axis])) ||
         (grid->zero.count != 0 && grid->zero.count != numbers))
-        return cnnvp_import_error(import, "scale and zero point have %zu and %zu numbers; one, or one for each element of "
-                                          "the axis is needed", numbers, grid->zero.count);
+        return cnnvp_import_error(import,
+                                  "scale and zero point have %zu and %zu numbers; one, or one for each element of "
+                                  "the axis is needed",
+                                  numbers, grid->zero.count);
     for (size_t i = (size_t)axis + 1; numbers != 1 && i < data->rank; ++i)
         grid->inner *= (size_t)data->dims[i];
     return CNNVP_DONE;

@@ -274,7 +274,8 @@ static cnnvp_result import_instance_norm(struct cnnvp_import *import)
         return result;
     const float epsilon = cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
     if (!(epsilon >= 0.0f) || import->graph->tensors[in].rank < 3)
-        return cnnvp_import_error(import, "epsilon is %g, the input has %u dimensions; 0 or more, and 3 or 4 are needed",
+        return cnnvp_import_error(import,
+                                  "epsilon is %g, the input has %u dimensions; 0 or more, and 3 or 4 are needed",
                                   (double)epsilon, import->graph->tensors[in].rank);
     struct cnnvp_graph_layer *layer;
     result = cnnvp_import_affine(import, in, values[0], values[1], 0, &layer);
@@ -314,11 +315,12 @@ static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProt
         stride *= (size_t)constant->dims[i];
     }
     if (!fits)
-        return cnnvp_import_error(import, "constant \"%s\" has %zu elements in %zu dimensions; one element, one for each of "
-                                          "the %u channels, or dimensions that are 1 or the tensor's, and up to %d "
-                                          "elements are needed", constant->name != NULL ? constant->name : "",
-                                  cnnvp_onnx_elements(constant), constant->n_dims, import->graph->tensors[in].channels,
-                                  CNNVP_ONNX_DIMENSION_MAX);
+        return cnnvp_import_error(import,
+                                  "constant \"%s\" has %zu elements in %zu dimensions; one element, one for each of "
+                                  "the %u channels, or dimensions that are 1 or the tensor's, and up to %d "
+                                  "elements are needed",
+                                  constant->name != NULL ? constant->name : "", cnnvp_onnx_elements(constant),
+                                  constant->n_dims, import->graph->tensors[in].channels, CNNVP_ONNX_DIMENSION_MAX);
     const cnnvp_result result = cnnvp_import_floats(import, constant, cnnvp_onnx_elements(constant), &read);
     *values = NULL;
     if (result != CNNVP_DONE || read == NULL)
@@ -337,8 +339,8 @@ static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProt
 }
 
 /* A constant operand as one number for each channel of *on: the tensor, or a view of it in which each word is one. */
-static cnnvp_result read_operand(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in, int32_t *on,
-                                 float **values)
+static cnnvp_result read_operand(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in,
+                                 int32_t *on, float **values)
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     *on = in;
@@ -405,7 +407,8 @@ static cnnvp_result with_tensor(struct cnnvp_import *import, enum cnnvp_image_ar
 
 /* tensor (operation) constant, or constant (operation) tensor. What is no line of x is an operation with a tensor of the
  * constants, x * 0 + constant. */
-static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, size_t tensor_input)
+static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation,
+                                  size_t tensor_input)
 {
     int32_t in;
     int32_t on;
@@ -461,9 +464,10 @@ static cnnvp_result with_tensor(struct cnnvp_import *import, enum cnnvp_image_ar
     uint32_t width;
     if (a.rank != b.rank || !joins(a.channels, b.channels, &channels) || !joins(a.height, b.height, &height) ||
         !joins(a.width, b.width, &width))
-        return cnnvp_import_error(import, "the inputs have shapes %u x %u x %u and %u x %u x %u in %u and %u dimensions; "
-                                          "they must be the same, or 1 where one counts for all", a.channels, a.height,
-                                  a.width, b.channels, b.height, b.width, a.rank, b.rank);
+        return cnnvp_import_error(import,
+                                  "the inputs have shapes %u x %u x %u and %u x %u x %u in %u and %u dimensions; "
+                                  "they must be the same, or 1 where one counts for all",
+                                  a.channels, a.height, a.width, b.channels, b.height, b.width, a.rank, b.rank);
     struct cnnvp_graph_layer *layer;
     const cnnvp_result result =
         cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, channels, height, width, &layer);

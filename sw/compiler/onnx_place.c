@@ -177,7 +177,8 @@ static cnnvp_result read_pad_value(struct cnnvp_import *import, struct padding *
         const cnnvp_result result = cnnvp_import_constant(import, 2, &constant);
         if (result != CNNVP_DONE)
             return result;
-        if (cnnvp_onnx_elements(constant) != 1 || cnnvp_onnx_number(&import->onnx, constant, &padding->value, &why) != CNNVP_DONE)
+        if (cnnvp_onnx_elements(constant) != 1 ||
+            cnnvp_onnx_number(&import->onnx, constant, &padding->value, &why) != CNNVP_DONE)
             return cnnvp_import_error(import, "the value is not one number");
     }
     return CNNVP_DONE;
@@ -198,8 +199,10 @@ static cnnvp_result read_pads(struct cnnvp_import *import, int32_t *in, struct p
         (void)cnnvp_import_dims(import, *in, dims);
         if (before[i] > 32767 || after[i] > 32767 || before[i] < -CNNVP_ONNX_DIMENSION_MAX ||
             after[i] < -CNNVP_ONNX_DIMENSION_MAX || (i < 2 && (before[i] != 0 || after[i] != 0)))
-            return cnnvp_import_error(import, "pads holds %lld and %lld for dimension %u; rows and columns can be padded "
-                                              "by up to 32767", (long long)before[i], (long long)after[i], i);
+            return cnnvp_import_error(import,
+                                      "pads holds %lld and %lld for dimension %u; rows and columns can be padded "
+                                      "by up to 32767",
+                                      (long long)before[i], (long long)after[i], i);
         const int64_t first = before[i] < 0 ? -before[i] : 0;
         const int64_t left = i == 0 ? 0 : dims[i] - first + (after[i] < 0 ? after[i] : 0);
         before[i] = before[i] < 0 ? 0 : before[i];
@@ -377,7 +380,8 @@ static cnnvp_result import_split(struct cnnvp_import *import)
     (void)cnnvp_import_dims(import, in, dims);
     const size_t parts = import->node->n_output;
     if (count == 0 && dims[axis] % (int64_t)parts != 0)
-        return cnnvp_import_error(import, "%lld elements cannot be split in %zu equal parts", (long long)dims[axis], parts);
+        return cnnvp_import_error(import, "%lld elements cannot be split in %zu equal parts", (long long)dims[axis],
+                                  parts);
     if (count != 0 && count != parts)
         return cnnvp_import_error(import, "split has %zu numbers for %zu outputs", count, parts);
     int64_t at = 0;
@@ -441,8 +445,8 @@ static cnnvp_result read_slice(struct cnnvp_import *import, struct slice *slice)
     if (result != CNNVP_DONE)
         return result;
     if (ends != slice->count || (axes != 0 && axes != slice->count) || (steps != 0 && steps != slice->count))
-        return cnnvp_import_error(import, "there are %zu starts, %zu ends, %zu axes, %zu steps", slice->count, ends, axes,
-                                  steps);
+        return cnnvp_import_error(import, "there are %zu starts, %zu ends, %zu axes, %zu steps", slice->count, ends,
+                                  axes, steps);
     for (size_t i = 0; i < slice->count; ++i) {
         slice->axes[i] = axes != 0 ? slice->axes[i] : (int64_t)i;
         slice->steps[i] = steps != 0 ? slice->steps[i] : 1;
@@ -520,7 +524,8 @@ static cnnvp_result import_transpose(struct cnnvp_import *import)
     for (size_t i = 0; i < count; ++i)
         seen |= perm[i] >= 0 && perm[i] < rank ? 1u << perm[i] : 0u;
     if (count != rank || seen != (1u << rank) - 1u || perm[0] != 0)
-        return cnnvp_import_error(import, "perm must name each of %u dimensions once and leave the batch in front", rank);
+        return cnnvp_import_error(import, "perm must name each of %u dimensions once and leave the batch in front",
+                                  rank);
     for (uint32_t i = 1; i < rank; ++i)
         dims[i] = old[perm[i]];
     if (keeps_order(old, perm, rank))

@@ -70,8 +70,10 @@ static cnnvp_result read_step(struct cnnvp_import *import, size_t index, struct 
 {
     const cnnvp_result result = read_steps(import, index, step);
     if (result == CNNVP_DONE && step->count != 1)
-        return cnnvp_import_error(import, "input \"%s\" has %zu numbers; scales along an axis are known for weights and "
-                                          "for DequantizeLinear of constants", import->node->input[index], step->count);
+        return cnnvp_import_error(import,
+                                  "input \"%s\" has %zu numbers; scales along an axis are known for weights and "
+                                  "for DequantizeLinear of constants",
+                                  import->node->input[index], step->count);
     return result;
 }
 
@@ -348,7 +350,8 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
         return result;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     if (cnnvp_onnx_int(import->node, "channels_last", 0) != 0 || input.height > INT16_MAX || input.width > INT16_MAX)
-        return cnnvp_import_error(import, "channels_last=1 or maps of %u x %u are not known", input.height, input.width);
+        return cnnvp_import_error(import, "channels_last=1 or maps of %u x %u are not known", input.height,
+                                  input.width);
     result = cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, 1, 1, &layer);
     if (result != CNNVP_DONE)
         return result;
@@ -399,7 +402,8 @@ static int passes_whole(const char *op_type)
 cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, int *whole, int32_t *zero)
 {
     const Onnx__NodeProto *node = import->node;
-    const int takes = cnnvp_import_quantised(node->op_type, 0) != NULL || cnnvp_import_quantised(node->op_type, 1) != NULL;
+    const int takes =
+        cnnvp_import_quantised(node->op_type, 0) != NULL || cnnvp_import_quantised(node->op_type, 1) != NULL;
     *whole = 0;
     *zero = 0;
     for (size_t i = 0; i < node->n_input && !takes; ++i) {
@@ -413,8 +417,9 @@ cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, int *whole, i
             return cnnvp_import_error(import, "input \"%s\" is quantised; a DequantizeLinear is needed in front",
                                       node->input[i]);
         if (differs)
-            return cnnvp_import_error(import, "the inputs are not quantised alike; a DequantizeLinear is needed in front "
-                                              "of each");
+            return cnnvp_import_error(import,
+                                      "the inputs are not quantised alike; a DequantizeLinear is needed in front "
+                                      "of each");
         *whole = base->whole != 0;
         *zero = base->zero;
     }

@@ -80,7 +80,8 @@ static int add_window(struct network *network, const struct value *in, const cha
         (void)builder_random(b, weights, 4, shape, 0.5f);
     if (bias != NULL)
         (void)builder_random(b, bias, 1, &channels, 0.5f);
-    Onnx__NodeProto *node = builder_node(b, op_type, result(network, channels, height, width)->name, in->name, weights, bias, NULL);
+    Onnx__NodeProto *node =
+        builder_node(b, op_type, result(network, channels, height, width)->name, in->name, weights, bias, NULL);
     builder_ints(b, node, "kernel_shape", 2, kernel);
     builder_ints(b, node, "strides", 2, strides);
     builder_ints(b, node, "pads", 4, pads);
@@ -91,11 +92,12 @@ static int add_window(struct network *network, const struct value *in, const cha
 
 static int add_function(struct network *network, const struct value *in)
 {
-    static const char *const functions[] = {"Relu", "Sigmoid", "Tanh", "LeakyRelu", "HardSwish", "Elu", "Neg", "Softplus"};
+    static const char *const functions[] = {"Relu",      "Sigmoid", "Tanh", "LeakyRelu",
+                                            "HardSwish", "Elu",     "Neg",  "Softplus"};
     const char *function = functions[soak_random(&network->random, sizeof functions / sizeof functions[0])];
     const struct value from = *in;
-    (void)builder_node(&network->builder, function, result(network, from.channels, from.height, from.width)->name, from.name,
-                       NULL, NULL, NULL);
+    (void)builder_node(&network->builder, function, result(network, from.channels, from.height, from.width)->name,
+                       from.name, NULL, NULL, NULL);
     return 1;
 }
 
@@ -109,8 +111,8 @@ static int add_pair(struct network *network, const struct value *in)
         if (network->values[i].channels == in->channels && network->values[i].height == in->height &&
             network->values[i].width == in->width && soak_random(&network->random, 2))
             other = &network->values[i];
-    (void)builder_node(&network->builder, operation, result(network, in->channels, in->height, in->width)->name, in->name,
-                       other->name, NULL, NULL);
+    (void)builder_node(&network->builder, operation, result(network, in->channels, in->height, in->width)->name,
+                       in->name, other->name, NULL, NULL);
     return 1;
 }
 
@@ -119,9 +121,9 @@ static int add_concat(struct network *network, const struct value *in)
     const struct value *other = &network->values[soak_random(&network->random, (uint32_t)network->count)];
     if (other->height != in->height || other->width != in->width || in->channels + other->channels > 24)
         return 0;
-    Onnx__NodeProto *node =
-        builder_node(&network->builder, "Concat", result(network, in->channels + other->channels, in->height, in->width)->name,
-                     in->name, other->name, NULL, NULL);
+    Onnx__NodeProto *node = builder_node(&network->builder, "Concat",
+                                         result(network, in->channels + other->channels, in->height, in->width)->name,
+                                         in->name, other->name, NULL, NULL);
     builder_int(&network->builder, node, "axis", 1);
     return 1;
 }
@@ -133,8 +135,8 @@ static int add_norm(struct network *network, const struct value *in)
     const char *offset = name(network, "o");
     (void)builder_random(b, scale, 1, &in->channels, 1.5f);
     (void)builder_random(b, offset, 1, &in->channels, 1.5f);
-    (void)builder_node(b, "InstanceNormalization", result(network, in->channels, in->height, in->width)->name, in->name, scale,
-                       offset, NULL);
+    (void)builder_node(b, "InstanceNormalization", result(network, in->channels, in->height, in->width)->name, in->name,
+                       scale, offset, NULL);
     return 1;
 }
 
@@ -155,8 +157,9 @@ static int add_dense(struct network *network, const struct value *in)
 
 static int add_softmax(struct network *network, const struct value *in)
 {
-    Onnx__NodeProto *node = builder_node(&network->builder, "Softmax",
-                                         result(network, in->channels, in->height, in->width)->name, in->name, NULL, NULL, NULL);
+    Onnx__NodeProto *node =
+        builder_node(&network->builder, "Softmax", result(network, in->channels, in->height, in->width)->name, in->name,
+                     NULL, NULL, NULL);
     builder_int(&network->builder, node, "axis", in->height == 0 ? 1 : between(network, 1, 3));
     return in->height == 0 || (in->height > 1 && in->width > 1 && in->channels > 1);
 }
@@ -165,11 +168,13 @@ static int add_padding(struct network *network, const struct value *in)
 {
     struct builder *b = &network->builder;
     static const char *const modes[] = {"constant", "reflect", "edge"};
-    const int64_t pads[8] = {0, 0, between(network, 0, in->height > 2 ? 2 : 0), between(network, 0, in->width > 2 ? 2 : 0),
-                             0, 0, between(network, 0, in->height > 2 ? 2 : 0), between(network, 0, in->width > 2 ? 2 : 0)};
+    const int64_t pads[8] = {
+        0, 0, between(network, 0, in->height > 2 ? 2 : 0), between(network, 0, in->width > 2 ? 2 : 0),
+        0, 0, between(network, 0, in->height > 2 ? 2 : 0), between(network, 0, in->width > 2 ? 2 : 0)};
     const char *list = name(network, "p");
     (void)builder_int64s(b, list, 8, pads);
-    const struct value *out = result(network, in->channels, in->height + pads[2] + pads[6], in->width + pads[3] + pads[7]);
+    const struct value *out =
+        result(network, in->channels, in->height + pads[2] + pads[6], in->width + pads[3] + pads[7]);
     Onnx__NodeProto *node = builder_node(b, "Pad", out->name, in->name, list, NULL, NULL);
     builder_string(b, node, "mode", modes[soak_random(&network->random, 3)]);
     return 1;
@@ -180,9 +185,9 @@ static int add_transpose(struct network *network, const struct value *in)
     static const int64_t orders[5][4] = {{0, 2, 3, 1}, {0, 3, 1, 2}, {0, 1, 3, 2}, {0, 2, 1, 3}, {0, 3, 2, 1}};
     const int64_t *order = orders[soak_random(&network->random, 5)];
     const int64_t sizes[4] = {0, in->channels, in->height, in->width};
-    Onnx__NodeProto *node =
-        builder_node(&network->builder, "Transpose",
-                     result(network, sizes[order[1]], sizes[order[2]], sizes[order[3]])->name, in->name, NULL, NULL, NULL);
+    Onnx__NodeProto *node = builder_node(&network->builder, "Transpose",
+                                         result(network, sizes[order[1]], sizes[order[2]], sizes[order[3]])->name,
+                                         in->name, NULL, NULL, NULL);
     builder_ints(&network->builder, node, "perm", 4, order);
     return 1;
 }
@@ -227,7 +232,8 @@ int soak_write_network(uint64_t seed, const char *file)
     size_t size = 0;
     builder_init(&network.builder, 14);
     network.builder.random = seed;
-    const struct value *in = result(&network, between(&network, 1, 8), between(&network, 1, 20), between(&network, 1, 20));
+    const struct value *in =
+        result(&network, between(&network, 1, 8), between(&network, 1, 20), between(&network, 1, 20));
     const int64_t dims[4] = {-1, in->channels, in->height, in->width};
     builder_input(&network.builder, in->name, 4, dims);
     network.count = 1;

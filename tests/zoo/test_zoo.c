@@ -3,7 +3,8 @@
  * test_zoo: every case of tests/data/zoo through the compiler and the integer reference: within 1 % of the largest value
  * of what PyTorch computed in float, and the same words with large and with small buffers.
  * test_zoo platform [CASE]: every case (or one) with `cnnvp run`: exactly the words of the reference, with large and with
- * small buffers and with maps that stay on chip; every few cases also on the RISC-V core and timing alone.
+ * small buffers, on the window engine, and with maps that stay on chip; every few cases also on the RISC-V core and timing
+ * alone.
  */
 #include <dirent.h>
 #include <math.h>
@@ -22,12 +23,12 @@
 #include "network.h"
 
 #define MEMORY ((size_t)16 << 20)
-#define LEAST_CASES 90
+#define LEAST_CASES 150
 #define MOST_CASES 1024
 #define LIMIT 0.01
 
 #define SMALL_CONFIG                                                                                                   \
-    " -s pe_array.rows=3 -s pe_array.cols=5 -s input_buffer.size=4KiB -s output_buffer.size=6KiB"                       \
+    " -s pe_array.rows=3 -s pe_array.cols=5 -s input_buffer.size=4KiB -s output_buffer.size=6KiB"                      \
     " -s weight_buffer.size=4KiB"
 
 #define CHIP_CONFIG " -s input_buffer.size=512KiB -s output_buffer.size=512KiB -s weight_buffer.size=512KiB"
@@ -52,6 +53,13 @@ static struct cnnvp_config small_config(void)
 static struct cnnvp_config large_config(void)
 {
     struct cnnvp_config config = fake_nfu();
+    config.memory_bytes = MEMORY;
+    return config;
+}
+
+static struct cnnvp_config window_config(void)
+{
+    struct cnnvp_config config = fake_window();
     config.memory_bytes = MEMORY;
     return config;
 }
@@ -204,8 +212,8 @@ static int run_platform(const char *name, const char *options, struct cnnvp_arra
     const int descriptor = mkstemp(file);
     assert_true(descriptor >= 0);
     (void)close(descriptor);
-    (void)snprintf(command, sizeof command, "'%s' run '%s/%s.onnx' -i '%s/%s.in.npy' -q %s%s", TEST_CNNVP, TEST_ZOO, name,
-                   TEST_ZOO, name, options, output != NULL ? " -o " : "");
+    (void)snprintf(command, sizeof command, "'%s' run '%s/%s.onnx' -i '%s/%s.in.npy' -q %s%s", TEST_CNNVP, TEST_ZOO,
+                   name, TEST_ZOO, name, options, output != NULL ? " -o " : "");
     if (output != NULL)
         (void)strncat(command, file, sizeof command - strlen(command) - 1);
     int done = system(command) == 0;
@@ -234,9 +242,11 @@ static void exactly_the_reference(void **state)
     size_t failed = 0;
     const struct cnnvp_config large = large_config();
     const struct cnnvp_config small = small_config();
+    const struct cnnvp_config window = window_config();
     for (size_t i = 0; i < case_count; ++i) {
         int same = platform_agrees(cases[i], &large, "--cpu host");
         same &= platform_agrees(cases[i], &small, "--cpu host" SMALL_CONFIG);
+        same &= platform_agrees(cases[i], &window, "--cpu host -p window");
         if (i % 8 == 0 || wanted != NULL) {
             same &= platform_agrees(cases[i], &large, "");
             same &= run_platform(cases[i], "--timing-only", NULL);
@@ -266,7 +276,8 @@ static void on_chip_is_the_same(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest reference[] = {cmocka_unit_test(close_to_float)};
-    const struct CMUnitTest platform[] = {cmocka_unit_test(exactly_the_reference), cmocka_unit_test(on_chip_is_the_same)};
+    const struct CMUnitTest platform[] = {cmocka_unit_test(exactly_the_reference),
+                                          cmocka_unit_test(on_chip_is_the_same)};
     const int on_platform = argc > 1 && strcmp(argv[1], "platform") == 0;
     wanted = argc > 2 ? argv[2] : NULL;
     return on_platform ? cmocka_run_group_tests(platform, find_cases, forget_cases)
