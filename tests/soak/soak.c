@@ -376,8 +376,9 @@ int main(int argc, char **argv)
     if (state != NULL)
         keep_state(&soak, state);
     (void)remove_folder(&soak);
-    printf("seed %" PRIu64 ": %" PRIu64 " pairs checked, %" PRIu64 " refused, %" PRIu64 " failed, in %lld s\n",
-           soak.seed, soak.checked, soak.refused, soak.failed, (long long)(time(NULL) - begin));
+    printf("seed %" PRIu64 ": %" PRIu64 " pairs checked, %" PRIu64 " refused, %" PRIu64 " failed, %" PRIu64
+           " a little slower with larger buffers, in %lld s\n",
+           soak.seed, soak.checked, soak.refused, soak.failed, soak.slower, (long long)(time(NULL) - begin));
     /* Most pairs must have run: refusing all is no check. */
     return soak.failed != 0 || soak.checked < soak.refused ? 1 : 0;
 }
