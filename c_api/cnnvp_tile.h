@@ -3,10 +3,10 @@
  * What the blocks of S001's training engine hand to each other: a tile of values on its way through the multi-function
  * module, and the entries of its buffers. A block of one's own that speaks this can take the place of a built-in one.
  *
- * A tile is one access with op CNNVP_COMMAND; `data` is a struct cnnvp_tile, `words` the values that cross. A block does
- * its part on it, hands it to the next block within the same call and returns that one's status. With CNNVP_DEBUG it
- * only checks that it could: entries that its buffers do not have, matrices that do not fit into them. The multi-function
- * module asks so before each tile, so a tile that is then sent is not refused midway.
+ * A tile is one access with op CNNVP_COMMAND; `data` is a struct cnnvp_tile, `words` the values that cross. A block
+ * does its part on it, hands it to the next block within the same call and returns that one's status. With CNNVP_DEBUG
+ * it only checks that it could: entries that its buffers do not have, matrices that do not fit into them. The
+ * multi-function module asks so before each tile, so a tile that is then sent is not refused midway.
  *
  * Blocks work side by side as a pipeline: each raises `cycles` to its own if those are more, and adds the stages of its
  * pipeline to `fill`. The module charges cycles + fill.

@@ -28,8 +28,8 @@ extern const struct cnnvp_unit cnnvp_unit_batch_norm;
 double cnnvp_norm_range_factor(uint64_t n);
 
 /*
- * The coefficients of forward, from the statistics of the batch. `running`: weight of this batch in the running mean and
- * sigma, 0 leaves them as they are; forms `stored` and `none` do so anyway. Clears the sums of backward.
+ * The coefficients of forward, from the statistics of the batch. `running`: weight of this batch in the running mean
+ * and sigma, 0 leaves them as they are; forms `stored` and `none` do so anyway. Clears the sums of backward.
  */
 void cnnvp_norm_coefficients(enum cnnvp_norm_form form, float epsilon, float running,
                              const struct cnnvp_extremes *extremes, const struct cnnvp_sums *sums,

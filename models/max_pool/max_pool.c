@@ -88,7 +88,8 @@ static int max_pool_access(void *self, uint32_t port, struct cnnvp_access *acces
         return status;
     const bool wide = (tile->flags & CNNVP_TILE_FLOAT) != 0 || tile->mantissa_bits > 8u;
     const uint64_t plane = forward ? cnnvp_tile_pooled(tile) : tile->plane;
-    return cnnvp_stage_pass(&pool->stage, access, PORT_next, tile, tile->images * tile->channels * plane, wide ? 4u : 1u);
+    return cnnvp_stage_pass(&pool->stage, access, PORT_next, tile, tile->images * tile->channels * plane,
+                            wide ? 4u : 1u);
 }
 
 static void max_pool_fini(void *self)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Max-pool backward of S001 (C4): errors go where the maxima were, by the positions in the ID buffer; all else is 0, which
- * restores the size of the error matrix.
+ * Max-pool backward of S001 (C4): errors go where the maxima were, by the positions in the ID buffer; all else is 0,
+ * which restores the size of the error matrix.
  */
 #include "max_pool_back.h"
 

@@ -42,7 +42,8 @@ static bool reads_in_place(const struct cnnvp_job *job)
 {
     const struct cnnvp_tile *tile = &job->tile;
     const bool unchanged = tile->kind == CNNVP_TILE_STATISTICS || tile->kind == CNNVP_TILE_SQUARES ||
-                           (tile->kind == CNNVP_TILE_FORWARD && (tile->flags & (CNNVP_TILE_NORM | CNNVP_TILE_RELU)) == 0);
+                           (tile->kind == CNNVP_TILE_FORWARD &&
+                            (tile->flags & (CNNVP_TILE_NORM | CNNVP_TILE_RELU)) == 0);
     return unchanged && job->fp32 && is_contiguous(&job->operands[CNNVP_JOB_IN]) &&
            !overlap(&job->operands[CNNVP_JOB_IN], &job->operands[CNNVP_JOB_OUT]) &&
            !overlap(&job->operands[CNNVP_JOB_IN], &job->operands[CNNVP_JOB_PARK]);

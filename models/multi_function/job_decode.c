@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a command to a checked job. A guest can write any value into the descriptor registers: nothing is used before it is
- * checked here, and sizes are bounded so that no later product overflows 64 bits. Whether places lie in their buffers,
- * the buffers say.
+ * From a command to a checked job. A guest can write any value into the descriptor registers: nothing is used before it
+ * is checked here, and sizes are bounded so that no later product overflows 64 bits. Whether places lie in their
+ * buffers, the buffers say.
  */
 #include "job.h"
 
@@ -123,7 +123,8 @@ static int read_pool(uint32_t pool, bool used, struct cnnvp_tile *tile, const ch
     tile->pooled_height = cnnvp_max_pool_rows(&window);
     tile->pooled_width = cnnvp_max_pool_cols(&window);
     if (tile->pooled_height == 0 || tile->pooled_width == 0)
-        return refuse(reason, "a pool's window lies in the map and has at most 256 positions, its strides are at least 1");
+        return refuse(reason,
+                      "a pool's window lies in the map and has at most 256 positions, its strides are at least 1");
     if (cnnvp_tile_pooled(tile) > tile->plane)
         return refuse(reason, "a pool does not enlarge the map");
     return CNNVP_OK;
@@ -175,8 +176,8 @@ static uint32_t mantissa_bytes(const struct cnnvp_job *job)
 }
 
 /* The sums that a command begins with, and their scales. */
-static void read_sums(struct cnnvp_job *job, uint32_t address, uint32_t stride, uint64_t row_values, uint32_t scale_addr,
-                      uint32_t scale_strides)
+static void read_sums(struct cnnvp_job *job, uint32_t address, uint32_t stride, uint64_t row_values,
+                      uint32_t scale_addr, uint32_t scale_strides)
 {
     const struct cnnvp_tile *tile = &job->tile;
     reads(place(job, CNNVP_JOB_IN, address, sum_bytes(job), tile->images, row_values, stride));
@@ -384,7 +385,8 @@ static int read_tpostback(const struct cnnvp_command *command, struct cnnvp_job 
     tile->inputs_image_stride = d[TPOSTBACK_x_image_stride];
     tile->norm_entry = d[TPOSTBACK_norm_entry];
     if (job->convert)
-        writes(place(job, CNNVP_JOB_OUT, d[TPOSTBACK_out_addr], 4u, tile->images, pooled, d[TPOSTBACK_out_image_stride]));
+        writes(place(job, CNNVP_JOB_OUT, d[TPOSTBACK_out_addr], 4u, tile->images, pooled,
+                     d[TPOSTBACK_out_image_stride]));
     else if (!reduce && !measured)
         writes(place(job, CNNVP_JOB_OUT, d[TPOSTBACK_out_addr], mantissa_bytes(job), tile->images, row,
                      d[TPOSTBACK_out_image_stride]));

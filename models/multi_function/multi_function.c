@@ -42,7 +42,8 @@ struct work {
 static bool leaves_features(const struct cnnvp_job *job, const struct cnnvp_job_operand *operand)
 {
     const bool through = job->tile.kind == CNNVP_TILE_STATISTICS || job->tile.kind == CNNVP_TILE_BACKWARD ||
-                         (job->tile.kind == CNNVP_TILE_FORWARD && (job->tile.flags & (CNNVP_TILE_NORM | CNNVP_TILE_RELU)) != 0);
+                         (job->tile.kind == CNNVP_TILE_FORWARD &&
+                          (job->tile.flags & (CNNVP_TILE_NORM | CNNVP_TILE_RELU)) != 0);
     return through && operand == &job->operands[CNNVP_JOB_OUT];
 }
 
@@ -156,7 +157,8 @@ static int stream(const struct multi_function *module, struct work *work, uint32
     case CNNVP_TILE_SOFTMAX:
         return send(module, work, PORT_softmax, flags, tile, values);
     case CNNVP_TILE_UPDATE:
-        return send(module, work, PORT_update, flags, tile, values * ((tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? 3u : 2u));
+        return send(module, work, PORT_update, flags, tile,
+                    values * ((tile->flags & CNNVP_TILE_MOMENTUM) != 0 ? 3u : 2u));
     default:
         return send(module, work, PORT_bn_update, flags, tile, 1u);
     }

@@ -110,7 +110,8 @@ static void work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *
     cnnvp_stage_charge(stage, access, tile, &work);
 }
 
-static int measure(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile, uint64_t words)
+static int measure(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile,
+                   uint64_t words)
 {
     const uint32_t kind = tile->kind;
     tile->kind = CNNVP_TILE_EXTREMES;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The statistics module of S001: finds the extremes of each channel (C4) for the max-min buffer, whose entries batch norm
- * and the quantiser take. Complete sums come on their way from the PE module, and go on to the sum module; other blocks
- * send what they want the extremes of.
+ * The statistics module of S001: finds the extremes of each channel (C4) for the max-min buffer, whose entries batch
+ * norm and the quantiser take. Complete sums come on their way from the PE module, and go on to the sum module; other
+ * blocks send what they want the extremes of.
  */
 #include "statistics.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The statistics module of S001 (kind `statistics`) and its arithmetic, free of any host: extremes of channels and where
- * they lie, for the max-min buffer (Part B 1-3, 1-13), taken of complete sums, over all images of the batch (1-27). It
- * works in backward as well (1-24).
+ * The statistics module of S001 (kind `statistics`) and its arithmetic, free of any host: extremes of channels and
+ * where they lie, for the max-min buffer (Part B 1-3, 1-13), taken of complete sums, over all images of the batch
+ * (1-27). It works in backward as well (1-24).
  *
  * A channel's values are numbered through the batch; of equal extremes the one with the smaller number counts, so no
  * order of tiles matters. Values that are not finite are left out.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sum module of S001: sums each channel of the PE module's output (C4) into the sum buffer, from which batch norm has
- * the mean. Modelled: sums and, in standard batch norm's second sweep, squares, over a tile at a time.
+ * The sum module of S001: sums each channel of the PE module's output (C4) into the sum buffer, from which batch norm
+ * has the mean. Modelled: sums and, in standard batch norm's second sweep, squares, over a tile at a time.
  */
 #include "sum.h"
 

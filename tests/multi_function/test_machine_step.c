@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whole training steps by instructions of the PE module and the multi-function module, the test in the place of guest
- * software and memory: groups of four images, statistics and post-processing as separate sweeps, everything that depends on
- * values on the chip. Every tensor bit by bit as the independent reference has it, in both forms of batch norm, all
- * roundings, three widths of mantissas, and both depths of the PE module.
+ * software and memory: groups of four images, statistics and post-processing as separate sweeps, everything that
+ * depends on values on the chip. Every tensor bit by bit as the independent reference has it, in both forms of batch
+ * norm, all roundings, three widths of mantissas, and both depths of the PE module.
  */
 #include "machine.h"
 #include "train_reference.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Instructions of the multi-function module one by one: what the training step's test does not reach, closed forms of time,
- * the same without data, and whatever a guest can write into a descriptor.
+ * Instructions of the multi-function module one by one: what the training step's test does not reach, closed forms of
+ * time, the same without data, and whatever a guest can write into a descriptor.
  */
 #include "machine.h"
 

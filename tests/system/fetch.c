@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guest program that lets the instruction element read a program which the test has put into memory: at PROGRAM, its number
- * of words in the word before. Exit code 0 at its halt, 1 + the element's cause of an error otherwise.
+ * Guest program that lets the instruction element read a program which the test has put into memory: at PROGRAM, its
+ * number of words in the word before. Exit code 0 at its halt, 1 + the element's cause of an error otherwise.
  */
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The training engine by a program in its own instructions (train_step.s) on the whole platform: what it leaves in memory
- * is bit by bit what the independent reference has, at both depths of the PE module and with other buffers and lanes; and a
- * program with something wrong ends with an error that the guest sees.
+ * The training engine by a program in its own instructions (train_step.s) on the whole platform: what it leaves in
+ * memory is bit by bit what the independent reference has, at both depths of the PE module and with other buffers and
+ * lanes; and a program with something wrong ends with an error that the guest sees.
  */
 #include "cnnvp.h"
 #include "cnnvp_tile.h"
