@@ -163,6 +163,19 @@ struct cnnvp_chain_info {
     uint64_t resident_weight_bytes; /* of these stay on chip while it runs; the others are loaded for each block */
 };
 
+/*
+ * A tensor's place in off-chip memory: what the accelerator moves from and to there counts for it. Border and all images
+ * included. The least that has to cross: each word once, weights once, maps once an image.
+ */
+struct cnnvp_tensor_info {
+    const char *name;
+    const char *kind; /* input, output, feature, weights */
+    uint64_t address; /* as the accelerator's units address memory */
+    uint64_t size;    /* bytes */
+    uint64_t least_read_bytes;
+    uint64_t least_write_bytes;
+};
+
 struct cnnvp_work_info {
     uint32_t struct_size;
     const char *command;      /* run, train, exec */
@@ -183,6 +196,8 @@ struct cnnvp_work_info {
      * largest magnitude. Not with timing alone. */
     double block_difference;
     double block_magnitude;
+    const struct cnnvp_tensor_info *tensors; /* by address, none reaches into the next one; may be NULL */
+    size_t tensor_count;
 };
 
 /* May be called again: what was said before is forgotten. */

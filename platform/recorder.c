@@ -176,6 +176,11 @@ void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const stru
     }
 }
 
+void cnnvp_recorder_moved(cnnvp_recorder *recorder, uint64_t address, uint64_t read_bytes, uint64_t write_bytes)
+{
+    cnnvp_stats_moved(&recorder->stats, address, read_bytes, write_bytes);
+}
+
 uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat)
 {
     const struct cnnvp_stats *stats = &recorder->stats;

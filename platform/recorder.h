@@ -65,6 +65,9 @@ struct cnnvp_recorder_bytes {
 };
 void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes);
 
+/* What a request to memory moved, by its first address, for the statistics of tensors. */
+void cnnvp_recorder_moved(cnnvp_recorder *recorder, uint64_t address, uint64_t read_bytes, uint64_t write_bytes);
+
 /* Reading back. */
 uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat);
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_describe(cnnvp_recorder *recorder, const struct cnnvp_work_info *work);

@@ -170,6 +170,13 @@ static void clear_work(struct cnnvp_stats *stats)
         free((char *)stats->work.layers[i].phase);
     }
     free((struct cnnvp_layer_info *)stats->work.layers);
+    for (size_t i = 0; stats->work.tensors && i < stats->work.tensor_count; i++) {
+        free((char *)stats->work.tensors[i].name);
+        free((char *)stats->work.tensors[i].kind);
+    }
+    free((struct cnnvp_tensor_info *)stats->work.tensors);
+    free(stats->moved);
+    stats->moved = NULL;
     free((uint64_t *)stats->work.layer_images);
     free((char *)stats->work.command);
     free((char *)stats->work.network);
@@ -244,9 +251,59 @@ static int copy_chains(struct cnnvp_stats *stats, const struct cnnvp_work_info *
     return copy_text(work->order, "", &stats->work.order);
 }
 
+static int copy_tensors(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
+{
+    struct cnnvp_tensor_info *tensors = calloc(work->tensor_count + 1, sizeof *tensors);
+
+    stats->work.tensors = tensors;
+    stats->moved = calloc(work->tensor_count + 1, sizeof *stats->moved);
+    if (!tensors || !stats->moved)
+        return 0;
+    stats->work.tensor_count = work->tensor_count;
+    for (size_t i = 0; i < work->tensor_count; i++) {
+        tensors[i] = work->tensors[i];
+        tensors[i].name = tensors[i].kind = NULL;
+        if (!copy_text(work->tensors[i].name, "", &tensors[i].name)
+            || !copy_text(work->tensors[i].kind, "feature", &tensors[i].kind))
+            return 0;
+    }
+    return 1;
+}
+
+/* They lie in order, each before the next one. */
+static int are_apart(const struct cnnvp_work_info *work)
+{
+    for (size_t i = 1; i < work->tensor_count; i++)
+        if (work->tensors[i].address < work->tensors[i - 1].address
+            || work->tensors[i].address - work->tensors[i - 1].address < work->tensors[i - 1].size)
+            return 0;
+    return 1;
+}
+
+void cnnvp_stats_moved(struct cnnvp_stats *stats, uint64_t address, uint64_t read_bytes, uint64_t write_bytes)
+{
+    const struct cnnvp_tensor_info *tensors = stats->work.tensors;
+    size_t low = 0;
+    size_t high = stats->work.tensor_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (tensors[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || address - tensors[low - 1].address >= tensors[low - 1].size)
+        return;
+    stats->moved[low - 1].read += read_bytes;
+    stats->moved[low - 1].write += write_bytes;
+}
+
 cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
 {
-    if (work->struct_size < sizeof *work || work->layer_count > CNNVP_MAX_TAG || (work->layer_count && !work->layers))
+    if (work->struct_size < sizeof *work || work->layer_count > CNNVP_MAX_TAG || (work->layer_count && !work->layers)
+        || (work->tensor_count && !work->tensors) || !are_apart(work))
         return CNNVP_BAD_INPUT;
     clear_work(stats);
     stats->work.network_hash = work->network_hash;
@@ -255,7 +312,7 @@ cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_
     stats->work.pes = work->pes;
     if (!copy_text(work->command, "exec", &stats->work.command)
         || !copy_text(work->network, NULL, &stats->work.network) || !copy_layers(stats, work)
-        || !copy_chains(stats, work)) {
+        || !copy_chains(stats, work) || !copy_tensors(stats, work)) {
         clear_work(stats);
         return CNNVP_FAILED;
     }

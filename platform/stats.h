@@ -64,6 +64,11 @@ struct cnnvp_link_stats {
     uint64_t transactions;
 };
 
+struct cnnvp_moved_bytes {
+    uint64_t read;
+    uint64_t write;
+};
+
 struct cnnvp_stats {
     const struct cnnvp_resolved *platform;
     struct cnnvp_instance_stats *instances;
@@ -79,6 +84,7 @@ struct cnnvp_stats {
     struct cnnvp_link_stats *links;
     uint32_t link_count;
     uint32_t link_capacity;
+    struct cnnvp_moved_bytes *moved; /* of the work's tensors */
     struct cnnvp_energy_table energy;
     struct cnnvp_work_info work; /* owns all that it points to */
     int described;
@@ -99,6 +105,9 @@ uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag);
 
 /* Number of the link; UINT32_MAX without memory. Asked twice, the same. */
 uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to);
+
+/* Bytes that a request to memory moved; its address says for which tensor. */
+void cnnvp_stats_moved(struct cnnvp_stats *stats, uint64_t address, uint64_t read_bytes, uint64_t write_bytes);
 
 /* Name of the layer of a tag from 1: as described, otherwise made from its number into `buffer`. */
 const char *cnnvp_stats_layer_name(const struct cnnvp_stats *stats, uint32_t tag, char *buffer, size_t size);

@@ -347,6 +347,40 @@ static void add_requesters(struct builder *b, json_t *unit, const struct cnnvp_i
     }
 }
 
+static void add_tensor(struct builder *b, json_t *tensors, const struct cnnvp_tensor_info *info,
+                       const struct cnnvp_moved_bytes *moved)
+{
+    json_t *object = json_object();
+
+    if (json_array_append_new(tensors, object) != 0) {
+        b->failed = 1;
+        return;
+    }
+    set_text(b, object, "name", info->name);
+    set_text(b, object, "kind", info->kind);
+    set_count(b, object, "least_read_bytes", info->least_read_bytes);
+    set_count(b, object, "least_write_bytes", info->least_write_bytes);
+    set_count(b, object, "read_bytes", moved->read);
+    set_count(b, object, "write_bytes", moved->write);
+}
+
+/* What was moved for none of them is the last row's: the rows' sums are memory's bytes. */
+static void add_tensors(struct builder *b, json_t *root)
+{
+    const struct cnnvp_stats *stats = b->stats;
+    struct cnnvp_moved_bytes rest = {memory_total(stats, "read_bytes"), memory_total(stats, "write_bytes")};
+    json_t *tensors = json_array();
+
+    set(b, root, "tensors", tensors);
+    for (size_t i = 0; i < stats->work.tensor_count && !b->failed; i++) {
+        add_tensor(b, tensors, &stats->work.tensors[i], &stats->moved[i]);
+        rest.read -= stats->moved[i].read;
+        rest.write -= stats->moved[i].write;
+    }
+    if (rest.read != 0 || rest.write != 0)
+        add_tensor(b, tensors, &(struct cnnvp_tensor_info){.name = "", .kind = "other"}, &rest);
+}
+
 static void add_units(struct builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
@@ -521,6 +555,7 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
         add_schedule(&b, root);
     add_total(&b, root);
     add_layers(&b, root);
+    add_tensors(&b, root);
     add_units(&b, root);
     add_links(&b, root);
     add_memory(&b, root);

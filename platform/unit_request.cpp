@@ -133,6 +133,7 @@ void unit_host::deliver(request_record *record)
         const cnnvp_recorder_bytes crossed{0, std::max(original->issued, original->first_data), run_control::now(),
                                            bytes.read, bytes.write};
         cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, &crossed);
+        cnnvp_recorder_moved(control_.recorder(), original->address, bytes.read, bytes.write);
     }
     record->original = nullptr;
     unlink(record);

@@ -378,6 +378,14 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
                                               .op = cnnvp_graph_op_name(&graph->layers[i]),
                                               .phase = "forward",
                                               .macs = cnnvp_graph_macs(graph, &graph->layers[i])};
+    struct cnnvp_tensor_info *tensors = NULL;
+    size_t tensor_count = 0;
+    result = cnnvp_network_tensors(network, &tensors, &tensor_count, error);
+    if (result != CNNVP_DONE) {
+        free(layers);
+        free(chains);
+        return result;
+    }
     const char *slash = strrchr(network->file, '/');
     const struct cnnvp_work_info work = {
         .struct_size = sizeof work,
@@ -395,10 +403,13 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .chain_count = chains != NULL ? network->build.depth->chain_count : 0,
         .block_difference = network->block_difference,
         .block_magnitude = network->block_magnitude,
+        .tensors = tensors,
+        .tensor_count = tensor_count,
     };
     result = cnnvp_platform_describe_work(platform, &work);
     free(layers);
     free(chains);
+    free(tensors);
     if (result != CNNVP_DONE)
         (void)cnnvp_compiler_error(error, "the platform refused the description of the work");
     return result;

@@ -48,6 +48,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network
                                                       int32_t tensor, uint32_t image, float *values,
                                                       struct cnnvp_error *error);
 
+/* network_traffic.c: the places of weights and maps in memory, by address; to be given back with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network,
+                                                  struct cnnvp_tensor_info **tensors, size_t *count,
+                                                  struct cnnvp_error *error);
+
 /* Shape (images, ...) of a tensor as its ONNX value has it; data are allocated, to be given back with
  * cnnvp_array_clear. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t tensor, size_t images,

@@ -143,7 +143,7 @@ static void members_and_their_order(void **state)
     assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
     (void)cnnvp_recorder_link(recorder, ARRAY, DRAM);
     root = json_of(recorder, 1000);
-    assert_members(root, "schema cnnvp systemc command seed wall_seconds platform network total layers units links "
+    assert_members(root, "schema cnnvp systemc command seed wall_seconds platform network total layers tensors units links "
                          "memory storage energy values");
     assert_string_equal(text(root, "schema"), "cnnvp-stats/1");
     assert_string_equal(text(root, "command"), "run");
@@ -552,6 +552,36 @@ static void a_description_is_checked_and_copied(void **state)
     cnnvp_recorder_free(recorder);
 }
 
+static void tensors_get_what_was_moved_for_them(void **state)
+{
+    struct cnnvp_tensor_info tensors[] = {{"W", "weights", 0x1000, 0x100, 256, 0}, {"map", NULL, 0x1100, 64, 32, 16}};
+    struct cnnvp_work_info mine = {.struct_size = sizeof mine, .images = 1, .pes = 1, .tensors = tensors, .tensor_count = 2};
+    cnnvp_recorder *recorder = make(0);
+    json_t *root;
+
+    (void)state;
+    tensors[1].address = 0x10ff; /* reaches into it */
+    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_BAD_INPUT);
+    tensors[1].address = 0x1100;
+    assert_int_equal(cnnvp_recorder_describe(recorder, &mine), CNNVP_DONE);
+    tensors[0].name = "changed";
+    cnnvp_recorder_moved(recorder, 0x1000, 5, 0);
+    cnnvp_recorder_moved(recorder, 0x10ff, 7, 0);
+    cnnvp_recorder_moved(recorder, 0x1100, 0, 11);
+    cnnvp_recorder_moved(recorder, 0x113f, 13, 0);
+    cnnvp_recorder_moved(recorder, 0xfff, 100, 100);
+    cnnvp_recorder_moved(recorder, 0x1140, 100, 100);
+    root = json_of(recorder, 1);
+    assert_string_equal(text(json_array_get(member(root, "tensors"), 0), "name"), "W");
+    assert_int_equal(count(json_array_get(member(root, "tensors"), 0), "read_bytes"), 12);
+    assert_int_equal(count(json_array_get(member(root, "tensors"), 0), "least_read_bytes"), 256);
+    assert_string_equal(text(json_array_get(member(root, "tensors"), 1), "kind"), "feature");
+    assert_int_equal(count(json_array_get(member(root, "tensors"), 1), "read_bytes"), 13);
+    assert_int_equal(count(json_array_get(member(root, "tensors"), 1), "write_bytes"), 11);
+    json_decref(root);
+    cnnvp_recorder_free(recorder);
+}
+
 static void a_partial_run_says_so(void **state)
 {
     cnnvp_recorder *recorder = make(0);
@@ -602,6 +632,7 @@ int main(void)
         cmocka_unit_test(indexes_out_of_range_count_nothing),
         cmocka_unit_test(unknown_names_in_a_table_are_refused),
         cmocka_unit_test(a_description_is_checked_and_copied),
+        cmocka_unit_test(tensors_get_what_was_moved_for_them),
         cmocka_unit_test(a_partial_run_says_so),
         cmocka_unit_test(the_text_is_reproducible),
     };

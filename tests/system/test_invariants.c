@@ -78,6 +78,23 @@ static void check_array_links(const json_t *stats)
                      2 * sum_over(layers, "output_words"));
 }
 
+/* What is moved is moved for a tensor, and no tensor moves less than it has to. */
+static void check_tensors(const json_t *tensors, const json_t *stats)
+{
+    assert_true(json_array_size(tensors) > 0);
+    assert_int_equal(sum_over(tensors, "read_bytes"), cli_number(stats, "memory.read_bytes"));
+    assert_int_equal(sum_over(tensors, "write_bytes"), cli_number(stats, "memory.write_bytes"));
+    for (size_t i = 0; i < json_array_size(tensors); ++i) {
+        const json_t *tensor = json_array_get(tensors, i);
+        const char *kind = json_string_value(json_object_get(tensor, "kind"));
+        assert_string_not_equal(kind, "other");
+        assert_true(cli_number(tensor, "read_bytes") >= cli_number(tensor, "least_read_bytes"));
+        assert_int_equal(cli_number(tensor, "write_bytes"), cli_number(tensor, "least_write_bytes"));
+        if (strcmp(kind, "weights") == 0)
+            assert_int_equal(cli_number(tensor, "write_bytes"), 0);
+    }
+}
+
 static void check_accounting(const json_t *stats)
 {
     const json_t *layers = json_object_get(stats, "layers");
@@ -98,6 +115,7 @@ static void check_accounting(const json_t *stats)
     assert_int_equal(sum_over(layers, "dram_write_bytes"), cli_number(stats, "memory.write_bytes"));
     assert_int_equal(link_bytes_to(stats, "dram", "read_bytes"), cli_number(stats, "memory.read_bytes"));
     assert_int_equal(link_bytes_to(stats, "dram", "write_bytes"), cli_number(stats, "memory.write_bytes"));
+    check_tensors(json_object_get(stats, "tensors"), stats);
     check_array_links(stats);
     assert_int_equal(sum_over(layers, "macs"), cli_number(stats, "total.macs"));
     assert_int_equal(sum_over(layers, "compute_cycles"), cli_number(stats, "units.pe_array.compute_cycles"));
@@ -240,11 +258,11 @@ static void host_core_gives_the_same_results(void **state)
 /* One network, one buffer through all sizes, the first `images` of the test input. */
 static void sweep_buffer(int network, const char *buffer, int images)
 {
-    static const int kib[] = {4, 5, 8, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 256, 1024};
+    static const int kib[] = {4, 5, 6, 7, 8, 9, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48, 64, 80, 96, 128, 200, 256, 1024, 3000};
     long long compute = -1;
     long long before = -1;
     /* A kernel of 5x5 for 6 x 8 channel pairs does not fit into half of 4 KiB. */
-    for (size_t k = network >= FIRST_WINDOW ? 2 : 0; k < sizeof(kib) / sizeof(kib[0]); ++k) {
+    for (size_t k = network >= FIRST_WINDOW ? 4 : 0; k < sizeof(kib) / sizeof(kib[0]); ++k) {
         char more[128];
         snprintf(more, sizeof(more), "--timing-only --images %d -s %s.size=%dKiB", images, buffer, kib[k]);
         struct cli_run run = run_ok(networks[network], more);
