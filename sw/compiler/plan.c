@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plan_cost.h"
+#include "plan.h"
 
-#include <stdlib.h>
-
+#define WORD_BYTES 2u
 #define SUM_BYTES 8u
 #define NORM_VECTORS 5u /* of one word a channel: mean, 1 / sigma, scale, product, offset */
+
+/* The estimate's constants. They decide which of several fitting tilings is taken, nothing else. */
+#define MEMORY_BYTES_A_CYCLE 12u /* one channel of DDR4-2400 at a 1 GHz accelerator, less what rows and refresh cost */
+#define BURST_BYTES 64u
+#define REQUEST_CYCLES 60u       /* latency of a transfer that nothing hides */
+#define SLICE_CORE_CYCLES 1000u   /* guest software for one slice: load, load, calculate */
+#define STEP_CORE_CYCLES 1500u    /* and for the results of one step */
+#define VECTOR_LANES 16u
+#define DIVISION_BEATS 9u        /* of the vector unit for one set of lanes */
 
 #define CANDIDATES 24
 
@@ -42,14 +50,15 @@ static struct candidates parts_of(uint32_t total, uint32_t multiple)
     return list;
 }
 
-int cnnvp_plan_has_weights(const struct cnnvp_image_layer *layer)
+static int has_weights(const struct cnnvp_image_layer *layer)
 {
     return layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC;
 }
 
-int cnnvp_plan_is_channelwise(const struct cnnvp_image_layer *layer)
+/* Input and output channels are one: what a group gives depends on as many input channels. */
+static int is_channelwise(const struct cnnvp_image_layer *layer)
 {
-    return !cnnvp_plan_has_weights(layer) || (layer->op == CNNVP_OP_CONV && layer->depthwise != 0);
+    return !has_weights(layer) || (layer->op == CNNVP_OP_CONV && layer->depthwise != 0);
 }
 
 uint32_t cnnvp_plan_table_words(const struct cnnvp_image_layer *layer)
@@ -71,12 +80,12 @@ static uint32_t window_columns(const struct cnnvp_image_layer *layer)
     return layer->tile_kx != 0 ? layer->tile_kx : layer->kx;
 }
 
-uint64_t cnnvp_plan_input_rows(const struct cnnvp_image_layer *layer, uint32_t rows)
+static uint64_t input_rows(const struct cnnvp_image_layer *layer, uint32_t rows)
 {
     return (uint64_t)(rows - 1u) * layer->sy + (uint64_t)(window_rows(layer) - 1u) * layer->dy + 1u;
 }
 
-uint64_t cnnvp_plan_input_columns(const struct cnnvp_image_layer *layer, uint32_t columns)
+static uint64_t input_columns(const struct cnnvp_image_layer *layer, uint32_t columns)
 {
     return (uint64_t)(columns - 1u) * layer->sx + (uint64_t)(window_columns(layer) - 1u) * layer->dx + 1u;
 }
@@ -86,12 +95,12 @@ struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_image_layer *la
     struct cnnvp_plan_counts counts = {.input_slices = 1, .output_slices = 1};
     counts.groups = divide_up(layer->out.channels, layer->group_out);
     counts.tiles = divide_up(layer->out.height, layer->tile_h) * divide_up(layer->out.width, layer->tile_w);
-    if (!cnnvp_plan_is_channelwise(layer)) {
+    if (!is_channelwise(layer)) {
         counts.input_slices = divide_up(cnnvp_engine_inputs(layer), layer->tile_in);
         counts.output_slices = divide_up(layer->group_out, layer->tile_out);
     }
     const uint32_t rest = layer->out.channels - (counts.groups - 1u) * layer->group_out;
-    if (cnnvp_plan_has_weights(layer))
+    if (has_weights(layer))
         counts.blobs = counts.input_slices *
                        ((counts.groups - 1u) * counts.output_slices + divide_up(rest, layer->tile_out));
     else
@@ -99,11 +108,11 @@ struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_image_layer *la
     return counts;
 }
 
-uint64_t cnnvp_plan_blob_words(const struct cnnvp_image_layer *layer)
+static uint64_t blob_words(const struct cnnvp_image_layer *layer)
 {
     uint64_t words = cnnvp_plan_table_words(layer);
     const uint64_t taps = (uint64_t)layer->kx * layer->ky;
-    if (cnnvp_plan_has_weights(layer) && layer->bias != 0)
+    if (has_weights(layer) && layer->bias != 0)
         words += layer->tile_out;
     if (layer->op == CNNVP_OP_CONV)
         words += layer->depthwise != 0 ? layer->tile_out * taps : (uint64_t)layer->tile_out * layer->tile_in * taps;
@@ -123,98 +132,140 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_image_layer *layer, c
 {
     const uint64_t plane = (uint64_t)layer->tile_h * layer->tile_w;
     const uint64_t words = layer->group_out * plane;
-    struct cnnvp_plan_use use = {.weight_bytes = cnnvp_plan_blob_words(layer) * CNNVP_PLAN_WORD_BYTES};
+    struct cnnvp_plan_use use = {.weight_bytes = blob_words(layer) * WORD_BYTES};
     switch (layer->op) {
     case CNNVP_OP_CONV:
     case CNNVP_OP_POOL:
         use.input_bytes =
-            layer->tile_in * cnnvp_plan_input_rows(layer, layer->tile_h) *
-            cnnvp_plan_input_columns(layer, layer->tile_w) * CNNVP_PLAN_WORD_BYTES;
+            layer->tile_in * input_rows(layer, layer->tile_h) * input_columns(layer, layer->tile_w) * WORD_BYTES;
         break;
     case CNNVP_OP_FC:
-        use.input_bytes = (uint64_t)layer->tile_in * CNNVP_PLAN_WORD_BYTES;
+        use.input_bytes = (uint64_t)layer->tile_in * WORD_BYTES;
         break;
     case CNNVP_OP_ADD:
-        use.input_bytes = 2u * words * CNNVP_PLAN_WORD_BYTES;
+        use.input_bytes = 2u * words * WORD_BYTES;
         break;
     default:
-        use.input_bytes = words * CNNVP_PLAN_WORD_BYTES;
+        use.input_bytes = words * WORD_BYTES;
         break;
     }
     const int sums = (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE) ||
-                     (cnnvp_plan_has_weights(layer) && cnnvp_plan_counts_of(layer).input_slices > 1) ||
+                     (has_weights(layer) && cnnvp_plan_counts_of(layer).input_slices > 1) ||
                      engine->kind->keeps_sums(engine, layer);
-    use.output_bytes = words * (sums ? SUM_BYTES : CNNVP_PLAN_WORD_BYTES);
+    use.output_bytes = words * (sums ? SUM_BYTES : WORD_BYTES);
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE && layer->by_position != 0)
-        use.output_bytes += words * CNNVP_PLAN_WORD_BYTES;
+        use.output_bytes += words * WORD_BYTES;
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX && is_swept_in_parts(layer))
         use.output_bytes += use.output_bytes;
     if (layer->op == CNNVP_OP_SOFTMAX && layer->axis != CNNVP_AXIS_LAST)
-        use.output_bytes += words * CNNVP_PLAN_WORD_BYTES;
+        use.output_bytes += words * WORD_BYTES;
     if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
-        use.output_bytes += NORM_VECTORS * (uint64_t)layer->group_out * CNNVP_PLAN_WORD_BYTES;
+        use.output_bytes += NORM_VECTORS * (uint64_t)layer->group_out * WORD_BYTES;
     return use;
+}
+
+/* ---- estimate ---- */
+
+/* Bytes that a box of memory costs: rows that do not follow each other are read in whole bursts. */
+static uint64_t box_bytes(uint64_t channels, uint64_t rows, uint64_t columns, const struct cnnvp_image_tensor *tensor)
+{
+    const uint64_t row = columns * WORD_BYTES;
+    if (columns >= tensor->width)
+        return channels * (rows * row + BURST_BYTES);
+    return channels * rows * ((row + BURST_BYTES) / BURST_BYTES * BURST_BYTES);
+}
+
+/* Cycles of the unit that does the work. */
+static uint64_t compute_cycles(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
+                               uint32_t tiles)
+{
+    if (has_weights(layer) || layer->op == CNNVP_OP_POOL)
+        return limits->engine.kind->cycles(&limits->engine, layer, tiles);
+    return (uint64_t)layer->out.channels * layer->out.height * layer->out.width / VECTOR_LANES;
+}
+
+static uint64_t largest3(uint64_t a, uint64_t b, uint64_t c)
+{
+    const uint64_t ab = a > b ? a : b;
+    return ab > c ? ab : c;
+}
+
+/* Cycles of the vector unit behind an array's step: post-operations, the division of an average. */
+static uint64_t post_cycles(const struct cnnvp_image_layer *layer, uint64_t words)
+{
+    if (!has_weights(layer) && layer->op != CNNVP_OP_POOL)
+        return 0;
+    const uint64_t divisions = layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE ? DIVISION_BEATS : 0;
+    return (layer->post_count + divisions) * words / VECTOR_LANES;
+}
+
+/* Cycles of the layer, roughly. */
+static uint64_t estimate(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
+    const uint64_t compute = compute_cycles(layer, limits, counts.tiles);
+    const uint64_t rows = layer->op == CNNVP_OP_FC ? 1 : input_rows(layer, layer->tile_h);
+    const uint64_t columns = layer->op == CNNVP_OP_FC ? layer->tile_in : input_columns(layer, layer->tile_w);
+    const uint64_t depth = layer->op == CNNVP_OP_FC ? 1 : layer->tile_in;
+    const uint64_t operands = layer->op == CNNVP_OP_ADD ? 2 : 1;
+    const uint64_t slice_in = operands * box_bytes(depth, rows, columns, &layer->in);
+    const uint64_t blob = counts.blobs != 0 ? blob_words(layer) * WORD_BYTES + BURST_BYTES : 0;
+    const uint64_t step_out = box_bytes(layer->group_out, layer->tile_h, layer->tile_w, &layer->out);
+    const uint64_t steps = (uint64_t)counts.groups * counts.tiles;
+    const uint64_t slices = steps * counts.input_slices * counts.output_slices;
+    uint64_t input_loads = steps * counts.input_slices;
+    if (counts.tiles == 1 && counts.input_slices <= limits->input_halves && !is_channelwise(layer))
+        input_loads = counts.input_slices;
+    uint64_t blob_loads = slices;
+    const uint32_t group_blobs = has_weights(layer) ? counts.input_slices * counts.output_slices : 1u;
+    if (group_blobs <= limits->weight_halves)
+        blob_loads = has_weights(layer) ? counts.blobs : 1u;
+    const uint64_t memory = (input_loads * slice_in + blob_loads * blob + steps * step_out) / MEMORY_BYTES_A_CYCLE;
+    const uint64_t core = slices * SLICE_CORE_CYCLES + steps * STEP_CORE_CYCLES;
+    const uint64_t step_post = post_cycles(layer, (uint64_t)layer->group_out * layer->tile_h * layer->tile_w);
+    /* What nothing hides: the first step's loads, the last one's post-operations and store. */
+    const uint64_t ends = (slice_in + blob + step_out) / MEMORY_BYTES_A_CYCLE + step_post + 3 * REQUEST_CYCLES;
+    /* Traffic counts a little where calculation hides it: it costs energy, and two layers share the memory for a while.
+     */
+    const uint64_t cost = largest3(compute > steps * step_post ? compute : steps * step_post, memory, core) + ends + slices * 10u + memory / 8u;
+    /* Several input slices keep 64-bit partial sums: only where that is clearly better. */
+    return counts.input_slices > 1 ? cost + cost / 4u : cost;
 }
 
 /* ---- search ---- */
 
-/* A way to cut a layer, and what it is estimated to take. */
-struct cut {
-    struct cnnvp_plan_cost cost; /* cycles NOT_FOUND: there is none */
-    uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
-};
-
-#define NOT_FOUND UINT64_MAX
-
-/*
- * The cuts that fit, by what they need. Sizes of halves count by powers of two: the place of a cut is the smallest
- * power of two in each buffer that it fits into. Where nothing fits into those there is one place, the sizes as they are.
- */
 struct search {
     const struct cnnvp_plan_limits *limits;
     struct cnnvp_image_layer *layer; /* tiles under test */
-    uint32_t rungs[3];               /* powers of two of the input, weight and output buffer */
-    struct cut *places;              /* [input][weight][output] */
+    struct cnnvp_image_layer best;
+    uint64_t best_cost;
     int found;
 };
 
-/* The place of so many bytes among the powers of two. */
-static uint32_t rung(uint64_t bytes)
+static int fits(const struct search *search)
 {
-    uint32_t power = 0;
-    while (power < 63u && (UINT64_C(1) << power) < bytes)
-        ++power;
-    return power;
-}
-
-static struct cut *place_of(const struct search *search, uint32_t input, uint32_t weight, uint32_t output)
-{
-    return &search->places[((size_t)input * search->rungs[1] + weight) * search->rungs[2] + output];
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(search->layer, &search->limits->engine);
+    return use.input_bytes <= search->limits->input_bytes && use.weight_bytes <= search->limits->weight_bytes &&
+           use.output_bytes <= search->limits->output_bytes;
 }
 
 static void consider(struct search *search)
 {
-    const struct cnnvp_image_layer *layer = search->layer;
-    const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, &search->limits->engine);
-    const struct cnnvp_plan_limits *limits = search->limits;
-    if (use.input_bytes > limits->input_bytes || use.weight_bytes > limits->weight_bytes ||
-        use.output_bytes > limits->output_bytes)
+    if (!fits(search))
         return;
-    struct cut *place = search->rungs[0] == 1 ? search->places : place_of(search, rung(use.input_bytes),
-                                                                          rung(use.weight_bytes),
-                                                                          rung(use.output_bytes));
-    const struct cnnvp_plan_cost cost = cnnvp_plan_cost_of(layer, limits);
+    const uint64_t cost = estimate(search->layer, search->limits);
+    if (search->found && cost >= search->best_cost)
+        return;
     search->found = 1;
-    if (place->cost.cycles == NOT_FOUND || cnnvp_plan_preference(&cost) < cnnvp_plan_preference(&place->cost))
-        *place = (struct cut){cost,           layer->group_out, layer->tile_h,
-                              layer->tile_w, layer->tile_in,   layer->tile_out};
+    search->best = *search->layer;
+    search->best_cost = cost;
 }
 
 /* All slices of the group and the inputs at the tile that is set. */
 static void consider_slices(struct search *search, const struct candidates *inputs, uint32_t out_multiple)
 {
     struct cnnvp_image_layer *layer = search->layer;
-    if (cnnvp_plan_is_channelwise(layer)) {
+    if (is_channelwise(layer)) {
         layer->tile_in = layer->tile_out = layer->group_out;
         consider(search);
         return;
@@ -308,125 +359,40 @@ static cnnvp_result too_large(const struct search *search, const char *name, str
                                 name, (unsigned long long)need, buffer, (unsigned long long)have, buffer);
 }
 
-static int clear_places(struct search *search, const uint32_t rungs[3])
-{
-    const size_t count = (size_t)rungs[0] * rungs[1] * rungs[2];
-    free(search->places);
-    search->places = malloc(count * sizeof *search->places);
-    if (search->places == NULL)
-        return 0;
-    for (int i = 0; i < 3; ++i)
-        search->rungs[i] = rungs[i];
-    for (size_t i = 0; i < count; ++i)
-        search->places[i].cost.cycles = NOT_FOUND;
-    search->found = 0;
-    return 1;
-}
-
-/* The one that is estimated to be faster. */
-static const struct cut *faster(const struct cut *a, const struct cut *b)
-{
-    if (b == NULL || b->cost.cycles == NOT_FOUND)
-        return a;
-    return a == NULL || b->cost.cycles < a->cost.cycles ? b : a;
-}
-
-/* What a refresh of the memory at a bad moment costs. */
-#define JITTER_CYCLES 256u
-
-/*
- * 1 if a cut is better than one that needs less room, by more than the estimate may be wrong: an eighth of what
- * calculation does not explain and a sixty-fourth of all; or if it saves a third of the traffic and takes as long.
- */
-static int is_clearly_better(const struct cnnvp_plan_cost *cost, const struct cnnvp_plan_cost *than, uint64_t compute)
-{
-    const uint64_t unexplained = than->cycles > compute ? than->cycles - compute : 0;
-    const uint64_t margin = unexplained / 8u + than->cycles / 64u + JITTER_CYCLES;
-    if (cost->cycles <= than->cycles && cnnvp_plan_preference(cost) + margin < cnnvp_plan_preference(than))
-        return 1;
-    return cost->bytes <= than->bytes / 3u * 2u && cost->cycles <= than->cycles + than->cycles / 512u;
-}
-
-/*
- * So that a larger buffer does not buy a cut that only seems better, each place takes what the places with one buffer a
- * step smaller have, and its own only where that is clearly better.
- */
-static const struct cut *climb(struct search *search, uint64_t compute)
-{
-    struct cut *place = NULL;
-    for (uint32_t i = 0; i < search->rungs[0]; ++i) {
-        for (uint32_t w = 0; w < search->rungs[1]; ++w) {
-            for (uint32_t o = 0; o < search->rungs[2]; ++o) {
-                place = place_of(search, i, w, o);
-                const struct cut *before = i > 0 ? faster(NULL, place_of(search, i - 1u, w, o)) : NULL;
-                before = w > 0 ? faster(before, place_of(search, i, w - 1u, o)) : before;
-                before = o > 0 ? faster(before, place_of(search, i, w, o - 1u)) : before;
-                if (before != NULL && (place->cost.cycles == NOT_FOUND ||
-                                       !is_clearly_better(&place->cost, &before->cost, compute)))
-                    *place = *before;
-            }
-        }
-    }
-    return place;
-}
-
 /* The largest power of two that is not more. */
-static uint64_t floor_power(uint64_t bytes)
+static uint64_t rung(uint64_t bytes)
 {
-    const uint32_t power = rung(bytes);
-    return UINT64_C(1) << ((UINT64_C(1) << power) > bytes ? power - 1u : power);
-}
-
-/* All cuts that fit into the powers of two below the buffers' halves; where there is none, into the halves. */
-static cnnvp_result look(struct search *search, struct cnnvp_plan_limits *steps, const struct cnnvp_plan_limits *limits,
-                         struct cnnvp_error *error)
-{
-    static const uint32_t exact[3] = {1, 1, 1};
-    steps->input_bytes = floor_power(limits->input_bytes);
-    steps->weight_bytes = floor_power(limits->weight_bytes);
-    steps->output_bytes = floor_power(limits->output_bytes);
-    const uint32_t rungs[3] = {rung(steps->input_bytes) + 1u, rung(steps->weight_bytes) + 1u,
-                               rung(steps->output_bytes) + 1u};
-    search->limits = steps;
-    if (!clear_places(search, rungs))
-        return cnnvp_compiler_no_memory(error);
-    consider_all(search, 0);
-    if (!search->found)
-        consider_all(search, 1);
-    if (search->found)
-        return CNNVP_DONE;
-    search->limits = limits;
-    if (!clear_places(search, exact))
-        return cnnvp_compiler_no_memory(error);
-    consider_all(search, 0);
-    if (!search->found)
-        consider_all(search, 1);
-    if (!search->found && search->layer->op == CNNVP_OP_POOL)
-        consider_parts(search);
-    return CNNVP_DONE;
+    uint64_t power = 1;
+    while (power <= bytes / 2u)
+        power *= 2u;
+    return power;
 }
 
 cnnvp_result cnnvp_plan_layer(struct cnnvp_image_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                               struct cnnvp_error *error)
 {
     struct cnnvp_image_layer trial = *layer;
+    /* The estimate is good to some hundredths. A little more buffer must not buy a tiling that only seems better, so sizes
+     * count by powers of two; what lies between is used only where nothing fits without it. */
     struct cnnvp_plan_limits steps = *limits;
-    struct search search = {.layer = &trial};
-    cnnvp_result result = look(&search, &steps, limits, error);
-    if (result == CNNVP_DONE && !search.found) {
-        result = too_large(&search, name, error);
-    } else if (result == CNNVP_DONE) {
-        const struct cut *cut = climb(&search, cnnvp_plan_compute_cycles(&trial, limits, 1));
-        layer->tile_kx = trial.tile_kx;
-        layer->tile_ky = trial.tile_ky;
-        layer->group_out = cut->group_out;
-        layer->tile_h = cut->tile_h;
-        layer->tile_w = cut->tile_w;
-        layer->tile_in = cut->tile_in;
-        layer->tile_out = cut->tile_out;
-    }
-    free(search.places);
-    return result;
+    steps.input_bytes = rung(limits->input_bytes);
+    steps.weight_bytes = rung(limits->weight_bytes);
+    steps.output_bytes = rung(limits->output_bytes);
+    struct search search = {.limits = &steps, .layer = &trial};
+    consider_all(&search, 0);
+    if (!search.found)
+        consider_all(&search, 1);
+    search.limits = limits;
+    if (!search.found)
+        consider_all(&search, 0);
+    if (!search.found)
+        consider_all(&search, 1);
+    if (!search.found && layer->op == CNNVP_OP_POOL)
+        consider_parts(&search);
+    if (!search.found)
+        return too_large(&search, name, error);
+    *layer = search.best;
+    return CNNVP_DONE;
 }
 
 void cnnvp_plan_whole(struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
@@ -434,7 +400,7 @@ void cnnvp_plan_whole(struct cnnvp_image_layer *layer, const struct cnnvp_plan_l
     layer->group_out = layer->out.channels;
     layer->tile_h = layer->out.height;
     layer->tile_w = layer->out.width;
-    layer->tile_in = cnnvp_plan_is_channelwise(layer) ? layer->group_out : cnnvp_engine_inputs(layer);
+    layer->tile_in = is_channelwise(layer) ? layer->group_out : cnnvp_engine_inputs(layer);
     layer->tile_out = layer->group_out;
     if (layer->op == CNNVP_OP_FC)
         layer->tile_out =

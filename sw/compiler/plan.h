@@ -6,8 +6,8 @@
  * - Edges of tiles are multiples of the engine's (engine.h), or the rest of the layer's: buffer sizes change no compute
  * cycle.
  * - Which tiles are looked at does not depend on the buffers' sizes but through what fits: a larger buffer chooses from
- *   more. The choice is by an estimate of the layer's time and traffic (plan_cost.h). Sizes count by powers of two, and a
- *   tiling that needs more room is taken only where it is better by a margin: a larger buffer is not slower.
+ *   more. The choice is by an estimate of the layer's time: calculation, traffic or the core's work, whichever takes
+ *   longest, plus what cannot overlap (first load, last store).
  * - A layer is refused only if even its smallest tile does not fit.
  */
 #ifndef CNNVP_COMPILER_PLAN_H
