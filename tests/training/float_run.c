@@ -6,16 +6,12 @@
  * Keys: epochs steps batch lr momentum seed range bits rounding limit.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "chain.h"
 #include "cnnvp_data.h"
-#include "train_import.h"
-#include "train_reference.h"
-
-enum { LAYERS_MAX = 64 };
 
 static void stop(const char *text)
 {
@@ -30,52 +26,6 @@ static double number(int argc, char **argv, const char *key, double otherwise)
         if (strncmp(argv[i], key, length) == 0 && argv[i][length] == '=')
             return strtod(argv[i] + length + 1, NULL);
     return otherwise;
-}
-
-/* A layer of sums begins with a convolution or matrix; what follows it belongs to it. */
-static uint32_t take_layers(const struct cnnvp_graph *graph, struct train_layer *layers)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        const struct cnnvp_graph_layer *from = &graph->layers[i];
-        const struct cnnvp_graph_tensor *in = &graph->tensors[from->in];
-        struct train_layer *layer = count > 0 ? &layers[count - 1] : NULL;
-        if (from->op == CNNVP_OP_CONV || from->op == CNNVP_OP_FC) {
-            if (count == LAYERS_MAX)
-                stop("too many layers");
-            layers[count++] = (struct train_layer){
-                .connected = from->op == CNNVP_OP_FC, .inputs = in->channels, .height = in->height, .width = in->width,
-                .outputs = graph->tensors[from->out].channels, .side = from->kx, .pad = from->pad_top,
-                .bias = from->has_bias};
-        } else if (layer == NULL) {
-            stop("the first layer is neither convolution nor matrix");
-        } else if (from->op == CNNVP_OP_NORM) {
-            layer->norm = 1;
-            layer->epsilon = (double)from->epsilon;
-        } else if (from->op == CNNVP_OP_ACTIVATION) {
-            layer->relu = 1;
-        } else if (from->op == CNNVP_OP_POOL) {
-            layer->pool = 1;
-        }
-    }
-    return count;
-}
-
-static void take_weights(const struct cnnvp_graph *graph, struct train_net *net)
-{
-    uint32_t l = 0;
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        const struct cnnvp_graph_layer *from = &graph->layers[i];
-        if (from->op != CNNVP_OP_CONV && from->op != CNNVP_OP_FC)
-            continue;
-        struct train_layer *layer = &net->layers[l++];
-        for (uint64_t k = 0; k < train_weight_count(layer); ++k)
-            layer->weights[k] = (double)from->weights[k];
-        for (uint32_t c = 0; c < layer->outputs; ++c) {
-            layer->biases[c] = from->has_bias ? (double)from->bias[c] : 0;
-            layer->sigma[c] = sqrt(1 + layer->epsilon);
-        }
-    }
 }
 
 static uint64_t image_size(const cnnvp_dataset *dataset)
@@ -132,10 +82,8 @@ static int train_epoch(struct train_net *net, const cnnvp_dataset *dataset, uint
 int main(int argc, char **argv)
 {
     struct cnnvp_error error = {""};
-    struct cnnvp_graph graph;
     cnnvp_dataset *dataset = NULL;
     cnnvp_dataset *evaluation = NULL;
-    struct train_layer layers[LAYERS_MAX];
     struct train_net net;
     if (argc < 4)
         stop("NETWORK.onnx DATASET EVAL|- [key=value...]");
@@ -150,12 +98,8 @@ int main(int argc, char **argv)
         cnnvp_dataset_fit_network(dataset, argv[1], &error) != CNNVP_DONE ||
         (strcmp(argv[3], "-") != 0 && (cnnvp_dataset_new(argv[3], 0, &evaluation, &error) != CNNVP_DONE ||
                                        cnnvp_dataset_fit_network(evaluation, argv[1], &error) != CNNVP_DONE)) ||
-        cnnvp_onnx_import_training(argv[1], &import, &graph, &error) != CNNVP_DONE)
+        chain_new(argv[1], &import, (uint32_t)number(argc, argv, "batch", 32), &options, &net, &error) != CNNVP_DONE)
         stop(error.text);
-    train_net_new(&net, layers, take_layers(&graph, layers), (uint32_t)number(argc, argv, "batch", 32), &options);
-    take_weights(&graph, &net);
-    cnnvp_graph_clear(&graph);
-    train_net_start(&net);
     (void)printf("step,loss,accuracy\n");
     const uint64_t epochs = (uint64_t)number(argc, argv, "epochs", 1);
     const uint64_t steps = (uint64_t)number(argc, argv, "steps", 0);
