@@ -1,7 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # training.sh CNNVP NETWORK ONEDNN_STEP [STEPS]: a training step of VGG16 with four made-up images on the platform, everything on, against
-# the same step by oneDNN in binary32 on one core in the same run. Figures and ratios; never a pass or a fail by time.
+# the same step by oneDNN in binary32 on one core in the same run; then forward alone, which on the platform is an
+# evaluation (running statistics, softmax; oneDNN's takes the batch's statistics). Figures and ratios; never a pass or a
+# fail by time.
 # Times of the platform are processor seconds of the difference of two runs: start-up and drawing of weights are left out.
 set -eu
 cnnvp=$1 network=$2 onednn=$3 steps=${4:-3}
@@ -24,15 +26,20 @@ def seconds(arguments):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-def train(count):
+def train(count, evaluated=0):
+    """`evaluated`: times that the images are evaluated behind each epoch, which is one step."""
+    evaluation = ["--eval", "cifar10:" + ",".join(["images"] * evaluated)] if evaluated > 0 else []
     return seconds([cnnvp, "train", network, "--dataset", "cifar10:images", "--batch", "4", "--epochs", str(count), "--lr", "0.001",
-                    "--cpu", "host", "--quiet"])
+                    "--cpu", "host", "--quiet", *evaluation])
 
 step = (train(1 + steps) - train(1)) / steps
+forward = (train(1, 1 + 3 * steps) - train(1, 1)) / (3 * steps)
 peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
 text = subprocess.run([onednn, "4", "7"], check=True, stdout=subprocess.PIPE, text=True,
                       env=dict(os.environ, OMP_NUM_THREADS="1")).stdout
 other = {line.split()[0]: float(line.split()[1]) for line in text.splitlines()}
 print(f"VGG16 step, 4 images      {1000 * step:9.1f} ms   oneDNN f32 {other['step']:8.1f} ms   {1000 * step / other['step']:6.1f} times")
+print(f"VGG16 forward, 4 images   {1000 * forward:9.1f} ms   oneDNN f32 {other['forward']:8.1f} ms   "
+      f"{1000 * forward / other['forward']:6.1f} times")
 print(f"peak memory               {peak:9.1f} MiB")
 PYTHON
