@@ -155,7 +155,9 @@ static cnnvp_result place_held(struct builder *b)
     for (size_t i = 0; i < b->net->count; ++i) {
         const struct cnnvp_train_node *node = &b->net->nodes[i];
         const uint64_t needed = cnnvp_train_plan_entries(plan, node);
-        const uint64_t held = cnnvp_train_plan_exponents(plan, node, node->co);
+        /* Weights have blocks of channels where the maps of a fully connected layer have none. */
+        const uint64_t held = plan->block == CNNVP_TRAIN_BY_CHANNEL ? node->co
+                                                                    : cnnvp_train_plan_exponents(plan, node, node->co);
         entries = needed > entries ? needed : entries;
         exponents = held > exponents ? held : exponents;
     }

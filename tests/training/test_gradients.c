@@ -12,6 +12,8 @@
  * root mean square); they set the one exponent of the tensor, and many small ones round to nothing. Binary64 with
  * these errors alone quantised has 0.593, 0.965 for conv1's weights. So 8 bits are held to 0.99 above that, 16 bits
  * everywhere, and 24 bits to the same direction.
+ *
+ * Other draws differ: the network with bias has 0.995 or more with seeds 1, 2 and 4, but 0.971 to 0.997 with seed 3.
  */
 #include <math.h>
 #include <setjmp.h>
@@ -33,6 +35,7 @@ static const double LEAST = 0.99;
 struct gradient_case {
     const char *network, *dataset;
     enum cnnvp_train_bn bn;
+    enum cnnvp_train_block block;
     const char *bits;   /* of mantissas, as the platform's parameter is set */
     double least;       /* of tensors that a batch norm's way back had no part in */
     double least_below; /* of the others; -1: nothing is asked */
@@ -62,7 +65,7 @@ static void step_platform(struct pair *pair, const struct gradient_case *c)
     const struct cnnvp_trainer_options options = {
         .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .bn = c->bn, .random_weights = 1, .cpu_host = 1,
         .batch = BATCH, .rate = 0.05f, .momentum = 0.9f, .seed = SEED, .epochs = 1, .steps = 1,
-        .dataset = pair->dataset};
+        .block = c->block, .dataset = pair->dataset};
     struct cnnvp_platform_options platform_options = {
         .struct_size = sizeof platform_options, .verbosity = -1, .console = cnnvp_trainer_console};
     struct cnnvp_train_record record;
@@ -174,14 +177,27 @@ static void check(const struct gradient_case *c)
     assert_int_equal(wrong, 0);
 }
 
-static void gradients_with_bias(void **state)
+static void check_bias(enum cnnvp_train_block block, const char *bits)
 {
     struct problem problem;
-    (void)state;
     problem_new(&problem, PROBLEM_BIASED, SEED, BATCH, 1);
-    check(&(const struct gradient_case){.network = problem.network, .dataset = problem.dataset,
-                                        .bits = "pe_array.mantissa_bits=8", .least = LEAST, .least_below = LEAST});
+    check(&(const struct gradient_case){.network = problem.network, .dataset = problem.dataset, .block = block,
+                                        .bits = bits, .least = LEAST, .least_below = LEAST});
     problem_free(&problem);
+}
+
+static void gradients_with_bias(void **state)
+{
+    (void)state;
+    check_bias(CNNVP_TRAIN_BLOCK_TENSOR, "pe_array.mantissa_bits=8");
+}
+
+/* The convolution has fewer channels than the matrices have outputs, whose exponents are held as well. */
+static void gradients_of_other_blocks(void **state)
+{
+    (void)state;
+    check_bias(CNNVP_TRAIN_BLOCK_IMAGE, "pe_array.mantissa_bits=16");
+    check_bias(CNNVP_TRAIN_BLOCK_CHANNEL, "pe_array.mantissa_bits=16");
 }
 
 static void check_both_norms(const char *bits, double least, double least_below)
@@ -211,6 +227,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gradients_with_bias),
+        cmocka_unit_test(gradients_of_other_blocks),
         cmocka_unit_test(gradients_with_norm),
         cmocka_unit_test(gradients_of_more_bits),
     };
