@@ -142,6 +142,23 @@ cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct cnnvp_draft_un
     return result;
 }
 
+/* Bit by bit, so that -0 is not 0 and what is printed reads back as the same table. */
+static int same_number(double a, double b)
+{
+    uint64_t bits_a, bits_b;
+    memcpy(&bits_a, &a, sizeof bits_a);
+    memcpy(&bits_b, &b, sizeof bits_b);
+    return bits_a == bits_b;
+}
+
+static int same_entries(const struct cnnvp_energy_table *a, const struct cnnvp_energy_table *b)
+{
+    for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; i++)
+        if (!same_number(a->picojoules[i], b->picojoules[i]))
+            return 0;
+    return a->sram_scaling == b->sram_scaling;
+}
+
 void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table)
 {
     struct cnnvp_energy_table base, built_in;
@@ -152,13 +169,13 @@ void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table)
             base = built_in;
             named = 1;
         }
-    if (named && memcmp(&base, table, sizeof base) == 0 && cnnvp_energy_builtin(0, &built_in)
+    if (named && same_entries(&base, table) && cnnvp_energy_builtin(0, &built_in)
         && strcmp(built_in.name, table->name) == 0)
         return; /* what is meant without a word */
     (void)fprintf(stream, "energy:\n  table: %s\n", base.name);
     if (base.sram_scaling != table->sram_scaling)
         (void)fprintf(stream, "  sram_scaling: %s\n", table->sram_scaling ? "on" : "off");
     for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; i++)
-        if (memcmp(&base.picojoules[i], &table->picojoules[i], sizeof base.picojoules[i]) != 0)
+        if (!same_number(base.picojoules[i], table->picojoules[i]))
             (void)fprintf(stream, "  %s: %.17g\n", cnnvp_energy_name((enum cnnvp_energy_entry)i), table->picojoules[i]);
 }

@@ -473,7 +473,7 @@ static struct train_result classify(const struct train_net *net, struct train_la
     for (uint32_t image = 0; image < images; ++image) {
         const double *x = layer->values + (uint64_t)image * layer->outputs;
         uint32_t best = 0;
-        double sum = 0;
+        double sum = 0; /* 1 at least in the end: the largest output's term */
         for (uint32_t c = 1; c < layer->outputs; ++c)
             best = x[c] > x[best] ? c : best;
         for (uint32_t c = 0; c < layer->outputs; ++c)
@@ -481,6 +481,7 @@ static struct train_result classify(const struct train_net *net, struct train_la
         for (uint32_t c = 0; c < layer->outputs; ++c)
             layer->chain[(uint64_t)image * layer->outputs + c] =
                 narrow(net, (exp(x[c] - x[best]) / sum - (c == labels[image] ? 1 : 0)) * (1.0 / images));
+        /* cppcheck-suppress invalidFunctionArg */
         result.loss += (log(sum) - (x[labels[image]] - x[best])) / images;
         result.correct += best == labels[image];
     }
