@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds, runs all tests; then builds with AddressSanitizer and UndefinedBehaviorSanitizer and
+# Installs what is missing, builds, runs all tests and the linters; then builds with AddressSanitizer and UndefinedBehaviorSanitizer and
 # runs the tests again (without those labelled `bench` or `long`, and without the copy that is installed). The last line
 # says how many passed and failed. May be run again at any time, from any folder.
 set -eu
@@ -37,6 +37,13 @@ cnnvp_install $CNNVP_BUILD_PACKAGES $CNNVP_TEST_PACKAGES
 cnnvp_configure build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=ON
 cmake --build build --parallel "$jobs"
 run_tests build
+
+# Counts as one test.
+if scripts/lint.sh build; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+fi
 
 # -O1: tests of whole networks stay quick; gcc 12's sanitizers see the same.
 cnnvp_configure build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCNNVP_SANITIZE=ON -DBUILD_TESTING=ON \
