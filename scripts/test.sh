@@ -38,8 +38,8 @@ cnnvp_configure build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=ON
 cmake --build build --parallel "$jobs"
 run_tests build
 
-# Counts as one test.
-if scripts/lint.sh build; then
+# Counts as one test. clang-tidy reads what is not a test, cppcheck all.
+if scripts/lint.sh build '/\(models\|platform\|sw\)/'; then
     passed=$((passed + 1))
 else
     failed=$((failed + 1))
