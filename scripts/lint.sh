@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # cppcheck and clang-tidy over all our C and C++, side by side on all processors: lint.sh [BUILD-FOLDER [PATTERN]].
 # BUILD-FOLDER (default build) has been built: its compile_commands.json and generated headers are used. PATTERN: only
-# sources whose path it matches. Status 0: no finding.
+# sources whose path in the tree it matches (clang-tidy). Status 0: no finding.
 set -u
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
@@ -40,7 +40,8 @@ if ! clang-tidy --list-checks 2>&1 | grep -q ' bugprone-' || clang-tidy --list-c
     exit 1
 fi
 # Each source once, though a library and a test may both be made of it.
-sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$folder/lint/compile_commands.json" | sort -u | grep -e "$pattern" |
+sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$folder/lint/compile_commands.json" | sort -u |
+    sed "s#^$source/##" | grep -e "$pattern" |
     xargs -P "$jobs" -n 1 clang-tidy --quiet -p "$folder/lint" >"$folder/clang-tidy.log" 2>&1 || findings=1
 grep -v -e ' warnings\{0,1\} .*generated' "$folder/clang-tidy.log"
 

@@ -39,7 +39,7 @@ cmake --build build --parallel "$jobs"
 run_tests build
 
 # Counts as one test. clang-tidy reads what is not a test, cppcheck all.
-if scripts/lint.sh build '/\(models\|platform\|sw\)/'; then
+if scripts/lint.sh build '^models/\|^platform/\|^sw/'; then
     passed=$((passed + 1))
 else
     failed=$((failed + 1))
