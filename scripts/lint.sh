@@ -19,12 +19,15 @@ import json, os, sys
 folder = sys.argv[1]
 with open(os.path.join(folder, "compile_commands.json")) as stream:
     commands = json.load(stream)
-ours = [c for c in commands if c["file"].startswith(os.getcwd() + "/") and not c["file"].startswith(os.path.realpath(folder) + "/")]
+tree, built = (os.path.realpath(path) + "/" for path in (".", folder))
+ours = [c for c in commands if os.path.realpath(c["file"]).startswith(tree) and not os.path.realpath(c["file"]).startswith(built)]
 for command in ours:
     for option in (" -fno-gcse", " -fno-crossjumping"):
         command["command"] = command["command"].replace(option, "")
 with open(os.path.join(folder, "lint", "compile_commands.json"), "w") as stream:
     json.dump(ours, stream, indent=1)
+with open(os.path.join(folder, "lint", "sources"), "w") as stream: # each once, though a library and a test may be made of it
+    stream.writelines(name + "\n" for name in sorted({os.path.realpath(c["file"])[len(tree):] for c in ours}))
 END
 
 echo "cppcheck"
@@ -39,9 +42,7 @@ if ! clang-tidy --list-checks 2>&1 | grep -q ' bugprone-' || clang-tidy --list-c
     echo ".clang-tidy is not understood"
     exit 1
 fi
-# Each source once, though a library and a test may both be made of it.
-sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$folder/lint/compile_commands.json" | sort -u |
-    sed "s#^$source/##" | grep -e "$pattern" |
+grep -e "$pattern" "$folder/lint/sources" |
     xargs -P "$jobs" -n 1 clang-tidy --quiet -p "$folder/lint" >"$folder/clang-tidy.log" 2>&1 || findings=1
 grep -v -e ' warnings\{0,1\} .*generated' "$folder/clang-tidy.log"
 
