@@ -131,6 +131,18 @@ const char *loader::function(uint64_t address) const
     return behind == functions_.begin() ? nullptr : std::prev(behind)->second.c_str();
 }
 
+// Refuses a segment outside the platform's memory. Linkers put the file's own headers in front of a program that begins
+// at a page, unless told not to.
+static void refuse_segment(const char *name, const cnnvp_elf_segment &segment, cnnvp_error *error)
+{
+    const bool headers = segment.file_size >= 4 && std::memcmp(segment.data, "\177ELF", 4) == 0;
+
+    std::snprintf(error->text, sizeof error->text,
+                  "%s: it needs memory at 0x%08" PRIx32 "..0x%08" PRIx64 ", which this platform does not have%s", name,
+                  segment.address, uint64_t(segment.address) + segment.memory_size - 1,
+                  headers ? "; the segment begins with the file's own headers: link with -Wl,-n" : "");
+}
+
 cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char *const *args, cnnvp_error *error)
 {
     uint32_t tohost = 0;
@@ -140,9 +152,7 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
         if (write(segment.address, segment.data, segment.file_size) &&
             clear(uint64_t(segment.address) + segment.file_size, segment.memory_size - segment.file_size))
             continue;
-        std::snprintf(error->text, sizeof error->text,
-                      "%s: it needs memory at 0x%08" PRIx32 "..0x%08" PRIx64 ", which this platform does not have", name,
-                      segment.address, uint64_t(segment.address) + segment.memory_size - 1);
+        refuse_segment(name, segment, error);
         return CNNVP_BAD_INPUT;
     }
     (void)cnnvp_elf_symbol(&elf, "tohost", &tohost);

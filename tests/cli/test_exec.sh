@@ -54,6 +54,11 @@ expect 3 exec arguments.elf one two
 says "[one][two]"
 expect 7 exec seven.elf
 expect 1 exec full.elf # 256 would read as "done" in one byte
+# A linker's default puts the file's headers in front of the program, below RAM.
+"$RISCV_GCC" -march=rv32imac -mabi=ilp32 -nostdlib -nostartfiles -Wl,-Ttext=0x80000000 pass.S -o headers.elf 2>/dev/null ||
+    fail "the guest's compiler"
+refused 2 "needs memory at 0x7ffff000" exec headers.elf
+refused 2 "link with -Wl,-n" exec headers.elf
 expect 0 exec pass.elf --stats stats.json --trace run.vcd --seed 3
 /usr/bin/python3 - <<'PYTHON' || fail "stats.json"
 import json
