@@ -2,7 +2,11 @@
 /* Cases of the NFU's tests: see nfu_case.h. */
 #include "nfu_case.h"
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 uint64_t nfu_random(struct nfu_random *random)
 {
@@ -302,4 +306,30 @@ void nfu_case_random(struct nfu_case *c, struct nfu_random *random)
         c->valid_cols = nfu_range(random, 0, 3) | (3u + nfu_range(random, 0, cols)) << 16;
     }
     nfu_case_data(c, random);
+}
+
+struct nfu_case nfu_case_lenet_c3(void)
+{
+    return (struct nfu_case){.opcode = OP_CONV, .status = 8u, .in_channels = 6, .out_channels = 16, .out_h = 10,
+                             .out_w = 10, .kx = 5, .ky = 5, .sx = 1, .sy = 1, .dx = 1, .dy = 1,
+                             .format = 12u | 6u << 8 | 1u << 16};
+}
+
+struct nfu_case nfu_case_window(uint32_t opcode, uint32_t in, uint32_t out, uint32_t w, uint32_t h, uint32_t kx,
+                                uint32_t ky, uint32_t sx, uint32_t sy)
+{
+    return (struct nfu_case){.opcode = opcode, .in_channels = in, .out_channels = out, .out_w = w, .out_h = h, .kx = kx,
+                             .ky = ky, .sx = sx, .sy = sy, .dx = 1, .dy = 1,
+                             .in_row_stride = (w - 1u) * sx + kx, .in_channel_stride = 1u << 12,
+                             .valid_rows = 0xffff0000u, .valid_cols = 0xffff0000u};
+}
+
+struct cnnvp_fx16_tile nfu_case_tile(const struct nfu_case *c)
+{
+    struct cnnvp_fx16_tile tile;
+    const char *reason = NULL;
+    const struct cnnvp_command command = nfu_case_command(c);
+    if (cnnvp_fx16_decode(&command, &tile, &reason) != CNNVP_OK)
+        fail_msg("%s", reason);
+    return tile;
 }

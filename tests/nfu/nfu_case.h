@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One case of the NFU's tests: a command in the words of the instruction set, data for it, and what must come out, worked
- * out here from the definitions in plain loops (nothing of models/nfu is used).
+ * out here from the definitions in plain loops (nothing of models/ is used for that).
  */
 #ifndef CNNVP_NFU_CASE_H
 #define CNNVP_NFU_CASE_H
 
 #include "cnnvp_command.h"
+#include "fx16/fx16_tile.h"
+
+/* Registers of the descriptors by position: of conv, pool and step; of matmul. */
+enum { IN_ADDR, ROW_STRIDE, CHANNEL_STRIDE, IN_CHANNELS, OUT_CHANNELS, OUT_H, OUT_W, KERNEL, STRIDE, DILATION, WEIGHT_ADDR,
+       BIAS_ADDR, OUT_ADDR, ACC_ADDR, OUT_STRIDE, FORMAT, VALID_ROWS, VALID_COLS, SEED };
+enum { M_IN_ADDR, M_INPUTS, M_OUTPUTS, M_WEIGHT_ADDR, M_BIAS_ADDR, M_OUT_ADDR, M_ACC_ADDR, M_FORMAT };
 
 enum { OP_CONV = 0x80, OP_POOL = 0x81, OP_MATMUL = 0x82, OP_STEP = 0x83 };
 
@@ -42,10 +48,19 @@ void nfu_case_free(struct nfu_case *c);
 /* A random small case. */
 void nfu_case_random(struct nfu_case *c, struct nfu_random *random);
 
+/* LeNet-5's second convolution, dense: 6 -> 16 maps of 10x10, 5x5, with bias. */
+struct nfu_case nfu_case_lenet_c3(void);
+/* Maps without borders, channels 4096 words apart; no data. */
+struct nfu_case nfu_case_window(uint32_t opcode, uint32_t in, uint32_t out, uint32_t w, uint32_t h, uint32_t kx,
+                                uint32_t ky, uint32_t sx, uint32_t sy);
+
 /* The command with all addresses 0. */
 struct cnnvp_command nfu_case_command(const struct nfu_case *c);
 
 /* Output channels, whatever the opcode calls them. */
 uint32_t nfu_case_channels(const struct nfu_case *c);
+
+/* The case's command, decoded. Ends the running test where that fails. */
+struct cnnvp_fx16_tile nfu_case_tile(const struct nfu_case *c);
 
 #endif

@@ -18,29 +18,10 @@ static struct cnnvp_nfu_shape array_of(uint32_t cols, uint32_t rows)
     return (struct cnnvp_nfu_shape){.rows = rows, .cols = cols, .acc_bits = 48, .pipeline = 3, .propagation = true};
 }
 
-static struct nfu_case window_case(uint32_t opcode, uint32_t in, uint32_t out, uint32_t w, uint32_t h, uint32_t kx,
-                                   uint32_t ky, uint32_t sx, uint32_t sy)
-{
-    return (struct nfu_case){.opcode = opcode, .in_channels = in, .out_channels = out, .out_w = w, .out_h = h, .kx = kx,
-                             .ky = ky, .sx = sx, .sy = sy, .dx = 1, .dy = 1,
-                             .in_row_stride = (w - 1u) * sx + kx, .in_channel_stride = 1u << 12,
-                             .valid_rows = 0xffff0000u, .valid_cols = 0xffff0000u};
-}
-
-static struct cnnvp_fx16_tile tile_of(const struct nfu_case *c)
-{
-    struct cnnvp_fx16_tile tile;
-    const char *reason = NULL;
-    const struct cnnvp_command command = nfu_case_command(c);
-    if (cnnvp_fx16_decode(&command, &tile, &reason) != CNNVP_OK)
-        fail_msg("%s", reason);
-    return tile;
-}
-
 static struct cnnvp_nfu_cost closed_cost(const struct cnnvp_nfu_shape *shape, const struct nfu_case *c)
 {
     struct cnnvp_nfu_cost cost;
-    const struct cnnvp_fx16_tile tile = tile_of(c);
+    const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
     cnnvp_nfu_cost(shape, &tile, &cost);
     return cost;
 }
@@ -50,7 +31,7 @@ static struct cnnvp_nfu_cost stepped_cost(const struct cnnvp_nfu_shape *shape, c
     struct cnnvp_nfu_cost cost;
     struct cnnvp_nfu_array array = {0};
     const struct cnnvp_fx16_data nothing = {0};
-    const struct cnnvp_fx16_tile tile = tile_of(c);
+    const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
     assert_int_equal(cnnvp_nfu_cycle(shape, &tile, &nothing, &array, &cost), CNNVP_OK);
     cnnvp_nfu_array_free(&array);
     return cost;
@@ -148,9 +129,9 @@ static void test_closed_forms(void **state)
                         shape.propagation = (variant & 1u) == 0;
                         shape.kernel_piece = (variant & 2u) != 0 ? 3u : 0;
                         shape.extended_fifo_v = (variant & 4u) != 0;
-                        struct nfu_case c = window_case(OP_CONV, 2, 3, maps[m][0], maps[m][1], kx, kx, sx, sx);
+                        struct nfu_case c = nfu_case_window(OP_CONV, 2, 3, maps[m][0], maps[m][1], kx, kx, sx, sx);
                         check_shape(&shape, &c, kx <= 3u);
-                        c = window_case(OP_POOL, 3, 1, maps[m][0], maps[m][1], kx, ky, sx, sy);
+                        c = nfu_case_window(OP_POOL, 3, 1, maps[m][0], maps[m][1], kx, ky, sx, sy);
                         check_shape(&shape, &c, kx <= 6u && n % 2u == 1u);
                     }
 }
@@ -160,7 +141,7 @@ static void test_closed_forms(void **state)
 static void test_published(void **state)
 {
     struct cnnvp_nfu_shape shape = array_of(2, 2);
-    struct nfu_case c = window_case(OP_CONV, 1, 1, 2, 2, 3, 3, 1, 1);
+    struct nfu_case c = nfu_case_window(OP_CONV, 1, 1, 2, 2, 3, 3, 1, 1);
     (void)state;
     const uint64_t shared = closed_cost(&shape, &c).input_words;
     assert_int_equal(stepped_cost(&shape, &c).input_words, shared);
@@ -171,7 +152,7 @@ static void test_published(void **state)
     assert_int_equal((single - shared) * 1000u / single, 444); /* 44.4 % */
 
     shape = array_of(5, 5);
-    c = window_case(OP_CONV, 1, 1, 5, 5, 5, 5, 1, 1);
+    c = nfu_case_window(OP_CONV, 1, 1, 5, 5, 5, 5, 1, 1);
     struct cnnvp_nfu_cost cost = stepped_cost(&shape, &c);
     assert_int_equal(cost.input_words + cost.weight_words, 170);
     shape.propagation = false;
@@ -180,7 +161,7 @@ static void test_published(void **state)
     assert_int_equal((650u - 170u) * 100000u / 650u, 73846); /* 73.85 % */
 
     shape = array_of(8, 8);
-    c = window_case(OP_CONV, 1, 1, 8, 8, 5, 5, 1, 1);
+    c = nfu_case_window(OP_CONV, 1, 1, 8, 8, 5, 5, 1, 1);
     cost = stepped_cost(&shape, &c);
     assert_int_equal(cost.compute_cycles, 25);
     assert_int_equal(cost.input_words, 256);
@@ -218,7 +199,7 @@ static void test_ideal_cycles(void **state)
             c = (struct nfu_case){.opcode = OP_MATMUL, .out_channels = row->out_maps,
                                   .in_channels = row->connections / row->out_maps * row->kx * row->ky};
         else
-            c = window_case(row->opcode, row->connections, 1, row->out_w, row->out_h, row->kx, row->ky, 1, 1);
+            c = nfu_case_window(row->opcode, row->connections, 1, row->out_w, row->out_h, row->kx, row->ky, 1, 1);
         shape.single_neuron = false;
         assert_int_equal(closed_cost(&shape, &c).compute_cycles, row->broadcast);
         assert_int_equal(stepped_cost(&shape, &c).compute_cycles, row->broadcast);
@@ -259,7 +240,7 @@ static void test_matmul_words(void **state)
 static void test_bias_and_writeout(void **state)
 {
     const struct cnnvp_nfu_shape shape = array_of(8, 8);
-    struct nfu_case c = window_case(OP_CONV, 4, 5, 20, 9, 3, 3, 1, 1);
+    struct nfu_case c = nfu_case_window(OP_CONV, 4, 5, 20, 9, 3, 3, 1, 1);
     const uint64_t sets = 5u * 3u * 2u; /* output channels, PE tiles across and down */
     (void)state;
     assert_int_equal(closed_cost(&shape, &c).bias_cycles, 0);
@@ -282,7 +263,7 @@ static void test_bias_and_writeout(void **state)
 static void test_dilation(void **state)
 {
     const struct cnnvp_nfu_shape shape = array_of(8, 8);
-    struct nfu_case c = window_case(OP_CONV, 1, 1, 8, 8, 3, 3, 1, 1);
+    struct nfu_case c = nfu_case_window(OP_CONV, 1, 1, 8, 8, 3, 3, 1, 1);
     (void)state;
     c.dx = 2;
     c.in_row_stride = 12;

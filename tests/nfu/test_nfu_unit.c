@@ -3,8 +3,7 @@
  * The NFU as a unit between real buffers, on a host without SystemC: commands, time, statistics, spans, links, and what
  * a guest can write into a descriptor.
  */
-#include "buffer/buffer.h"
-#include "fake_host.h"
+#include "array_rig.h"
 #include "nfu/nfu.h"
 #include "nfu_case.h"
 
@@ -15,83 +14,16 @@
 
 #include <cmocka.h>
 
-struct bench {
-    struct fake_sim sim;
-    struct cnnvp_host *nfu;
-    struct cnnvp_host *input;
-    struct cnnvp_host *weight;
-    struct cnnvp_host *output;
-};
-
-/* Registers of the window descriptor, by position. */
-enum { IN_ADDR, ROW_STRIDE, CHANNEL_STRIDE, IN_CHANNELS, OUT_CHANNELS, OUT_H, OUT_W, KERNEL, STRIDE, DILATION, WEIGHT_ADDR,
-       BIAS_ADDR, OUT_ADDR, ACC_ADDR, OUT_STRIDE, FORMAT, VALID_ROWS, VALID_COLS, SEED };
-enum { M_IN_ADDR, M_INPUTS, M_OUTPUTS, M_WEIGHT_ADDR, M_BIAS_ADDR, M_OUT_ADDR, M_ACC_ADDR, M_FORMAT };
-
-static void begin(struct bench *b, uint64_t mhz, int timing_only)
+static void begin(struct array_rig *rig, uint64_t mhz, int timing_only)
 {
-    fake_sim_init(&b->sim, mhz, 0, 0);
-    b->sim.timing_only = timing_only;
-    b->nfu = fake_add(&b->sim, &cnnvp_unit_nfu);
-    b->input = fake_add(&b->sim, &cnnvp_unit_buffer);
-    b->weight = fake_add(&b->sim, &cnnvp_unit_buffer);
-    b->output = fake_add(&b->sim, &cnnvp_unit_buffer);
-    fake_connect(b->nfu, "input", b->input, "port");
-    fake_connect(b->nfu, "weight", b->weight, "port");
-    fake_connect(b->nfu, "output", b->output, "port");
-    fake_set(b->nfu, "clock_mhz", mhz);
+    array_rig_begin(rig, &cnnvp_unit_nfu, mhz, timing_only);
 }
 
-static void start(struct bench *b)
+static void load(struct array_rig *rig, const struct nfu_case *c, struct cnnvp_command *command)
 {
-    assert_int_equal(fake_start(b->input), CNNVP_OK);
-    assert_int_equal(fake_start(b->weight), CNNVP_OK);
-    assert_int_equal(fake_start(b->output), CNNVP_OK);
-    assert_int_equal(fake_start(b->nfu), CNNVP_OK);
-}
-
-static void end(struct bench *b)
-{
-    fake_sim_free(&b->sim);
-}
-
-/* Debug access to a buffer's storage. */
-static void *peek(struct cnnvp_host *buffer, uint32_t half, uint32_t address, uint64_t size)
-{
-    struct cnnvp_access access = {.op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = size,
-                                  .address = (uint64_t)address | (uint64_t)half << 31};
-    assert_int_equal(fake_access(buffer, "port", &access), CNNVP_OK);
-    return access.data;
-}
-
-static void poke(struct cnnvp_host *buffer, uint32_t half, uint32_t address, const int16_t *words, uint64_t count)
-{
-    memcpy(peek(buffer, half, address, count * 2u), words, count * 2u);
-}
-
-static int send(struct bench *b, struct cnnvp_command *command, cnnvp_time *delay)
-{
-    struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = command, .size = sizeof *command, .tag = command->tag};
-    const int status = fake_access(b->nfu, "command", &access);
-    fake_run(&b->sim, b->sim.now + access.delay);
-    if (delay != NULL)
-        *delay = access.delay;
-    return status;
-}
-
-/* LeNet-5's second convolution, dense: 6 -> 16 maps of 10x10, 5x5. */
-static struct nfu_case lenet_c3(void)
-{
-    return (struct nfu_case){.opcode = OP_CONV, .status = 8u, .in_channels = 6, .out_channels = 16, .out_h = 10,
-                             .out_w = 10, .kx = 5, .ky = 5, .sx = 1, .sy = 1, .dx = 1, .dy = 1,
-                             .format = 12u | 6u << 8 | 1u << 16};
-}
-
-static void load(struct bench *b, const struct nfu_case *c, struct cnnvp_command *command)
-{
-    poke(b->input, 1, 64, c->input, c->input_words);
-    poke(b->weight, 1, 128, c->weights, c->weight_words);
-    poke(b->weight, 1, 2, c->bias, c->bias_words);
+    array_rig_poke(rig->input, 1, 64, c->input, c->input_words);
+    array_rig_poke(rig->weight, 1, 128, c->weights, c->weight_words);
+    array_rig_poke(rig->weight, 1, 2, c->bias, c->bias_words);
     *command = nfu_case_command(c);
     command->halves = CNNVP_HALF_INPUT | CNNVP_HALF_WEIGHT | CNNVP_HALF_OUTPUT;
     command->tag = 3;
@@ -103,29 +35,29 @@ static void load(struct bench *b, const struct nfu_case *c, struct cnnvp_command
     command->descriptor[OUT_STRIDE] = 128;
 }
 
-static void check_c3_results(struct bench *b, const struct nfu_case *c)
+static void check_c3_results(struct array_rig *rig, const struct nfu_case *c)
 {
     uint64_t clipped = 0;
     for (uint32_t o = 0; o < 16u; ++o)
         for (uint32_t i = 0; i < 100u; ++i) {
-            const int16_t *word = peek(b->output, 1, 256u + (o * 128u + i) * 2u, 2);
+            const int16_t *word = array_rig_peek(rig->output, 1, 256u + (o * 128u + i) * 2u, 2);
             assert_int_equal(*word, cnnvp_round_fx16(c->sums[o * 100u + i], 12, CNNVP_ROUNDING_NEAREST, 0, &clipped));
         }
-    assert_int_equal(fake_count(b->nfu, "saturations"), clipped);
+    assert_int_equal(fake_count(rig->array, "saturations"), clipped);
     assert_true(clipped > 0);
 }
 
 /* The whole path of one command, in both depths and at a clock whose edges are not whole picoseconds apart. */
 static void check_c3(uint64_t detail, uint64_t mhz, int timing_only)
 {
-    struct bench b;
+    struct array_rig rig;
     struct cnnvp_command command;
     struct nfu_random random = {11u};
-    struct nfu_case c = lenet_c3();
+    struct nfu_case c = nfu_case_lenet_c3();
     cnnvp_time delay = 0;
-    begin(&b, mhz, timing_only);
-    fake_set(b.nfu, "detail", detail);
-    start(&b);
+    begin(&rig, mhz, timing_only);
+    fake_set(rig.array, "detail", detail);
+    array_rig_start(&rig);
     nfu_case_data(&c, &random);
     nfu_case_expect(&c, 48);
     if (timing_only) {
@@ -134,40 +66,40 @@ static void check_c3(uint64_t detail, uint64_t mhz, int timing_only)
         command.sequence = 41;
         command.descriptor[OUT_STRIDE] = 128;
     } else {
-        load(&b, &c, &command);
+        load(&rig, &c, &command);
     }
-    fake_run(&b.sim, cnnvp_edge_time(mhz, 1001));
-    assert_int_equal(send(&b, &command, &delay), CNNVP_OK);
+    fake_run(&rig.sim, cnnvp_edge_time(mhz, 1001));
+    assert_int_equal(array_rig_send(&rig, &command, &delay), CNNVP_OK);
     if (!timing_only)
-        check_c3_results(&b, &c);
+        check_c3_results(&rig, &c);
 
     const uint64_t compute = 96u * 4u * 25u;
     const uint64_t words = 96u * (100u + 4u * 5u * 10u * 2u + 4u * 10u * 2u);
     const uint64_t busy = compute + 64u + 2u + 64u;
-    assert_int_equal(fake_count(b.nfu, "commands"), 1);
-    assert_int_equal(fake_count(b.nfu, "compute_cycles"), compute);
-    assert_int_equal(fake_count(b.nfu, "bias_cycles"), 64);
-    assert_int_equal(fake_count(b.nfu, "fill_cycles"), 2);
-    assert_int_equal(fake_count(b.nfu, "writeout_cycles"), 64);
-    assert_int_equal(fake_count(b.nfu, "input_port_cycles"), 0);
-    assert_int_equal(fake_count(b.nfu, "busy_cycles"), busy);
-    assert_int_equal(fake_count(b.nfu, "input_words"), words);
-    assert_int_equal(fake_count(b.nfu, "weight_words"), compute + 64u);
-    assert_int_equal(fake_count(b.nfu, "output_words"), 1600);
-    assert_int_equal(fake_count(b.nfu, "macs"), 240000);
-    assert_int_equal(fake_count(b.input, "read_rotating_words"), words);
-    assert_int_equal(fake_count(b.weight, "read_sequential_words"), compute + 64u);
-    assert_int_equal(fake_count(b.output, "write_words"), 1600);
+    assert_int_equal(fake_count(rig.array, "commands"), 1);
+    assert_int_equal(fake_count(rig.array, "compute_cycles"), compute);
+    assert_int_equal(fake_count(rig.array, "bias_cycles"), 64);
+    assert_int_equal(fake_count(rig.array, "fill_cycles"), 2);
+    assert_int_equal(fake_count(rig.array, "writeout_cycles"), 64);
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"), 0);
+    assert_int_equal(fake_count(rig.array, "busy_cycles"), busy);
+    assert_int_equal(fake_count(rig.array, "input_words"), words);
+    assert_int_equal(fake_count(rig.array, "weight_words"), compute + 64u);
+    assert_int_equal(fake_count(rig.array, "output_words"), 1600);
+    assert_int_equal(fake_count(rig.array, "macs"), 240000);
+    assert_int_equal(fake_count(rig.input, "read_rotating_words"), words);
+    assert_int_equal(fake_count(rig.weight, "read_sequential_words"), compute + 64u);
+    assert_int_equal(fake_count(rig.output, "write_words"), 1600);
     assert_int_equal(delay, cnnvp_edge_time(mhz, 1001 + busy) - cnnvp_edge_time(mhz, 1001));
-    assert_int_equal(b.nfu->span_count, 1);
-    assert_string_equal(b.nfu->spans[0].name, "conv");
-    assert_int_equal(b.nfu->spans[0].tag, 3);
-    assert_int_equal(b.nfu->spans[0].flow, 41);
-    assert_int_equal(b.nfu->spans[0].begin, cnnvp_edge_time(mhz, 1001));
-    assert_int_equal(b.nfu->spans[0].end, cnnvp_edge_time(mhz, 1001 + busy));
-    assert_int_equal(b.nfu->warnings, 0);
+    assert_int_equal(rig.array->span_count, 1);
+    assert_string_equal(rig.array->spans[0].name, "conv");
+    assert_int_equal(rig.array->spans[0].tag, 3);
+    assert_int_equal(rig.array->spans[0].flow, 41);
+    assert_int_equal(rig.array->spans[0].begin, cnnvp_edge_time(mhz, 1001));
+    assert_int_equal(rig.array->spans[0].end, cnnvp_edge_time(mhz, 1001 + busy));
+    assert_int_equal(rig.array->warnings, 0);
     nfu_case_free(&c);
-    end(&b);
+    array_rig_end(&rig);
 }
 
 static void test_command(void **state)
@@ -184,51 +116,51 @@ static void test_command(void **state)
 /* A narrow input buffer lengthens the command by what its port says. */
 static void test_port_stall(void **state)
 {
-    struct bench b;
+    struct array_rig rig;
     struct cnnvp_command command;
     struct nfu_random random = {12u};
-    struct nfu_case c = lenet_c3();
+    struct nfu_case c = nfu_case_lenet_c3();
     cnnvp_time delay = 0;
     (void)state;
-    begin(&b, 700, 0);
-    fake_set(b.input, "width_words", 2);
-    start(&b);
+    begin(&rig, 700, 0);
+    fake_set(rig.input, "width_words", 2);
+    array_rig_start(&rig);
     nfu_case_data(&c, &random);
-    load(&b, &c, &command);
-    assert_int_equal(send(&b, &command, &delay), CNNVP_OK);
+    load(&rig, &c, &command);
+    assert_int_equal(array_rig_send(&rig, &command, &delay), CNNVP_OK);
     const uint64_t compute = 9600u;
     const uint64_t words = 96u * 580u;
-    assert_int_equal(fake_count(b.nfu, "input_port_cycles"), words / 2u - compute);
-    assert_int_equal(fake_count(b.nfu, "busy_cycles"), words / 2u + 130u);
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"), words / 2u - compute);
+    assert_int_equal(fake_count(rig.array, "busy_cycles"), words / 2u + 130u);
     assert_int_equal(delay, cnnvp_edge_time(700, words / 2u + 130u));
     nfu_case_free(&c);
-    end(&b);
+    array_rig_end(&rig);
 }
 
 /* Partial sums over two commands, the second with bias and write-out, equal one command over all channels. */
 static void test_partial(void **state)
 {
-    struct bench b;
+    struct array_rig rig;
     struct cnnvp_command command;
     struct nfu_random random = {13u};
     struct nfu_case c = {.opcode = OP_MATMUL, .in_channels = 100, .out_channels = 90, .format = 14u | 3u << 8};
     uint64_t clipped = 0;
     (void)state;
-    begin(&b, 1000, 0);
-    start(&b);
+    begin(&rig, 1000, 0);
+    array_rig_start(&rig);
     nfu_case_data(&c, &random);
     c.status = 8u;
     nfu_case_expect(&c, 48);
-    poke(b.input, 0, 0, c.input, c.input_words);
-    poke(b.weight, 0, 0, c.weights, c.weight_words);
-    poke(b.weight, 0, 20000, c.bias, c.bias_words);
+    array_rig_poke(rig.input, 0, 0, c.input, c.input_words);
+    array_rig_poke(rig.weight, 0, 0, c.weights, c.weight_words);
+    array_rig_poke(rig.weight, 0, 20000, c.bias, c.bias_words);
     c.status = 4u; /* initialise, partial */
     c.in_channels = 60;
     command = nfu_case_command(&c);
     command.descriptor[M_ACC_ADDR] = 4096;
-    assert_int_equal(send(&b, &command, NULL), CNNVP_OK);
-    assert_int_equal(fake_count(b.nfu, "writeout_cycles"), 2u * 4u);
-    assert_int_equal(fake_count(b.nfu, "output_words"), 360);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    assert_int_equal(fake_count(rig.array, "writeout_cycles"), 2u * 4u);
+    assert_int_equal(fake_count(rig.array, "output_words"), 360);
     c.status = 1u | 8u; /* accumulate, bias */
     c.in_channels = 40;
     command = nfu_case_command(&c);
@@ -237,14 +169,14 @@ static void test_partial(void **state)
     command.descriptor[M_BIAS_ADDR] = 20000;
     command.descriptor[M_OUT_ADDR] = 512;
     command.descriptor[M_ACC_ADDR] = 4096;
-    assert_int_equal(send(&b, &command, NULL), CNNVP_OK);
-    assert_int_equal(fake_count(b.nfu, "writeout_cycles"), 2u * 4u + 2u * 5u);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    assert_int_equal(fake_count(rig.array, "writeout_cycles"), 2u * 4u + 2u * 5u);
     for (uint32_t i = 0; i < 90u; ++i) {
-        const int16_t *word = peek(b.output, 0, 512u + i * 2u, 2);
+        const int16_t *word = array_rig_peek(rig.output, 0, 512u + i * 2u, 2);
         assert_int_equal(*word, cnnvp_round_fx16(c.sums[i], 14, CNNVP_ROUNDING_TRUNCATE, 0, &clipped));
     }
     nfu_case_free(&c);
-    end(&b);
+    array_rig_end(&rig);
 }
 
 /* One register, or the command itself, changed so that it must be refused. */
@@ -338,32 +270,32 @@ static const struct malformed matmul_faults[] = {
     {OP_MATMUL, 0x10, M_FORMAT, 0, CNNVP_E_INVAL},
 };
 
-static void check_refused(struct bench *b, struct cnnvp_command *command, int expected, uint64_t *rejected)
+static void check_refused(struct array_rig *rig, struct cnnvp_command *command, int expected, uint64_t *rejected)
 {
-    const uint32_t warnings = b->nfu->warnings;
+    const uint32_t warnings = rig->array->warnings;
     cnnvp_time delay = 1;
-    const int status = send(b, command, &delay);
+    const int status = array_rig_send(rig, command, &delay);
     if (status != expected)
         print_error("opcode %02x status %02x: answered %d, expected %d, after \"%s\"\n", command->opcode, command->status,
-                    status, expected, b->nfu->message);
+                    status, expected, rig->array->message);
     assert_int_equal(status, expected);
     assert_int_equal(delay, 0);
-    assert_int_equal(b->nfu->warnings, warnings + 1u);
-    assert_int_equal(fake_count(b->nfu, "rejected"), ++*rejected);
-    assert_int_equal(fake_count(b->nfu, "commands"), 0);
-    assert_int_equal(fake_count(b->output, "write_words"), 0);
+    assert_int_equal(rig->array->warnings, warnings + 1u);
+    assert_int_equal(fake_count(rig->array, "rejected"), ++*rejected);
+    assert_int_equal(fake_count(rig->array, "commands"), 0);
+    assert_int_equal(fake_count(rig->output, "write_words"), 0);
 }
 
 static void test_malformed(void **state)
 {
-    struct bench b;
+    struct array_rig rig;
     struct nfu_random random = {14u};
-    struct nfu_case window = lenet_c3();
+    struct nfu_case window = nfu_case_lenet_c3();
     struct nfu_case matmul = {.opcode = OP_MATMUL, .in_channels = 64, .out_channels = 10};
     uint64_t rejected = 0;
     (void)state;
-    begin(&b, 1000, 0);
-    start(&b);
+    begin(&rig, 1000, 0);
+    array_rig_start(&rig);
     nfu_case_data(&window, &random);
     nfu_case_data(&matmul, &random);
     for (size_t i = 0; i < sizeof window_faults / sizeof window_faults[0]; ++i) {
@@ -372,43 +304,43 @@ static void test_malformed(void **state)
         command.opcode = fault->opcode;
         command.status = fault->status;
         command.descriptor[fault->reg] = fault->value;
-        check_refused(&b, &command, fault->expected, &rejected);
+        check_refused(&rig, &command, fault->expected, &rejected);
     }
     for (size_t i = 0; i < sizeof matmul_faults / sizeof matmul_faults[0]; ++i) {
         const struct malformed *fault = &matmul_faults[i];
         struct cnnvp_command command = nfu_case_command(&matmul);
         command.status = fault->status;
         command.descriptor[fault->reg] = fault->value;
-        check_refused(&b, &command, fault->expected, &rejected);
+        check_refused(&rig, &command, fault->expected, &rejected);
     }
     struct cnnvp_command command = nfu_case_command(&matmul);
     command.count = 8;
-    check_refused(&b, &command, CNNVP_E_INVAL, &rejected);
+    check_refused(&rig, &command, CNNVP_E_INVAL, &rejected);
     command = nfu_case_command(&window);
     command.count = 9;
-    check_refused(&b, &command, CNNVP_E_INVAL, &rejected);
+    check_refused(&rig, &command, CNNVP_E_INVAL, &rejected);
     nfu_case_free(&window);
     nfu_case_free(&matmul);
-    end(&b);
+    array_rig_end(&rig);
 }
 
 /* Sizes that are possible one by one but together take years. */
 static void test_endless(void **state)
 {
-    struct bench b;
+    struct array_rig rig;
     struct nfu_case c = {.opcode = OP_CONV, .in_channels = 1024, .out_channels = 1, .out_h = 100, .out_w = 100,
                          .kx = 1000, .ky = 1000, .sx = 1, .sy = 1, .dx = 1, .dy = 1, .in_row_stride = 1100,
                          .in_channel_stride = 1};
     uint64_t rejected = 0;
     (void)state;
-    begin(&b, 1000, 0);
-    fake_set(b.nfu, "rows", 1);
-    fake_set(b.nfu, "cols", 1);
-    start(&b);
+    begin(&rig, 1000, 0);
+    fake_set(rig.array, "rows", 1);
+    fake_set(rig.array, "cols", 1);
+    array_rig_start(&rig);
     struct cnnvp_command command = nfu_case_command(&c);
-    check_refused(&b, &command, CNNVP_E_INVAL, &rejected);
-    assert_non_null(strstr(b.nfu->message, "2^40 cycles"));
-    end(&b);
+    check_refused(&rig, &command, CNNVP_E_INVAL, &rejected);
+    assert_non_null(strstr(rig.array->message, "2^40 cycles"));
+    array_rig_end(&rig);
 }
 
 /* Any bits at all in a command: refused or carried out, never a crash or an overflow (run under sanitizers), and a small
@@ -419,14 +351,14 @@ static void test_garbage(void **state)
     uint32_t accepted = 0;
     (void)state;
     for (uint64_t detail = 0; detail < 2u; ++detail) {
-        struct bench b;
-        begin(&b, 1000, 0);
-        fake_set(b.nfu, "detail", detail);
-        fake_set(b.nfu, "acc_bits", 64);
-        fake_set(b.input, "size", 2048);
-        fake_set(b.weight, "size", 2048);
-        fake_set(b.output, "size", 4096);
-        start(&b);
+        struct array_rig rig;
+        begin(&rig, 1000, 0);
+        fake_set(rig.array, "detail", detail);
+        fake_set(rig.array, "acc_bits", 64);
+        fake_set(rig.input, "size", 2048);
+        fake_set(rig.weight, "size", 2048);
+        fake_set(rig.output, "size", 4096);
+        array_rig_start(&rig);
         for (uint32_t i = 0; i < 30000u; ++i) {
             struct nfu_case c;
             nfu_case_random(&c, &random);
@@ -437,51 +369,51 @@ static void test_garbage(void **state)
                 const uint32_t bits = (uint32_t)(nfu_random(&random) >> 32);
                 command.descriptor[at] = bits >> nfu_range(&random, 0, 31);
             }
-            b.nfu->span_count = 0;
-            accepted += send(&b, &command, NULL) == CNNVP_OK;
+            rig.array->span_count = 0;
+            accepted += array_rig_send(&rig, &command, NULL) == CNNVP_OK;
         }
-        end(&b);
+        array_rig_end(&rig);
     }
     assert_in_range(accepted, 5000, 55000);
 }
 
 static void test_port_misuse(void **state)
 {
-    struct bench b;
+    struct array_rig rig;
     struct cnnvp_command command = {0};
     (void)state;
-    begin(&b, 1000, 0);
-    start(&b);
+    begin(&rig, 1000, 0);
+    array_rig_start(&rig);
     struct cnnvp_access access = {.op = CNNVP_READ, .data = &command, .size = sizeof command};
-    assert_int_equal(fake_access(b.nfu, "command", &access), CNNVP_E_ACCESS);
+    assert_int_equal(fake_access(rig.array, "command", &access), CNNVP_E_ACCESS);
     access.op = CNNVP_COMMAND;
     access.size = 4;
-    assert_int_equal(fake_access(b.nfu, "command", &access), CNNVP_E_INVAL);
+    assert_int_equal(fake_access(rig.array, "command", &access), CNNVP_E_INVAL);
     access.size = sizeof command;
     access.data = NULL;
-    assert_int_equal(fake_access(b.nfu, "command", &access), CNNVP_E_INVAL);
-    end(&b);
+    assert_int_equal(fake_access(rig.array, "command", &access), CNNVP_E_INVAL);
+    array_rig_end(&rig);
 }
 
 /* Reads as 1: the bias layer of S000, whose weights then are the biases. */
 static void test_ones(void **state)
 {
-    struct bench b;
+    struct array_rig rig;
     const int16_t weights[] = {100, -200, 300};
     struct nfu_case c = {.opcode = OP_CONV, .status = 0x10u, .in_channels = 1, .out_channels = 3, .out_h = 4, .out_w = 4,
                          .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1, .in_row_stride = 4,
                          .in_channel_stride = 16};
     (void)state;
-    begin(&b, 1000, 0);
-    start(&b);
-    poke(b.weight, 0, 0, weights, 3);
+    begin(&rig, 1000, 0);
+    array_rig_start(&rig);
+    array_rig_poke(rig.weight, 0, 0, weights, 3);
     struct cnnvp_command command = nfu_case_command(&c);
-    assert_int_equal(send(&b, &command, NULL), CNNVP_OK);
-    const int16_t *out = peek(b.output, 0, 0, 96);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    const int16_t *out = array_rig_peek(rig.output, 0, 0, 96);
     for (uint32_t i = 0; i < 48u; ++i)
         assert_int_equal(out[i], weights[i / 16u]);
-    assert_int_equal(fake_count(b.input, "read_ones_words"), 48);
-    end(&b);
+    assert_int_equal(fake_count(rig.input, "read_ones_words"), 48);
+    array_rig_end(&rig);
 }
 
 int main(void)

@@ -19,29 +19,10 @@ static struct cnnvp_window_shape engine_of(uint32_t input_para, uint32_t output_
                                        .acc_bits = 48, .pipeline = 9};
 }
 
-static struct nfu_case window_case(uint32_t opcode, uint32_t in, uint32_t out, uint32_t w, uint32_t h, uint32_t kx,
-                                   uint32_t ky, uint32_t sx, uint32_t sy)
-{
-    return (struct nfu_case){.opcode = opcode, .in_channels = in, .out_channels = out, .out_w = w, .out_h = h, .kx = kx,
-                             .ky = ky, .sx = sx, .sy = sy, .dx = 1, .dy = 1,
-                             .in_row_stride = (w - 1u) * sx + kx, .in_channel_stride = 1u << 12,
-                             .valid_rows = 0xffff0000u, .valid_cols = 0xffff0000u};
-}
-
-static struct cnnvp_fx16_tile tile_of(const struct nfu_case *c)
-{
-    struct cnnvp_fx16_tile tile;
-    const char *reason = NULL;
-    const struct cnnvp_command command = nfu_case_command(c);
-    if (cnnvp_fx16_decode(&command, &tile, &reason) != CNNVP_OK)
-        fail_msg("%s", reason);
-    return tile;
-}
-
 static struct cnnvp_window_cost closed_cost(const struct cnnvp_window_shape *shape, const struct nfu_case *c)
 {
     struct cnnvp_window_cost cost;
-    const struct cnnvp_fx16_tile tile = tile_of(c);
+    const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
     cnnvp_window_cost(shape, &tile, &cost);
     return cost;
 }
@@ -51,7 +32,7 @@ static struct cnnvp_window_cost stepped_cost(const struct cnnvp_window_shape *sh
     struct cnnvp_window_cost cost;
     struct cnnvp_window_engine engine = {0};
     const struct cnnvp_fx16_data nothing = {0};
-    const struct cnnvp_fx16_tile tile = tile_of(c);
+    const struct cnnvp_fx16_tile tile = nfu_case_tile(c);
     assert_int_equal(cnnvp_window_cycle(shape, &tile, &nothing, &engine, &cost), CNNVP_OK);
     cnnvp_window_engine_free(&engine);
     return cost;
@@ -151,11 +132,11 @@ static void test_loops(void **state)
                     const uint32_t ky = 1u + (kx * 7u + sx * 3u + n) % 11u;
                     const uint32_t sy = 1u + (sx + kx + m) % 4u;
                     const struct cnnvp_window_shape shape = engine_of(engines[n][0], engines[n][1], 16);
-                    struct nfu_case c = window_case(OP_CONV, 9, 11, maps[m][0], maps[m][1], kx, ky, sx, sy);
+                    struct nfu_case c = nfu_case_window(OP_CONV, 9, 11, maps[m][0], maps[m][1], kx, ky, sx, sy);
                     check_shape(&shape, &c, kx <= 4u && m % 2u == 1u);
                     c.status = 0x20u;
                     check_shape(&shape, &c, kx <= 4u);
-                    c = window_case(OP_POOL, 10, 1, maps[m][0], maps[m][1], kx, ky, sx, sy);
+                    c = nfu_case_window(OP_POOL, 10, 1, maps[m][0], maps[m][1], kx, ky, sx, sy);
                     check_shape(&shape, &c, kx <= 6u);
                 }
 }
@@ -170,11 +151,11 @@ static void test_closed_forms(void **state)
             for (uint32_t channels = 1; channels <= 40u; channels += 13u) {
                 const struct cnnvp_window_shape shape = engine_of(para, 2u * para, 4u * para);
                 const uint64_t pieces = up(k, 3) * up(k, 3);
-                struct nfu_case c = window_case(OP_CONV, channels, 2u * channels + 1u, 20, 7, k, k, 2, 1);
+                struct nfu_case c = nfu_case_window(OP_CONV, channels, 2u * channels + 1u, 20, 7, k, k, 2, 1);
                 assert_int_equal(closed_cost(&shape, &c).compute_cycles,
                                  up(channels, para) * up(2u * channels + 1u, 2u * para) * pieces * 7u * 20u);
                 assert_int_equal(closed_cost(&shape, &c).macs, channels * (2u * channels + 1u) * k * k * 140u);
-                c = window_case(OP_POOL, channels, 1, 20, 7, k, k, 3, 2);
+                c = nfu_case_window(OP_POOL, channels, 1, 20, 7, k, k, 3, 2);
                 assert_int_equal(closed_cost(&shape, &c).compute_cycles, up(channels, para) * pieces * 7u * 20u);
                 assert_int_equal(closed_cost(&shape, &c).macs, 0);
                 c = (struct nfu_case){
@@ -189,15 +170,15 @@ static void test_closed_forms(void **state)
 static void test_lenet(void **state)
 {
     const struct cnnvp_window_shape shape = engine_of(8, 8, 16);
-    struct nfu_case c = window_case(OP_CONV, 1, 6, 28, 28, 5, 5, 1, 1);
+    struct nfu_case c = nfu_case_window(OP_CONV, 1, 6, 28, 28, 5, 5, 1, 1);
     (void)state;
     assert_int_equal(closed_cost(&shape, &c).compute_cycles, 3136); /* 4 pieces * 784 */
     assert_int_equal(closed_cost(&shape, &c).input_words, 4 * 28 * (9 + 27 * 3));
     assert_int_equal(closed_cost(&shape, &c).weight_words, 6 * 4 * 9);
-    c = window_case(OP_POOL, 6, 1, 14, 14, 2, 2, 2, 2);
+    c = nfu_case_window(OP_POOL, 6, 1, 14, 14, 2, 2, 2, 2);
     assert_int_equal(closed_cost(&shape, &c).compute_cycles, 196);
     assert_int_equal(closed_cost(&shape, &c).input_words, 6 * 14 * (9 + 13 * 6));
-    c = window_case(OP_CONV, 6, 16, 10, 10, 5, 5, 1, 1);
+    c = nfu_case_window(OP_CONV, 6, 16, 10, 10, 5, 5, 1, 1);
     assert_int_equal(closed_cost(&shape, &c).compute_cycles, 800);
     c = (struct nfu_case){.opcode = OP_MATMUL, .in_channels = 400, .out_channels = 120};
     assert_int_equal(closed_cost(&shape, &c).compute_cycles, 3200);
@@ -208,7 +189,7 @@ static void test_lenet(void **state)
 static void test_bias(void **state)
 {
     const struct cnnvp_window_shape shape = engine_of(8, 8, 16);
-    struct nfu_case c = window_case(OP_CONV, 8, 20, 10, 9, 3, 3, 1, 1);
+    struct nfu_case c = nfu_case_window(OP_CONV, 8, 20, 10, 9, 3, 3, 1, 1);
     (void)state;
     c.status = 8u;
     struct cnnvp_window_cost cost = closed_cost(&shape, &c);
@@ -230,13 +211,13 @@ static void test_bias(void **state)
 static void test_sums(void **state)
 {
     const struct cnnvp_window_shape shape = engine_of(8, 8, 16);
-    struct nfu_case c = window_case(OP_CONV, 8, 8, 10, 10, 3, 3, 1, 1);
+    struct nfu_case c = nfu_case_window(OP_CONV, 8, 8, 10, 10, 3, 3, 1, 1);
     (void)state;
     assert_int_equal(closed_cost(&shape, &c).passes, 1);
     assert_int_equal(closed_cost(&shape, &c).output_words, 800);
     c.status = 4u; /* partial */
     assert_int_equal(closed_cost(&shape, &c).output_words, 3200);
-    c = window_case(OP_CONV, 17, 8, 10, 10, 5, 5, 1, 1);
+    c = nfu_case_window(OP_CONV, 17, 8, 10, 10, 5, 5, 1, 1);
     assert_int_equal(closed_cost(&shape, &c).passes, 12);
     assert_int_equal(closed_cost(&shape, &c).output_words, 800 * (11 * 4 + 1));
 }
@@ -244,7 +225,7 @@ static void test_sums(void **state)
 static void test_dilation(void **state)
 {
     const struct cnnvp_window_shape shape = engine_of(8, 8, 16);
-    struct nfu_case c = window_case(OP_CONV, 1, 1, 8, 8, 3, 3, 1, 1);
+    struct nfu_case c = nfu_case_window(OP_CONV, 1, 1, 8, 8, 3, 3, 1, 1);
     (void)state;
     c.dx = 2;
     c.in_row_stride = 12;
@@ -264,7 +245,7 @@ static void test_rotation(void **state)
     const struct nfu_case c = {.opcode = OP_CONV, .in_channels = 1, .out_channels = 1, .out_h = 2, .out_w = 2, .kx = 3,
                                .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1, .in_row_stride = 4,
                                .in_channel_stride = 16};
-    const struct cnnvp_fx16_tile tile = tile_of(&c);
+    const struct cnnvp_fx16_tile tile = nfu_case_tile(&c);
     struct cnnvp_window_lane lane = {.channel = map};
     struct cnnvp_window_reads reads = {0};
     (void)state;

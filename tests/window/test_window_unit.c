@@ -4,8 +4,7 @@
  * links, and what a guest can write into a descriptor. What is refused for every FX16 array alike is tests/nfu's
  * subject.
  */
-#include "buffer/buffer.h"
-#include "fake_host.h"
+#include "array_rig.h"
 #include "nfu_case.h"
 #include "window/window.h"
 
@@ -16,18 +15,6 @@
 
 #include <cmocka.h>
 
-struct bench {
-    struct fake_sim sim;
-    struct cnnvp_host *window;
-    struct cnnvp_host *input;
-    struct cnnvp_host *weight;
-    struct cnnvp_host *output;
-};
-
-/* Registers of the descriptors, by position. */
-enum { IN_ADDR, WEIGHT_ADDR = 10, BIAS_ADDR, OUT_ADDR, ACC_ADDR, OUT_STRIDE };
-enum { M_WEIGHT_ADDR = 3, M_BIAS_ADDR, M_OUT_ADDR, M_ACC_ADDR };
-
 /* LeNet-5's second convolution, dense: 6 -> 16 maps of 10x10, 5x5, with bias. */
 enum { C3_COMPUTE = 2 * 4 * 100, C3_BIAS = 2 * 101, C3_LOADS = 2 * 4 * 9, C3_PIPELINE = 8,
        C3_BUSY = C3_COMPUTE + C3_BIAS + C3_LOADS + C3_PIPELINE,
@@ -35,64 +22,12 @@ enum { C3_COMPUTE = 2 * 4 * 100, C3_BIAS = 2 * 101, C3_LOADS = 2 * 4 * 9, C3_PIP
        C3_KEPT_WORDS = 1600 * 4 * 4, /* sums of four passes; the fifth is the bias's */
        C3_OUTPUT_WORDS = C3_KEPT_WORDS + 1600 };
 
-static void begin(struct bench *b, uint64_t mhz, int timing_only)
+static void begin(struct array_rig *rig, uint64_t mhz, int timing_only)
 {
-    fake_sim_init(&b->sim, mhz, 0, 0);
-    b->sim.timing_only = timing_only;
-    b->window = fake_add(&b->sim, &cnnvp_unit_window);
-    b->input = fake_add(&b->sim, &cnnvp_unit_buffer);
-    b->weight = fake_add(&b->sim, &cnnvp_unit_buffer);
-    b->output = fake_add(&b->sim, &cnnvp_unit_buffer);
-    fake_connect(b->window, "input", b->input, "port");
-    fake_connect(b->window, "weight", b->weight, "port");
-    fake_connect(b->window, "output", b->output, "port");
-    fake_set(b->window, "clock_mhz", mhz);
+    array_rig_begin(rig, &cnnvp_unit_window, mhz, timing_only);
     /* as in the preset */
-    fake_set(b->input, "width_words", 72);
-    fake_set(b->output, "width_words", 128);
-}
-
-static void start(struct bench *b)
-{
-    assert_int_equal(fake_start(b->input), CNNVP_OK);
-    assert_int_equal(fake_start(b->weight), CNNVP_OK);
-    assert_int_equal(fake_start(b->output), CNNVP_OK);
-    assert_int_equal(fake_start(b->window), CNNVP_OK);
-}
-
-static void end(struct bench *b)
-{
-    fake_sim_free(&b->sim);
-}
-
-static void *peek(struct cnnvp_host *buffer, uint32_t half, uint32_t address, uint64_t size)
-{
-    struct cnnvp_access access = {.op = CNNVP_BORROW_WRITE, .flags = CNNVP_DEBUG, .size = size,
-                                  .address = (uint64_t)address | (uint64_t)half << 31};
-    assert_int_equal(fake_access(buffer, "port", &access), CNNVP_OK);
-    return access.data;
-}
-
-static void poke(struct cnnvp_host *buffer, uint32_t half, uint32_t address, const int16_t *words, uint64_t count)
-{
-    memcpy(peek(buffer, half, address, count * 2u), words, count * 2u);
-}
-
-static int send(struct bench *b, struct cnnvp_command *command, cnnvp_time *delay)
-{
-    struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = command, .size = sizeof *command, .tag = command->tag};
-    const int status = fake_access(b->window, "command", &access);
-    fake_run(&b->sim, b->sim.now + access.delay);
-    if (delay != NULL)
-        *delay = access.delay;
-    return status;
-}
-
-static struct nfu_case lenet_c3(void)
-{
-    return (struct nfu_case){.opcode = OP_CONV, .status = 8u, .in_channels = 6, .out_channels = 16, .out_h = 10,
-                             .out_w = 10, .kx = 5, .ky = 5, .sx = 1, .sy = 1, .dx = 1, .dy = 1,
-                             .format = 12u | 6u << 8 | 1u << 16};
+    fake_set(rig->input, "width_words", 72);
+    fake_set(rig->output, "width_words", 128);
 }
 
 static struct cnnvp_command command_of(const struct nfu_case *c)
@@ -109,72 +44,72 @@ static struct cnnvp_command command_of(const struct nfu_case *c)
     return command;
 }
 
-static void load(struct bench *b, const struct nfu_case *c)
+static void load(struct array_rig *rig, const struct nfu_case *c)
 {
-    poke(b->input, 1, 64, c->input, c->input_words);
-    poke(b->weight, 1, 128, c->weights, c->weight_words);
-    poke(b->weight, 1, 2, c->bias, c->bias_words);
+    array_rig_poke(rig->input, 1, 64, c->input, c->input_words);
+    array_rig_poke(rig->weight, 1, 128, c->weights, c->weight_words);
+    array_rig_poke(rig->weight, 1, 2, c->bias, c->bias_words);
 }
 
-static void check_results(struct bench *b, const struct nfu_case *c)
+static void check_results(struct array_rig *rig, const struct nfu_case *c)
 {
     uint64_t clipped = 0;
-    const int16_t *words = peek(b->output, 1, 256, c->results * 2u);
+    const int16_t *words = array_rig_peek(rig->output, 1, 256, c->results * 2u);
     for (uint64_t i = 0; i < c->results; ++i)
         assert_int_equal(words[i], cnnvp_round_fx16(c->sums[i], 12, CNNVP_ROUNDING_NEAREST, 0, &clipped));
-    assert_int_equal(fake_count(b->window, "saturations"), clipped);
+    assert_int_equal(fake_count(rig->array, "saturations"), clipped);
     assert_true(clipped > 0);
 }
 
 /* The whole path of one command, in both depths and at a clock whose edges are not whole picoseconds apart. */
 static void check_c3(uint64_t detail, uint64_t mhz, int timing_only)
 {
-    struct bench b;
+    struct array_rig rig;
     struct nfu_random random = {11u};
-    struct nfu_case c = lenet_c3();
+    struct nfu_case c = nfu_case_lenet_c3();
     cnnvp_time delay = 0;
-    begin(&b, mhz, timing_only);
-    fake_set(b.window, "detail", detail);
-    start(&b);
+    begin(&rig, mhz, timing_only);
+    fake_set(rig.array, "detail", detail);
+    array_rig_start(&rig);
     nfu_case_data(&c, &random);
     nfu_case_expect(&c, 48);
     struct cnnvp_command command = command_of(&c);
     if (!timing_only)
-        load(&b, &c);
-    fake_run(&b.sim, cnnvp_edge_time(mhz, 1001));
-    assert_int_equal(send(&b, &command, &delay), CNNVP_OK);
+        load(&rig, &c);
+    fake_run(&rig.sim, cnnvp_edge_time(mhz, 1001));
+    assert_int_equal(array_rig_send(&rig, &command, &delay), CNNVP_OK);
     if (!timing_only)
-        check_results(&b, &c);
-    assert_int_equal(fake_count(b.window, "commands"), 1);
-    assert_int_equal(fake_count(b.window, "compute_cycles"), C3_COMPUTE);
-    assert_int_equal(fake_count(b.window, "bias_cycles"), C3_BIAS);
-    assert_int_equal(fake_count(b.window, "fill_cycles"), C3_LOADS + C3_PIPELINE);
-    assert_int_equal(fake_count(b.window, "input_port_cycles"), 0);
-    assert_int_equal(fake_count(b.window, "weight_port_cycles"), 0);
-    assert_int_equal(fake_count(b.window, "output_port_cycles"), 0);
-    assert_int_equal(fake_count(b.window, "busy_cycles"), C3_BUSY);
-    assert_int_equal(fake_count(b.window, "input_words"), C3_INPUT_WORDS);
-    assert_int_equal(fake_count(b.window, "reused_words"), 2 * 6 * 4 * 900 - C3_INPUT_WORDS);
-    assert_int_equal(fake_count(b.window, "weight_words"), C3_WEIGHT_WORDS);
-    assert_int_equal(fake_count(b.window, "kernel_loads"), 8);
-    assert_int_equal(fake_count(b.window, "output_words"), C3_OUTPUT_WORDS);
-    assert_int_equal(fake_count(b.window, "macs"), 240000);
-    assert_int_equal(fake_count(b.input, "read_rotating_words"), C3_INPUT_WORDS);
-    assert_int_equal(fake_count(b.weight, "read_sequential_words"), C3_WEIGHT_WORDS);
-    assert_int_equal(fake_count(b.output, "write_words"), 1600);
-    assert_int_equal(fake_count(b.output, "partial_write_words"), C3_KEPT_WORDS);
-    assert_int_equal(fake_count(b.output, "partial_read_words"), C3_KEPT_WORDS);
-    assert_int_equal(fake_count(b.output, "calculation_port_words"), C3_OUTPUT_WORDS + C3_KEPT_WORDS);
+        check_results(&rig, &c);
+    assert_int_equal(fake_count(rig.array, "commands"), 1);
+    assert_int_equal(fake_count(rig.array, "compute_cycles"), C3_COMPUTE);
+    assert_int_equal(fake_count(rig.array, "bias_cycles"), C3_BIAS);
+    assert_int_equal(fake_count(rig.array, "fill_cycles"), C3_LOADS + C3_PIPELINE);
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"), 0);
+    assert_int_equal(fake_count(rig.array, "weight_port_cycles"), 0);
+    assert_int_equal(fake_count(rig.array, "output_port_cycles"), 0);
+    assert_int_equal(fake_count(rig.array, "busy_cycles"), C3_BUSY);
+    assert_int_equal(fake_count(rig.array, "input_words"), C3_INPUT_WORDS);
+    assert_int_equal(fake_count(rig.array, "reused_words"), 2 * 6 * 4 * 900 - C3_INPUT_WORDS);
+    assert_int_equal(fake_count(rig.array, "weight_words"), C3_WEIGHT_WORDS);
+    assert_int_equal(fake_count(rig.array, "kernel_loads"), 8);
+    assert_int_equal(fake_count(rig.array, "output_words"), C3_OUTPUT_WORDS);
+    assert_int_equal(fake_count(rig.array, "macs"), 240000);
+    assert_int_equal(fake_count(rig.input, "read_rotating_words"), C3_INPUT_WORDS);
+    assert_int_equal(fake_count(rig.weight, "read_sequential_words"), C3_WEIGHT_WORDS);
+    assert_int_equal(fake_count(rig.output, "write_words"), 1600);
+    assert_int_equal(fake_count(rig.output, "partial_write_words"), C3_KEPT_WORDS);
+    assert_int_equal(fake_count(rig.output, "partial_read_words"), C3_KEPT_WORDS);
+    assert_int_equal(fake_count(rig.output, "calculation_port_words"), C3_OUTPUT_WORDS + C3_KEPT_WORDS);
     assert_int_equal(delay, cnnvp_edge_time(mhz, 1001 + C3_BUSY) - cnnvp_edge_time(mhz, 1001));
-    assert_int_equal(b.window->span_count, 1);
-    assert_string_equal(b.window->spans[0].name, "conv");
-    assert_int_equal(b.window->spans[0].tag, 3);
-    assert_int_equal(b.window->spans[0].flow, 41);
-    assert_int_equal(b.window->spans[0].begin, cnnvp_edge_time(mhz, 1001));
-    assert_int_equal(b.window->spans[0].end, cnnvp_edge_time(mhz, 1001 + C3_BUSY));
-    assert_int_equal(b.window->warnings, 0);
+    assert_int_equal(rig.array->span_count, 1);
+    assert_string_equal(rig.array->spans[0].name, "conv");
+    assert_int_equal(rig.array->spans[0].tag, 3);
+    assert_int_equal(rig.array->spans[0].flow, 41);
+    assert_int_equal(rig.array->spans[0].begin, cnnvp_edge_time(mhz, 1001));
+    assert_int_equal(rig.array->spans[0].end, cnnvp_edge_time(mhz, 1001 + C3_BUSY));
+    assert_int_equal(rig.array->warnings, 0);
     nfu_case_free(&c);
-    end(&b);
+    array_rig_end(&rig);
 }
 
 static void test_command(void **state)
@@ -191,53 +126,53 @@ static void test_command(void **state)
 /* Narrow buffers lengthen a command by what their ports say. */
 static void test_port_stalls(void **state)
 {
-    struct bench b;
+    struct array_rig rig;
     struct nfu_random random = {12u};
-    struct nfu_case c = lenet_c3();
+    struct nfu_case c = nfu_case_lenet_c3();
     (void)state;
-    begin(&b, 700, 0);
-    fake_set(b.input, "width_words", 4);
-    fake_set(b.weight, "width_words", 8);
-    fake_set(b.output, "width_words", 16);
-    start(&b);
+    begin(&rig, 700, 0);
+    fake_set(rig.input, "width_words", 4);
+    fake_set(rig.weight, "width_words", 8);
+    fake_set(rig.output, "width_words", 16);
+    array_rig_start(&rig);
     nfu_case_data(&c, &random);
-    load(&b, &c);
+    load(&rig, &c);
     struct cnnvp_command command = command_of(&c);
-    assert_int_equal(send(&b, &command, NULL), CNNVP_OK);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
     const uint64_t input = C3_INPUT_WORDS / 4 - C3_COMPUTE;
     const uint64_t weight = C3_WEIGHT_WORDS / 8 - (C3_LOADS + 2); /* two cycles for biases */
     const uint64_t output = (C3_OUTPUT_WORDS + C3_KEPT_WORDS) / 16 - (C3_COMPUTE + C3_BIAS);
-    assert_int_equal(fake_count(b.window, "input_port_cycles"), input);
-    assert_int_equal(fake_count(b.window, "weight_port_cycles"), weight);
-    assert_int_equal(fake_count(b.window, "output_port_cycles"), output);
-    assert_int_equal(fake_count(b.window, "busy_cycles"), C3_BUSY + input + weight + output);
+    assert_int_equal(fake_count(rig.array, "input_port_cycles"), input);
+    assert_int_equal(fake_count(rig.array, "weight_port_cycles"), weight);
+    assert_int_equal(fake_count(rig.array, "output_port_cycles"), output);
+    assert_int_equal(fake_count(rig.array, "busy_cycles"), C3_BUSY + input + weight + output);
     nfu_case_free(&c);
-    end(&b);
+    array_rig_end(&rig);
 }
 
 /* Two commands over halves of the inputs, the second with bias and write-out, equal one over all. */
 static void test_partial(void **state)
 {
-    struct bench b;
+    struct array_rig rig;
     struct nfu_random random = {13u};
     struct nfu_case c = {.opcode = OP_MATMUL, .in_channels = 100, .out_channels = 90, .format = 14u | 3u << 8};
     uint64_t clipped = 0;
     (void)state;
-    begin(&b, 1000, 0);
-    start(&b);
+    begin(&rig, 1000, 0);
+    array_rig_start(&rig);
     nfu_case_data(&c, &random);
     c.status = 8u;
     nfu_case_expect(&c, 48);
-    poke(b.input, 0, 0, c.input, c.input_words);
-    poke(b.weight, 0, 0, c.weights, c.weight_words);
-    poke(b.weight, 0, 20000, c.bias, c.bias_words);
+    array_rig_poke(rig.input, 0, 0, c.input, c.input_words);
+    array_rig_poke(rig.weight, 0, 0, c.weights, c.weight_words);
+    array_rig_poke(rig.weight, 0, 20000, c.bias, c.bias_words);
     c.status = 4u; /* initialise, partial */
     c.in_channels = 60;
     struct cnnvp_command command = nfu_case_command(&c);
     command.descriptor[M_ACC_ADDR] = 4096;
-    assert_int_equal(send(&b, &command, NULL), CNNVP_OK);
-    assert_int_equal(fake_count(b.window, "compute_cycles"), 60 * 6);
-    assert_int_equal(fake_count(b.window, "output_words"), 90 * 4 * 60);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    assert_int_equal(fake_count(rig.array, "compute_cycles"), 60 * 6);
+    assert_int_equal(fake_count(rig.array, "output_words"), 90 * 4 * 60);
     c.status = 1u | 8u; /* accumulate, bias */
     c.in_channels = 40;
     command = nfu_case_command(&c);
@@ -246,74 +181,74 @@ static void test_partial(void **state)
     command.descriptor[M_BIAS_ADDR] = 20000;
     command.descriptor[M_OUT_ADDR] = 512;
     command.descriptor[M_ACC_ADDR] = 4096;
-    assert_int_equal(send(&b, &command, NULL), CNNVP_OK);
-    assert_int_equal(fake_count(b.window, "compute_cycles"), 100 * 6);
-    assert_int_equal(fake_count(b.window, "bias_cycles"), 6);
-    assert_int_equal(fake_count(b.window, "input_words"), 100);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
+    assert_int_equal(fake_count(rig.array, "compute_cycles"), 100 * 6);
+    assert_int_equal(fake_count(rig.array, "bias_cycles"), 6);
+    assert_int_equal(fake_count(rig.array, "input_words"), 100);
     for (uint32_t i = 0; i < 90u; ++i) {
-        const int16_t *word = peek(b.output, 0, 512u + i * 2u, 2);
+        const int16_t *word = array_rig_peek(rig.output, 0, 512u + i * 2u, 2);
         assert_int_equal(*word, cnnvp_round_fx16(c.sums[i], 14, CNNVP_ROUNDING_TRUNCATE, 0, &clipped));
     }
     nfu_case_free(&c);
-    end(&b);
+    array_rig_end(&rig);
 }
 
-static void check_refused(struct bench *b, struct cnnvp_command *command, int expected, const char *why,
+static void check_refused(struct array_rig *rig, struct cnnvp_command *command, int expected, const char *why,
                           uint64_t *rejected)
 {
     cnnvp_time delay = 1;
-    assert_int_equal(send(b, command, &delay), expected);
+    assert_int_equal(array_rig_send(rig, command, &delay), expected);
     assert_int_equal(delay, 0);
-    if (strstr(b->window->message, why) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", b->window->message, why);
-    assert_int_equal(fake_count(b->window, "rejected"), ++*rejected);
-    assert_int_equal(fake_count(b->window, "commands"), 0);
-    assert_int_equal(fake_count(b->output, "write_words"), 0);
+    if (strstr(rig->array->message, why) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", rig->array->message, why);
+    assert_int_equal(fake_count(rig->array, "rejected"), ++*rejected);
+    assert_int_equal(fake_count(rig->array, "commands"), 0);
+    assert_int_equal(fake_count(rig->output, "write_words"), 0);
 }
 
 /* What this engine asks for beyond the decoding that all arrays share. */
 static void test_refused(void **state)
 {
-    struct bench b;
+    struct array_rig rig;
     struct nfu_random random = {14u};
-    struct nfu_case c = lenet_c3();
-    struct nfu_case step = lenet_c3();
+    struct nfu_case c = nfu_case_lenet_c3();
+    struct nfu_case step = nfu_case_lenet_c3();
     uint64_t rejected = 0;
     (void)state;
-    begin(&b, 1000, 0);
-    start(&b);
+    begin(&rig, 1000, 0);
+    array_rig_start(&rig);
     nfu_case_data(&c, &random);
-    load(&b, &c);
+    load(&rig, &c);
     step.opcode = OP_STEP;
     step.status = 0;
     nfu_case_data(&step, &random);
     struct cnnvp_command command = command_of(&step);
-    check_refused(&b, &command, CNNVP_E_INVAL, "step is the NFU's", &rejected);
+    check_refused(&rig, &command, CNNVP_E_INVAL, "step is the NFU's", &rejected);
     /* Several passes keep their sums: their place is checked though nothing else of the command would use it. */
     command = command_of(&c);
     command.descriptor[ACC_ADDR] = 8196;
-    check_refused(&b, &command, CNNVP_E_INVAL, "multiple of 8 below 2^31", &rejected);
+    check_refused(&rig, &command, CNNVP_E_INVAL, "multiple of 8 below 2^31", &rejected);
     command.descriptor[ACC_ADDR] = 0x80000000u;
-    check_refused(&b, &command, CNNVP_E_INVAL, "multiple of 8 below 2^31", &rejected);
+    check_refused(&rig, &command, CNNVP_E_INVAL, "multiple of 8 below 2^31", &rejected);
     command.descriptor[ACC_ADDR] = 32768 - 1600 * 8 + 8;
-    check_refused(&b, &command, CNNVP_E_ADDR, "leaves a buffer half", &rejected);
+    check_refused(&rig, &command, CNNVP_E_ADDR, "leaves a buffer half", &rejected);
     command = command_of(&c);
     command.opcode = 0x84;
-    check_refused(&b, &command, CNNVP_E_INVAL, "conv, pool, matmul", &rejected);
+    check_refused(&rig, &command, CNNVP_E_INVAL, "conv, pool, matmul", &rejected);
     command.opcode = 0;
-    check_refused(&b, &command, CNNVP_E_INVAL, "conv, pool, matmul", &rejected);
+    check_refused(&rig, &command, CNNVP_E_INVAL, "conv, pool, matmul", &rejected);
     command = command_of(&c);
     command.count = 3;
-    check_refused(&b, &command, CNNVP_E_INVAL, "descriptor", &rejected);
+    check_refused(&rig, &command, CNNVP_E_INVAL, "descriptor", &rejected);
     /* one pass: nothing is kept, and acc_addr does not matter */
     command = command_of(&c);
     command.status = 0;
     command.descriptor[7] = 3u | 3u << 16;
     command.descriptor[ACC_ADDR] = 0x80000001u;
-    assert_int_equal(send(&b, &command, NULL), CNNVP_OK);
+    assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
     nfu_case_free(&c);
     nfu_case_free(&step);
-    end(&b);
+    array_rig_end(&rig);
 }
 
 /* Any bits at all in a command: refused or carried out, never a crash or an overflow (run under sanitizers), and both
@@ -324,14 +259,14 @@ static void test_garbage(void **state)
     (void)state;
     for (uint64_t detail = 0; detail < 2u; ++detail) {
         struct nfu_random random = {15u};
-        struct bench b;
-        begin(&b, 1000, 0);
-        fake_set(b.window, "detail", detail);
-        fake_set(b.window, "acc_bits", 64);
-        fake_set(b.input, "size", 2048);
-        fake_set(b.weight, "size", 2048);
-        fake_set(b.output, "size", 4096);
-        start(&b);
+        struct array_rig rig;
+        begin(&rig, 1000, 0);
+        fake_set(rig.array, "detail", detail);
+        fake_set(rig.array, "acc_bits", 64);
+        fake_set(rig.input, "size", 2048);
+        fake_set(rig.weight, "size", 2048);
+        fake_set(rig.output, "size", 4096);
+        array_rig_start(&rig);
         for (uint32_t i = 0; i < 20000u; ++i) {
             struct nfu_case c;
             nfu_case_random(&c, &random);
@@ -342,14 +277,14 @@ static void test_garbage(void **state)
                 const uint32_t bits = (uint32_t)(nfu_random(&random) >> 32);
                 command.descriptor[at] = bits >> nfu_range(&random, 0, 31);
             }
-            b.window->span_count = 0;
-            (void)send(&b, &command, NULL);
+            rig.array->span_count = 0;
+            (void)array_rig_send(&rig, &command, NULL);
         }
-        totals[detail][0] = fake_count(b.window, "commands");
-        totals[detail][1] = fake_count(b.window, "busy_cycles");
-        totals[detail][2] = fake_count(b.window, "input_words");
-        totals[detail][3] = fake_count(b.window, "saturations");
-        end(&b);
+        totals[detail][0] = fake_count(rig.array, "commands");
+        totals[detail][1] = fake_count(rig.array, "busy_cycles");
+        totals[detail][2] = fake_count(rig.array, "input_words");
+        totals[detail][3] = fake_count(rig.array, "saturations");
+        array_rig_end(&rig);
     }
     assert_memory_equal(totals[0], totals[1], sizeof totals[0]);
     assert_in_range(totals[0][0], 1000, 19000);
