@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model's headers in a C compiler that allows no extension, twice. */
-#include "cnnvp_model.h"
+/* All public headers in a C compiler that allows no extension, one of them twice. */
+#include "cnnvp.h"
 #include "cnnvp_command.h"
+#include "cnnvp_data.h"
+#include "cnnvp_explore.h"
+#include "cnnvp_model.h"
 #include "cnnvp_tile.h"
+#include "cnnvp_train.h"
 #include "cnnvp_model.h"
 
 cnnvp_time cnnvp_abi_header_edge(void);
