@@ -3,7 +3,7 @@
  * What the parts of the exploration share. A sweep passes these stages, each with its own files:
  *   specification -> axes            spec.c, axis.c     names, values and their places in the file; expression.c, objective.c
  *   axes -> points                   space.c, nsga2.c   which combinations are looked at, in which order
- *   point -> key, statistics         point.c            what one worker does
+ *   point -> key, statistics         point.c, worker.c  what a worker does
  *   points -> result files           pool.c, slurm.c    workers here, or tasks of a cluster
  *   result files -> database         sweep.c, results.c the one writer
  *   database -> table, CSV, page     front.c, report_sweep.c
@@ -180,10 +180,14 @@ struct cnnvp_point {
     struct cnnvp_error refused;
 };
 
-/* Resolves a point's configuration and makes its key. A configuration that cannot be is no error of this function. */
+/* Resolves a point's configuration; its key stays empty. A configuration that cannot be is no error of this function. */
+CNNVP_MUST_USE cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t number,
+                                                  struct cnnvp_point *point, struct cnnvp_error *error);
+/* The same, and makes its key. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_prepare(const struct cnnvp_sweep *sweep, uint64_t number,
                                                 struct cnnvp_point *point, struct cnnvp_error *error);
 void cnnvp_point_clear(struct cnnvp_point *point);
+struct cnnvp_sweep_point cnnvp_point_name(const struct cnnvp_point *point);
 /* Runs a point in this process; `simulate` 0: makes the statistics of a platform that has not run. Compact JSON. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point,
                                             int simulate, char **stats, struct cnnvp_error *error);
@@ -191,9 +195,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, con
 CNNVP_MUST_USE cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point,
                                               const char *program, const char *stats_file, char **stats,
                                               struct cnnvp_error *error);
-/* What a worker does: runs the point and leaves FOLDER/KEY.result. Fails only where that file cannot be written. */
+/* What a worker does: runs the point and leaves FOLDER/KEY.result. Fails only where that file cannot be written; *failed 1:
+ * it says that the point failed. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point,
-                                             const char *program, const char *folder, struct cnnvp_error *error);
+                                             const char *program, const char *folder, int *failed,
+                                             struct cnnvp_error *error);
 
 /* ---- database and result files (results.c) ---- */
 
@@ -265,13 +271,13 @@ double cnnvp_driver_now(void);
 int cnnvp_sweep_interrupted(void);
 void cnnvp_driver_show(struct cnnvp_driver *driver, int always);
 /* Adds a point to the sweep and finds it in the database: *known 1 if it need not run. */
-CNNVP_MUST_USE cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_point *point, int *known,
-                                              struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_sweep_point *point,
+                                              int *known, struct cnnvp_error *error);
 /* Takes one result file into the database; *taken 0 if it is not there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_driver_take(struct cnnvp_driver *driver, const char *key, int *taken,
                                               struct cnnvp_error *error);
 /* Records a point that cannot be run, or whose workers died. */
-CNNVP_MUST_USE cnnvp_result cnnvp_driver_fail(struct cnnvp_driver *driver, const struct cnnvp_point *point,
+CNNVP_MUST_USE cnnvp_result cnnvp_driver_fail(struct cnnvp_driver *driver, const struct cnnvp_sweep_point *point,
                                               const char *reason, struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_driver_commit(struct cnnvp_driver *driver, int now, struct cnnvp_error *error);
 /* Brings a batch of points into the database. */

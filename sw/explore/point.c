@@ -136,8 +136,8 @@ static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, 
     return result == CNNVP_DONE ? cnnvp_config_resolve(config, error) : result;
 }
 
-cnnvp_result cnnvp_point_prepare(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_point *point,
-                                 struct cnnvp_error *error)
+cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_point *point,
+                                   struct cnnvp_error *error)
 {
     *point = (struct cnnvp_point){.number = number, .config = cnnvp_config_copy(sweep->base)};
     if (!point->config)
@@ -146,7 +146,16 @@ cnnvp_result cnnvp_point_prepare(const struct cnnvp_sweep *sweep, uint64_t numbe
         cnnvp_config_free(point->config);
         point->config = NULL;
     }
-    cnnvp_result result = make_key(sweep, point, error);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_point_prepare(const struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_point *point,
+                                 struct cnnvp_error *error)
+{
+    cnnvp_result result = cnnvp_point_configure(sweep, number, point, error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = make_key(sweep, point, error);
     if (result != CNNVP_DONE)
         cnnvp_point_clear(point);
     return result;
@@ -156,6 +165,13 @@ void cnnvp_point_clear(struct cnnvp_point *point)
 {
     cnnvp_config_free(point->config);
     point->config = NULL;
+}
+
+struct cnnvp_sweep_point cnnvp_point_name(const struct cnnvp_point *point)
+{
+    struct cnnvp_sweep_point name = {.number = point->number};
+    memcpy(name.key, point->key, sizeof name.key);
+    return name;
 }
 
 /* ---- running in this process ---- */
@@ -367,7 +383,7 @@ cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnn
 }
 
 cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, const char *program,
-                              const char *folder, struct cnnvp_error *error)
+                              const char *folder, int *failed, struct cnnvp_error *error)
 {
     struct cnnvp_row row = {.params = NULL};
     struct cnnvp_error reason = {""};
@@ -389,7 +405,7 @@ cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnv
         free(stats_file);
         free(file);
     }
-    row.failed = result != CNNVP_DONE;
+    row.failed = *failed = result != CNNVP_DONE;
     row.error = row.failed ? cnnvp_text_join(*reason.text ? reason.text : "failed without a message", "", "") : NULL;
     row.seconds = cnnvp_driver_now() - started;
     result = row.params && (row.error || row.stats) ? cnnvp_result_write(folder, &row, error)

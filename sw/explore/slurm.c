@@ -252,13 +252,12 @@ static cnnvp_result gather(struct batch *batch, const uint64_t *numbers, size_t 
         result = cnnvp_point_prepare(batch->driver->sweep, numbers[i], &point, error);
         if (result != CNNVP_DONE)
             break;
-        result = cnnvp_driver_meet(batch->driver, &point, &known, error);
-        if (result == CNNVP_DONE && !known && !point.config) {
-            result = cnnvp_driver_fail(batch->driver, &point, point.refused.text, error);
-        } else if (result == CNNVP_DONE && !known) {
-            batch->pending[batch->count].number = point.number;
-            memcpy(batch->pending[batch->count++].key, point.key, sizeof point.key);
-        }
+        const struct cnnvp_sweep_point name = cnnvp_point_name(&point);
+        result = cnnvp_driver_meet(batch->driver, &name, &known, error);
+        if (result == CNNVP_DONE && !known && !point.config)
+            result = cnnvp_driver_fail(batch->driver, &name, point.refused.text, error);
+        else if (result == CNNVP_DONE && !known)
+            batch->pending[batch->count++] = name;
         cnnvp_point_clear(&point);
     }
     qsort(batch->pending, batch->count, sizeof *batch->pending, compare_keys);
@@ -274,11 +273,9 @@ static cnnvp_result gather(struct batch *batch, const uint64_t *numbers, size_t 
 static cnnvp_result give_up(struct batch *batch, struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < batch->count && result == CNNVP_DONE; i++) {
-        struct cnnvp_point point = {.number = batch->pending[i].number};
-        memcpy(point.key, batch->pending[i].key, sizeof point.key);
-        result = cnnvp_driver_fail(batch->driver, &point, "its tasks ended three times without a result", error);
-    }
+    for (size_t i = 0; i < batch->count && result == CNNVP_DONE; i++)
+        result = cnnvp_driver_fail(batch->driver, &batch->pending[i], "its tasks ended three times without a result",
+                                   error);
     return result;
 }
 

@@ -4,35 +4,46 @@
  * once that file is gone: its driver has ended, or a later one has taken over and shares the points out anew.
  */
 #define _XOPEN_SOURCE 700
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "explore.h"
+#include "worker.h"
 
-/* A process for the point, so that one that crashes is one failed point. */
-static cnnvp_result run_point(struct cnnvp_sweep *sweep, struct cnnvp_point *point, const char *program,
-                              const char *folder, struct cnnvp_error *error)
+/* Leaves a result file that says why the point failed. */
+static cnnvp_result record_end(const struct cnnvp_sweep *sweep, struct cnnvp_point *point, const char *folder,
+                               const struct cnnvp_worker_end *end, struct cnnvp_error *error)
 {
-    int status = 0;
-    pid_t child = fork();
-    if (child == 0)
-        _exit(cnnvp_point_work(sweep, point, program, folder, error) == CNNVP_DONE ? 0 : 1);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    if (child < 0 || (WIFEXITED(status) && WEXITSTATUS(status) != 0)) {
-        (void)cnnvp_config_error(error, folder, "a point's result cannot be written");
-        return CNNVP_FAILED;
-    }
-    if (!WIFSIGNALED(status) || WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM)
-        return CNNVP_DONE; /* the driver sees what is missing */
+    int failed;
     cnnvp_config_free(point->config);
     point->config = NULL;
-    (void)cnnvp_config_error(&point->refused, NULL, "the worker was ended by signal %d", WTERMSIG(status));
-    return cnnvp_point_work(sweep, point, program, folder, error);
+    cnnvp_worker_describe(end, point->refused.text, sizeof point->refused.text);
+    return cnnvp_point_work(sweep, point, "", folder, &failed, error);
+}
+
+/* A point whose worker somebody has killed is left out: the driver sees what is missing. */
+static cnnvp_result run_point(const struct cnnvp_sweep *sweep, struct cnnvp_worker *worker, struct cnnvp_point *point,
+                              const char *program, const char *folder, struct cnnvp_error *error)
+{
+    const struct cnnvp_sweep_point name = cnnvp_point_name(point);
+    for (;;) {
+        struct cnnvp_worker_end end;
+        cnnvp_result result = cnnvp_worker_give(worker, sweep, program, folder, &name, error);
+        if (result != CNNVP_DONE)
+            return result;
+        switch (cnnvp_worker_hear(worker, &end, error)) {
+        case CNNVP_WORKER_DONE:
+            return CNNVP_DONE;
+        case CNNVP_WORKER_CANNOT_WRITE:
+            return CNNVP_FAILED;
+        case CNNVP_WORKER_ENDED:
+            break;
+        }
+        if (cnnvp_worker_was_killed(&end))
+            return CNNVP_DONE;
+        if (end.first)
+            return record_end(sweep, point, folder, &end, error);
+    }
 }
 
 static cnnvp_result run_points(struct cnnvp_sweep *sweep, const json_t *task, const char *task_file,
@@ -40,6 +51,7 @@ static cnnvp_result run_points(struct cnnvp_sweep *sweep, const json_t *task, co
 {
     const char *folder = json_string_value(json_object_get(task, "folder"));
     const char *program = json_string_value(json_object_get(task, "program"));
+    struct cnnvp_worker worker = {.process = 0};
     cnnvp_result result = CNNVP_DONE;
     size_t index;
     json_t *entry;
@@ -55,11 +67,12 @@ static cnnvp_result run_points(struct cnnvp_sweep *sweep, const json_t *task, co
             result = cnnvp_config_error(error, sweep->file, "is not what it was when the sweep began, or this node has "
                                                             "another cnnvp");
         else
-            result = run_point(sweep, &point, program, folder, error);
+            result = run_point(sweep, &worker, &point, program, folder, error);
         cnnvp_point_clear(&point);
         if (result != CNNVP_DONE)
             break;
     }
+    cnnvp_worker_stop(&worker);
     return result;
 }
 

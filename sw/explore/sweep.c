@@ -101,7 +101,7 @@ void cnnvp_driver_show(struct cnnvp_driver *driver, int always)
 
 /* Adds what is missing of this sweep's params to a row that another sweep made. */
 static cnnvp_result merge_params(struct cnnvp_driver *driver, const struct cnnvp_row *row,
-                                 const struct cnnvp_point *point, struct cnnvp_error *error)
+                                 const struct cnnvp_sweep_point *point, struct cnnvp_error *error)
 {
     json_t *mine = cnnvp_point_params(driver->sweep, point->number);
     json_t *theirs = row->params ? json_loads(row->params, 0, NULL) : NULL;
@@ -121,7 +121,7 @@ static cnnvp_result merge_params(struct cnnvp_driver *driver, const struct cnnvp
     return result;
 }
 
-static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_point *point, struct cnnvp_error *error)
+static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_sweep_point *point, struct cnnvp_error *error)
 {
     if (sweep->point_count == sweep->point_room) {
         size_t room = sweep->point_room ? 2 * sweep->point_room : 256;
@@ -131,13 +131,11 @@ static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_poin
         sweep->points = larger;
         sweep->point_room = room;
     }
-    struct cnnvp_sweep_point *added = &sweep->points[sweep->point_count++];
-    added->number = point->number;
-    memcpy(added->key, point->key, sizeof added->key);
+    sweep->points[sweep->point_count++] = *point;
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_point *point, int *known,
+cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_sweep_point *point, int *known,
                                struct cnnvp_error *error)
 {
     struct cnnvp_row row;
@@ -204,7 +202,7 @@ cnnvp_result cnnvp_driver_take(struct cnnvp_driver *driver, const char *key, int
     return result;
 }
 
-cnnvp_result cnnvp_driver_fail(struct cnnvp_driver *driver, const struct cnnvp_point *point, const char *reason,
+cnnvp_result cnnvp_driver_fail(struct cnnvp_driver *driver, const struct cnnvp_sweep_point *point, const char *reason,
                                struct cnnvp_error *error)
 {
     struct cnnvp_row row = {.failed = 1, .error = cnnvp_text_join(reason, "", "")};

@@ -35,11 +35,16 @@ says "energy.total_pj"
 [ "$(wc -l <a.csv)" = 13 ] || fail "lines of a.csv"
 absent r.sqlite.work
 
-# A point is what `cnnvp run` says of it.
-expect 0 run "$network" --timing-only -q -s pe_array.rows=16 -s pe_array.cols=8 -s dram.preset=ddr3-1600 --stats one.json
-own=$(query "select json_remove(stats, '\$.wall_seconds') from points where params = '{\"pe_array.rows\":16,\"pe_array.cols\":8,\"dram.preset\":\"ddr3-1600\"}'")
-theirs=$(sqlite3 :memory: "select json_remove(readfile('one.json'), '\$.wall_seconds')")
-[ -n "$own" ] && [ "$own" = "$theirs" ] || fail "statistics differ from those of run"
+# A point is what `cnnvp run` says of it, whatever its worker has run before.
+for shape in 4x4 8x4 8x8 16x4 16x8 16x16; do
+    for part in ddr3-1600 ddr4-2400; do
+        rows=${shape%x*} cols=${shape#*x}
+        expect 0 run "$network" --timing-only -q -s pe_array.rows=$rows -s pe_array.cols=$cols -s dram.preset=$part --stats one.json
+        own=$(query "select json_remove(stats, '\$.wall_seconds') from points where params = '{\"pe_array.rows\":$rows,\"pe_array.cols\":$cols,\"dram.preset\":\"$part\"}'")
+        theirs=$(sqlite3 :memory: "select json_remove(readfile('one.json'), '\$.wall_seconds')")
+        [ -n "$own" ] && [ "$own" = "$theirs" ] || fail "statistics of $shape with $part differ from those of run"
+    done
+done
 
 # Again: nothing runs, nothing changes. With one worker: the same.
 before=$(query "select group_concat(key || seconds) from points order by key")
@@ -72,6 +77,25 @@ expect 0 sweep fails.yaml -o fails.sqlite --retry-failed
 says "2 were in fails.sqlite already"
 sed -i 's/10us, 1s/10us/' fails.yaml
 refused 1 "all 2 points failed" sweep fails.yaml -o fails2.sqlite
+
+# A point that crashes is one failed point. Somebody else's unit has a process for each point: its globals may be dirty.
+cat >breaker.yaml <<END
+platform: with-breaker
+base: nfu
+units: {breaker: {model: "$BREAKER:breaker", at: 0x10040000}}
+END
+cat >crash.yaml <<END
+network: $network
+platform: breaker.yaml
+options: {timing_only: true}
+parameters: {breaker.end: [0, 1, 2, 3], pe_array.rows: [4, 8]}
+END
+expect 0 sweep crash.yaml -o crash.sqlite -j 1
+says "8 points: 4 ok, 4 failed"
+[ "$(sqlite3 crash.sqlite "select error, count(*) from points where status = 'failed' group by error order by error")" = \
+    "the worker ended with status 7, 1 time(s)|2
+the worker was ended by signal 6, 1 time(s)|2" ] || fail "points that crash: $(sqlite3 crash.sqlite 'select error from points')"
+absent crash.sqlite.work
 
 # Searches by chance: the seed decides.
 sed -e 's/pe_array.rows: .*/pe_array.rows: {from: 1, to: 64, step: 1}/' -e '/^search/d' grid.yaml >random.yaml

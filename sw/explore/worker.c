@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker: a process, forked from one that has read the specification, that runs points one after the other. It is told
+ * which over a socket and answers once the point's result file lies under its name.
+ *
+ * A platform leaves nothing behind for the next one in its process, but nobody has to believe that. A worker ends after
+ * POINTS points, when it has grown by GROWTH bytes, after a point that failed, and after one whose units come from somebody
+ * else's library. A worker that crashes has ended none but the point in its hands; whether that point is to blame shows a
+ * worker that has run nothing before.
+ */
+#define _XOPEN_SOURCE 700
+#include "worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { POINTS = 256 };
+#define GROWTH ((size_t)64 << 20)
+
+struct order {
+    uint64_t number;
+    char key[CNNVP_KEY_BYTES];
+};
+
+struct answer {
+    enum { ANSWER_MORE, ANSWER_LAST, ANSWER_CANNOT_WRITE } kind;
+    struct cnnvp_error error;
+};
+
+/* Bytes in memory; 0: not known. */
+static size_t resident(void)
+{
+    FILE *stream = fopen("/proc/self/statm", "r");
+    unsigned long pages = 0;
+    if (!stream)
+        return 0;
+    if (fscanf(stream, "%*u %lu", &pages) != 1)
+        pages = 0;
+    (void)fclose(stream);
+    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static int has_foreign_units(const cnnvp_config *config)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    for (size_t i = 0; i < resolved->instance_count; i++)
+        if (resolved->instances[i].model && strchr(resolved->instances[i].model, ':'))
+            return 1;
+    return 0;
+}
+
+/* Runs a point; *last 1 if this process should run no other. */
+static cnnvp_result run_point(const struct cnnvp_sweep *sweep, const struct order *order, const char *program,
+                              const char *folder, int *last, struct cnnvp_error *error)
+{
+    struct cnnvp_point point;
+    int failed = 0;
+    cnnvp_result result = cnnvp_point_configure(sweep, order->number, &point, error);
+    if (result != CNNVP_DONE)
+        return result;
+    memcpy(point.key, order->key, sizeof point.key);
+    *last = !point.config || has_foreign_units(point.config);
+    result = cnnvp_point_work(sweep, &point, program, folder, &failed, error);
+    *last |= failed;
+    cnnvp_point_clear(&point);
+    return result;
+}
+
+/* In the new process: never returns. */
+static void serve(const struct cnnvp_sweep *sweep, const char *program, const char *folder, int line)
+{
+    const size_t begin = resident();
+    for (unsigned ran = 1;; ran++) {
+        struct order order;
+        struct answer answer = {.kind = ANSWER_MORE};
+        int last = 0;
+        if (recv(line, &order, sizeof order, 0) != (ssize_t)sizeof order)
+            _exit(0);
+        if (run_point(sweep, &order, program, folder, &last, &answer.error) != CNNVP_DONE)
+            answer.kind = ANSWER_CANNOT_WRITE;
+        else if (last || ran == POINTS || resident() > begin + GROWTH)
+            answer.kind = ANSWER_LAST;
+        if (send(line, &answer, sizeof answer, MSG_NOSIGNAL) != (ssize_t)sizeof answer || answer.kind != ANSWER_MORE)
+            _exit(0);
+    }
+}
+
+static void become_worker(const struct cnnvp_sweep *sweep, const char *program, const char *folder, int line, pid_t parent)
+{
+    static const int quiet[] = {SIGINT, SIGTERM, SIGHUP};
+    int null = open("/dev/null", O_RDWR);
+    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
+        (void)signal(quiet[i], SIG_DFL);
+    /* A driver that is killed takes its workers along: two of one point would only waste time. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
+        _exit(1);
+    serve(sweep, program, folder, line);
+}
+
+static cnnvp_result start(struct cnnvp_worker *worker, const struct cnnvp_sweep *sweep, const char *program,
+                          const char *folder, struct cnnvp_error *error)
+{
+    int ends[2];
+    pid_t self = getpid();
+    *worker = (struct cnnvp_worker){.process = -1, .line = -1};
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0) {
+        worker->process = fork();
+        if (worker->process == 0) {
+            (void)close(ends[0]);
+            become_worker(sweep, program, folder, ends[1], self);
+        }
+        (void)close(ends[1]);
+        worker->line = ends[0];
+    }
+    if (worker->process > 0)
+        return CNNVP_DONE;
+    (void)cnnvp_config_error(error, NULL, "a worker cannot be started: %s", strerror(errno));
+    if (worker->line >= 0)
+        (void)close(worker->line);
+    worker->process = 0;
+    return CNNVP_FAILED;
+}
+
+static int reap(struct cnnvp_worker *worker)
+{
+    int status = 0;
+    while (waitpid(worker->process, &status, 0) < 0 && errno == EINTR)
+        continue;
+    (void)close(worker->line);
+    worker->process = 0;
+    return status;
+}
+
+cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_sweep *sweep, const char *program,
+                               const char *folder, const struct cnnvp_sweep_point *point, struct cnnvp_error *error)
+{
+    struct order order = {.number = point->number};
+    memcpy(order.key, point->key, sizeof order.key);
+    for (;;) {
+        const int fresh = worker->process == 0;
+        cnnvp_result result = fresh ? start(worker, sweep, program, folder, error) : CNNVP_DONE;
+        if (result != CNNVP_DONE)
+            return result;
+        worker->given++;
+        if (send(worker->line, &order, sizeof order, MSG_NOSIGNAL) == (ssize_t)sizeof order || fresh)
+            return CNNVP_DONE; /* of a new one that is gone already its end will tell */
+        (void)reap(worker); /* somebody has ended it while it had nothing to do */
+    }
+}
+
+enum cnnvp_worker_news cnnvp_worker_hear(struct cnnvp_worker *worker, struct cnnvp_worker_end *end,
+                                         struct cnnvp_error *error)
+{
+    struct answer answer;
+    const ssize_t got = recv(worker->line, &answer, sizeof answer, 0);
+    *end = (struct cnnvp_worker_end){.first = worker->given == 1};
+    if (got == (ssize_t)sizeof answer && answer.kind == ANSWER_MORE)
+        return CNNVP_WORKER_DONE;
+    end->status = reap(worker);
+    if (got != (ssize_t)sizeof answer)
+        return CNNVP_WORKER_ENDED;
+    if (answer.kind == ANSWER_LAST)
+        return CNNVP_WORKER_DONE;
+    *error = answer.error;
+    return CNNVP_WORKER_CANNOT_WRITE;
+}
+
+int cnnvp_worker_was_killed(const struct cnnvp_worker_end *end)
+{
+    return WIFSIGNALED(end->status) && (WTERMSIG(end->status) == SIGKILL || WTERMSIG(end->status) == SIGTERM ||
+                                        WTERMSIG(end->status) == SIGINT || WTERMSIG(end->status) == SIGHUP);
+}
+
+void cnnvp_worker_describe(const struct cnnvp_worker_end *end, char *text, size_t size)
+{
+    (void)snprintf(text, size, WIFSIGNALED(end->status) ? "the worker was ended by signal %d"
+                                                        : "the worker ended with status %d",
+                   WIFSIGNALED(end->status) ? WTERMSIG(end->status) : WEXITSTATUS(end->status));
+}
+
+void cnnvp_worker_stop(struct cnnvp_worker *worker)
+{
+    if (worker->process == 0)
+        return;
+    (void)kill(worker->process, SIGKILL);
+    (void)reap(worker);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A process that runs points one after the other, see worker.c. */
+#ifndef CNNVP_EXPLORE_WORKER_H
+#define CNNVP_EXPLORE_WORKER_H
+
+#include <sys/types.h>
+
+#include "explore.h"
+
+/* All zero: no process yet. */
+struct cnnvp_worker {
+    pid_t process; /* 0: there is none */
+    int line;      /* readable when there is news */
+    unsigned given; /* points, to this process */
+};
+
+struct cnnvp_worker_end {
+    int status; /* as waitpid says */
+    int first;  /* 1: the point was the first of its process */
+};
+
+enum cnnvp_worker_news {
+    CNNVP_WORKER_DONE,         /* the point's result file is there */
+    CNNVP_WORKER_CANNOT_WRITE, /* it cannot be written, for the reason in `error` */
+    CNNVP_WORKER_ENDED         /* the process is gone, perhaps with the point */
+};
+
+/* Gives a point to a worker that has none, starting the process if need be. */
+CNNVP_MUST_USE cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_sweep *sweep,
+                                              const char *program, const char *folder,
+                                              const struct cnnvp_sweep_point *point, struct cnnvp_error *error);
+/* Waits for what becomes of the point. `end` is of use after CNNVP_WORKER_ENDED. */
+CNNVP_MUST_USE enum cnnvp_worker_news cnnvp_worker_hear(struct cnnvp_worker *worker, struct cnnvp_worker_end *end,
+                                                        struct cnnvp_error *error);
+/* Somebody else ended it: nothing is known of the point. */
+int cnnvp_worker_was_killed(const struct cnnvp_worker_end *end);
+void cnnvp_worker_describe(const struct cnnvp_worker_end *end, char *text, size_t size);
+/* Ends it at once, with whatever it does. */
+void cnnvp_worker_stop(struct cnnvp_worker *worker);
+
+#endif
