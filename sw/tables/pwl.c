@@ -9,6 +9,7 @@
 #include "tables.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define MOST_SEGMENTS 8192u
 #define SAMPLES 257 /* of a piece, ends included */
@@ -96,29 +97,47 @@ static int place(double range, int in_frac, size_t segments, struct pwl *pwl)
     return 0;
 }
 
-int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context, double range,
-                       int in_frac, int out_frac, size_t segments, int16_t *table, size_t *words, int *shift)
+/* The straight piece of a segment, in words of the formats that are chosen when all are known. */
+struct line {
+    double slope;     /* rounded to the slopes' format */
+    double intercept; /* in units of f */
+};
+
+/* -1: a slope or an intercept is no number that a format can be found for. */
+static int lines_of(const struct pwl *pwl, struct line *lines, int *slope_bits, double *most_intercept)
 {
-    struct pwl pwl = {.function = function, .context = context};
     double most_slope = 0.0;
-    double most_intercept = 0.0;
-    if (place(range, in_frac, segments, &pwl) != 0 || out_frac < -16 || out_frac > 30 ||
-        *words < CNNVP_PWL_WORDS((size_t)pwl.segments))
+    *most_intercept = 0.0;
+    for (int32_t s = 0; s < pwl->segments; ++s) {
+        lines[s].slope = slope_of(pwl, s);
+        if (!(fabs(lines[s].slope) < 0x1p60))
+            return -1;
+        most_slope = fmax(most_slope, fabs(lines[s].slope));
+    }
+    *slope_bits = fraction_bits(most_slope, 30);
+    for (int32_t s = 0; s < pwl->segments; ++s) {
+        lines[s].slope = ldexp(floor(ldexp(lines[s].slope, *slope_bits) + 0.5), -*slope_bits);
+        lines[s].intercept = intercept_of(pwl, s, lines[s].slope);
+        if (!(fabs(lines[s].intercept) < 0x1p60))
+            return -1;
+        *most_intercept = fmax(*most_intercept, fabs(lines[s].intercept));
+    }
+    return 0;
+}
+
+/* `value` with `bits` fraction bits, as a word; fraction_bits() leaves at most WORD_MAX before it is rounded. */
+static int16_t word_of(double value, int bits)
+{
+    const double word = floor(ldexp(value, bits) + 0.5);
+    return (int16_t)(word > WORD_MAX ? WORD_MAX : word);
+}
+
+static int fill(const struct pwl *pwl, struct line *lines, int in_frac, int out_frac, int16_t *table, int *shift)
+{
+    int slope_bits;
+    double most_intercept;
+    if (lines_of(pwl, lines, &slope_bits, &most_intercept) != 0)
         return -1;
-    for (int32_t s = 0; s < pwl.segments; ++s) {
-        const double slope = slope_of(&pwl, s);
-        if (!(fabs(slope) < 0x1p60))
-            return -1;
-        most_slope = fabs(slope) > most_slope ? fabs(slope) : most_slope;
-    }
-    const int slope_bits = fraction_bits(most_slope, 30);
-    for (int32_t s = 0; s < pwl.segments; ++s) {
-        const double slope = ldexp(floor(ldexp(slope_of(&pwl, s), slope_bits) + 0.5), -slope_bits);
-        const double intercept = fabs(intercept_of(&pwl, s, slope));
-        if (!(intercept < 0x1p60))
-            return -1;
-        most_intercept = intercept > most_intercept ? intercept : most_intercept;
-    }
     /* at least slope_bits + in_frac - 47 and at most slope_bits + in_frac fraction bits: the table's shift is 0 ..
      * 47 */
     const int intercept_bits = fraction_bits(most_intercept, slope_bits + in_frac);
@@ -126,20 +145,31 @@ int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const 
     const int result_shift = slope_bits + in_frac - out_frac;
     if (intercept_shift > 47 || result_shift < -48 || result_shift > 63)
         return -1;
-    table[0] = (int16_t)pwl.x0;
-    table[1] = (int16_t)pwl.x_shift;
-    table[2] = (int16_t)pwl.segments;
+    table[0] = (int16_t)pwl->x0;
+    table[1] = (int16_t)pwl->x_shift;
+    table[2] = (int16_t)pwl->segments;
     table[3] = (int16_t)intercept_shift;
-    for (int32_t s = 0; s < pwl.segments; ++s) {
-        const double slope_word = floor(ldexp(slope_of(&pwl, s), slope_bits) + 0.5);
-        const double intercept = intercept_of(&pwl, s, ldexp(slope_word, -slope_bits));
-        const double intercept_word = floor(ldexp(intercept, intercept_bits) + 0.5);
-        table[4 + 2 * s] = (int16_t)(slope_word > WORD_MAX ? WORD_MAX : slope_word);
-        table[5 + 2 * s] = (int16_t)(intercept_word > WORD_MAX ? WORD_MAX : intercept_word);
+    for (int32_t s = 0; s < pwl->segments; ++s) {
+        table[4 + 2 * s] = word_of(lines[s].slope, slope_bits);
+        table[5 + 2 * s] = word_of(lines[s].intercept, intercept_bits);
     }
-    *words = CNNVP_PWL_WORDS((size_t)pwl.segments);
     *shift = result_shift;
     return 0;
+}
+
+int cnnvp_pwl_table_of(double (*function)(const void *context, double x), const void *context, double range,
+                       int in_frac, int out_frac, size_t segments, int16_t *table, size_t *words, int *shift)
+{
+    struct pwl pwl = {.function = function, .context = context};
+    if (place(range, in_frac, segments, &pwl) != 0 || out_frac < -16 || out_frac > 30 ||
+        *words < CNNVP_PWL_WORDS((size_t)pwl.segments))
+        return -1;
+    struct line *lines = malloc((size_t)pwl.segments * sizeof *lines);
+    const int status = lines != NULL ? fill(&pwl, lines, in_frac, out_frac, table, shift) : -1;
+    free(lines);
+    if (status == 0)
+        *words = CNNVP_PWL_WORDS((size_t)pwl.segments);
+    return status;
 }
 
 struct plain {
