@@ -20,4 +20,25 @@ struct soak_platform {
 
 void soak_platform(uint64_t seed, struct soak_platform *platform);
 
+/* Shared by the soak and its workers. */
+struct soak_counts {
+    uint64_t pair; /* the one at work, or the next one */
+    uint64_t checked, refused, failed;
+    uint64_t slower; /* pairs in which larger buffers took longer, within the limit */
+};
+
+struct soak {
+    char folder[64];
+    const char *program; /* NULL: in this process */
+    uint64_t seed;
+    struct soak_counts *counts;
+    struct soak_platform platform;
+};
+
+/* All of a pair's checks, in the soak's folder. What fails is printed with the command that shows it, and kept. */
+void soak_check_pair(struct soak *soak);
+
+/* Keeps the network of the pair at work, which has failed, and counts it. */
+void soak_keep_pair(struct soak *soak);
+
 #endif
