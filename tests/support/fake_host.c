@@ -106,13 +106,29 @@ static int host_request(struct cnnvp_host *host, uint32_t port, struct cnnvp_req
     return CNNVP_OK;
 }
 
-/* Requests of the test at a memory target. */
+/* Requests of the test at a memory target. As on the platform, who made one hears of it when the event has returned. */
 static int host_complete(struct cnnvp_host *host, struct cnnvp_request *request)
 {
     if (host->completed == NULL)
         return CNNVP_E_NOSUP;
-    host->completed(host->completed_context, request);
+    if (!host->in_event) {
+        host->completed(host->completed_context, request);
+        return CNNVP_OK;
+    }
+    if (host->announced_count == FAKE_REQUESTS)
+        fail("too many requests complete at once at", host->unit->kind);
+    host->announced[host->announced_count++] = request;
     return CNNVP_OK;
+}
+
+static void run_event(struct cnnvp_host *host, uint32_t event)
+{
+    host->in_event = 1;
+    host->unit->event(host->self, event);
+    host->in_event = 0;
+    for (uint32_t i = 0; i < host->announced_count; ++i)
+        host->completed(host->completed_context, host->announced[i]);
+    host->announced_count = 0;
 }
 
 static int host_no_dmi(struct cnnvp_host *host, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi)
@@ -481,7 +497,7 @@ static int step(struct fake_sim *sim, cnnvp_time until)
     if (owner != NULL) {
         sim->now = at;
         owner->event_at[event] = CNNVP_TIME_NEVER;
-        owner->unit->event(owner->self, event);
+        run_event(owner, event);
         return 1;
     }
     if (first == UINT32_MAX)

@@ -52,6 +52,9 @@ struct cnnvp_host {
     cnnvp_time irq_changed[FAKE_PORTS];
     void (*completed)(void *context, struct cnnvp_request *request); /* of a memory target: the test's own requests */
     void *completed_context;
+    struct cnnvp_request *announced[FAKE_REQUESTS]; /* complete, but not told before the unit's event has returned */
+    uint32_t announced_count;
+    int in_event;
     struct fake_span spans[FAKE_SPANS];
     uint32_t span_count;
     uint64_t counter_value[FAKE_COUNTERS];
