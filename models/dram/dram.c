@@ -184,8 +184,8 @@ static void note_command(void *context, const struct dram_issued *issued)
     }
 }
 
-static void note_entered(void *context, const struct dram_stream *stream, const struct cnnvp_request *request,
-                         uint64_t clock)
+static void note_burst(void *context, const struct dram_stream *stream, const struct cnnvp_request *request,
+                       uint64_t clock)
 {
     struct dram *self = context;
     if (self->burst_trace)
@@ -242,6 +242,8 @@ static void count_channels(struct dram *self)
     count_some(self, STAT_write_queue_clocks, 0, now.queue_clocks[1] - old.queue_clocks[1]);
 }
 
+/* The schedule is computed when a completion may be due, not when a command is: nobody sees commands, and each event of ours would
+ * end a run of the core. */
 static void schedule(struct dram *self)
 {
     const cnnvp_time now = self->ops->now(self->host);
@@ -311,7 +313,7 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
                                                    .counter = i, .show = show_window, .context = self};
     self->burst_trace = 1;
     self->queue.issued = note_command;
-    self->queue.entered = note_entered;
+    self->queue.burst = note_burst;
     self->queue.context = self;
     return CNNVP_OK;
 }
@@ -328,6 +330,7 @@ static void dram_fini(void *instance)
 static void dram_reset(void *instance)
 {
     struct dram *self = instance;
+    cnnvp_dram_queue_catch_up(&self->queue, self->ops->now(self->host));
     count_requesters(self); /* a reset forgets who they are */
     cnnvp_dram_queue_reset(&self->queue, self->ops->now(self->host));
     self->notified = CNNVP_TIME_NEVER;

@@ -55,12 +55,13 @@ struct dram_queue {
     uint64_t served;
     uint64_t clock;           /* bursts enter at this clock or later */
     uint32_t reads;           /* in the channels, their end not known */
+    struct cnnvp_request *entered; /* reads of which every burst has entered and some wait for data */
     struct cnnvp_request *done; /* scheduled completely, by time of completion */
     struct dram_counts before;  /* of the channels before the last reset */
     /* told of each command */
     void (*issued)(void *context, const struct dram_issued *issued);
     /* told of each burst that enters a controller; `stream` is the burst's `source` in what is issued */
-    void (*entered)(void *context, const struct dram_stream *stream, const struct cnnvp_request *request, uint64_t clock);
+    void (*burst)(void *context, const struct dram_stream *stream, const struct cnnvp_request *request, uint64_t clock);
     void *context;
 };
 
@@ -82,7 +83,8 @@ void cnnvp_dram_queue_schedule(struct dram_queue *queue, cnnvp_time bound);
 void cnnvp_dram_queue_catch_up(struct dram_queue *queue, cnnvp_time now);
 /* Tells of the row class of each burst that waits, as it will be if nothing else arrives; it then counts as classified. */
 void cnnvp_dram_queue_classify(struct dram_queue *queue, void (*classified)(void *context, const struct dram_issued *issued));
-/* From when on schedule has something to do that somebody waits for: CNNVP_TIME_NEVER if nothing is. */
+/* No request completes before this time, unless it is known (due) or has not arrived yet: it is early enough to schedule up to
+ * then. CNNVP_TIME_NEVER if nothing waits. */
 cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue);
 /* Time of the first completion that is known, CNNVP_TIME_NEVER if none. */
 cnnvp_time cnnvp_dram_queue_due(const struct dram_queue *queue);
