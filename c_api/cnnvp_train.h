@@ -38,6 +38,13 @@ enum cnnvp_train_order { CNNVP_TRAIN_ORDER_KERNEL = 0, CNNVP_TRAIN_ORDER_CHANNEL
 /* Which values share an exponent (Part B 1-14). */
 enum cnnvp_train_block { CNNVP_TRAIN_BLOCK_TENSOR = 0, CNNVP_TRAIN_BLOCK_IMAGE = 1, CNNVP_TRAIN_BLOCK_CHANNEL = 2 };
 
+/*
+ * How errors become mantissas. CARRIED: to nearest, what rounding loses of a value is added to the next one of the same map, so
+ * that sums over errors, which gradients are, stay what they were. Batch norm's way back leaves many values below half a unit:
+ * to nearest without it they vanish all. DEFAULT: CARRIED where `rounding` is to nearest, else PLAIN.
+ */
+enum cnnvp_train_errors { CNNVP_TRAIN_ERRORS_DEFAULT = 0, CNNVP_TRAIN_ERRORS_PLAIN = 1, CNNVP_TRAIN_ERRORS_CARRIED = 2 };
+
 struct cnnvp_trainer_options {
     uint32_t struct_size;          /* sizeof(struct cnnvp_trainer_options) */
     enum cnnvp_rounding rounding;  /* of mantissas; training needs CNNVP_ROUND_STOCHASTIC to learn */
@@ -57,6 +64,7 @@ struct cnnvp_trainer_options {
     uint64_t steps;                /* ends after so many steps in all (resumed ones included); 0: with the last epoch */
     const cnnvp_dataset *dataset;
     const cnnvp_dataset *evaluation; /* forward only, at the end of each epoch; NULL: none */
+    enum cnnvp_train_errors errors;  /* PLAIN: as `rounding` says */
 };
 
 /*

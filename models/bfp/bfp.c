@@ -165,6 +165,79 @@ void cnnvp_bfp_quantise_wide(const struct cnnvp_bfp_format *format, int8_t expon
     }
 }
 
+/* ---- with the remainder carried ---- */
+
+enum { CARRY_BITS = 16 }; /* of a remainder, below the unit of mantissas */
+
+/* A finite binary32 in parts of a unit, to nearest even; clipped far outside of all mantissas. */
+static int64_t parts_of(uint32_t bits, int32_t shift_of_exponent)
+{
+    const uint32_t field = bits >> 23 & 0xffu;
+    const uint64_t significand = (bits & 0x7fffffu) | (field != 0 ? 0x800000u : 0u);
+    const int32_t shift = shift_of_exponent - (int32_t)(field != 0 ? field : 1u) - CARRY_BITS;
+    uint64_t parts;
+    if (shift > 0) {
+        const uint64_t half = shift > 30 ? UINT64_MAX : UINT64_C(1) << (shift - 1);
+        const uint64_t rest = shift > 30 ? significand : significand & ((half << 1) - 1u);
+        parts = shift > 30 ? 0 : significand >> shift;
+        parts += rest > half || (rest == half && (parts & 1u) != 0);
+    } else {
+        const uint32_t left = shift < -30 ? 30u : (uint32_t)-shift;
+        parts = significand << left; /* from 2^53 on where the exponent is that much too small */
+    }
+    return bits >> 31 != 0 ? -(int64_t)parts : (int64_t)parts;
+}
+
+struct carry {
+    int32_t shift; /* as of significand_shift */
+    int32_t limit; /* largest mantissa */
+    int64_t remainder;
+};
+
+static int32_t carry_on(struct carry *carry, float value, struct cnnvp_bfp_counts *counts)
+{
+    const int64_t offset = INT64_C(1) << 60; /* so that a shift is the floor of a division */
+    const uint32_t bits = bits_of(value);
+    if ((bits & MAGNITUDE) >= INFINITE) {
+        ++counts->nonfinite;
+        return (bits & MAGNITUDE) > INFINITE ? 0 : bits >> 31 != 0 ? -carry->limit - 1 : carry->limit;
+    }
+    const int64_t sum = parts_of(bits, carry->shift) + carry->remainder;
+    const int64_t mantissa =
+        (int64_t)((uint64_t)(sum + (1 << (CARRY_BITS - 1)) + offset) >> CARRY_BITS) - (offset >> CARRY_BITS);
+    if (mantissa > carry->limit || mantissa < -carry->limit - 1) {
+        ++counts->saturated;
+        carry->remainder = 0;
+        return mantissa > 0 ? carry->limit : -carry->limit - 1;
+    }
+    carry->remainder = sum - mantissa * (1 << CARRY_BITS);
+    return (int32_t)mantissa;
+}
+
+static struct carry carry_of(const struct cnnvp_bfp_format *format, int8_t exponent)
+{
+    return (struct carry){significand_shift(format, exponent),
+                          (int32_t)(UINT32_C(1) << (format->mantissa_bits - 1u)) - 1, 0};
+}
+
+void cnnvp_bfp_carry(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
+                     int8_t *mantissas, struct cnnvp_bfp_counts *counts)
+{
+    struct carry carry = carry_of(format, exponent);
+    for (uint64_t i = 0; i < n; ++i)
+        mantissas[i] = (int8_t)carry_on(&carry, values[i], counts);
+}
+
+void cnnvp_bfp_carry_wide(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
+                          int32_t *mantissas, struct cnnvp_bfp_counts *counts)
+{
+    struct carry carry = carry_of(format, exponent);
+    for (uint64_t i = 0; i < n; ++i)
+        mantissas[i] = carry_on(&carry, values[i], counts);
+}
+
+/* ---- sums to mantissas ---- */
+
 /* The right shift of sums * 2^scale. */
 static int32_t sum_shift(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale)
 {

@@ -33,8 +33,11 @@ enum {
     CNNVP_BFP_MAX_EXPONENT = 127
 };
 
-/* enum cnnvp_round_mode, and one more: toward minus infinity, half a step too low on the average (Part B 1-15). */
-enum { CNNVP_BFP_ROUNDING_FLOOR = 3 };
+/* enum cnnvp_round_mode, and two more. */
+enum {
+    CNNVP_BFP_ROUNDING_FLOOR = 3,  /* toward minus infinity, half a step too low on the average (Part B 1-15) */
+    CNNVP_BFP_ROUNDING_CARRIED = 4 /* to nearest, what is lost added to the next value: cnnvp_bfp_carry alone */
+};
 
 /* Which values share an exponent (Part B 1-14). */
 enum cnnvp_bfp_block {
@@ -87,7 +90,21 @@ void cnnvp_bfp_quantise(const struct cnnvp_bfp_format *format, int8_t exponent, 
 void cnnvp_bfp_quantise_wide(const struct cnnvp_bfp_format *format, int8_t exponent, uint64_t first,
                              const float *values, uint64_t n, int32_t *mantissas, struct cnnvp_bfp_counts *counts);
 
-/* The same from sums * 2^scale, as the PE module leaves them. */
+/*
+ * n values of one map to nearest mantissas, each with what rounding the values before it has lost (CARRIED): mantissas add up
+ * to what the values do, to half a unit. Many values below half a unit that all have one sign, as batch norm's way back leaves
+ * them beside few large ones, would each become 0 by themselves, and their sum is what a gradient needs.
+ *
+ * In whole numbers, a unit of mantissas having 2^16 parts: parts = x in parts, to nearest even; sum = parts + remainder, which
+ * begins with 0; mantissa = floor(sum / 2^16 + 1/2); remainder = sum - mantissa * 2^16. A mantissa that is clipped leaves the
+ * remainder 0, a value that is not finite leaves it as it is. `format` counts by its width alone.
+ */
+void cnnvp_bfp_carry(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
+                     int8_t *mantissas, struct cnnvp_bfp_counts *counts);
+void cnnvp_bfp_carry_wide(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
+                          int32_t *mantissas, struct cnnvp_bfp_counts *counts);
+
+/* cnnvp_bfp_quantise from sums * 2^scale, as the PE module leaves them. */
 void cnnvp_bfp_quantise_sums(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale, uint64_t first,
                              const int32_t *sums, uint64_t n, int8_t *mantissas, struct cnnvp_bfp_counts *counts);
 void cnnvp_bfp_quantise_sums_wide(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale,

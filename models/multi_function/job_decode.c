@@ -102,11 +102,11 @@ static struct shape packed_shape(uint32_t images, uint32_t channels, uint32_t si
 static int read_format(uint32_t format, struct cnnvp_tile *tile, const char **reason)
 {
     const uint32_t bits = format >> 8 & 0xffu;
-    tile->rounding = format & 3u;
+    tile->rounding = format & 7u;
     tile->mantissa_bits = bits != 0 ? bits : 8u;
-    if ((format & ~UINT32_C(0xff03)) != 0 || tile->mantissa_bits < CNNVP_BFP_MIN_BITS ||
-        tile->mantissa_bits > CNNVP_BFP_MAX_BITS)
-        return refuse(reason, "format: rounding in bits 1:0, 2 to 24 mantissa bits (or 0) in bits 15:8");
+    if ((format & ~UINT32_C(0xff07)) != 0 || tile->rounding > CNNVP_BFP_ROUNDING_CARRIED ||
+        tile->mantissa_bits < CNNVP_BFP_MIN_BITS || tile->mantissa_bits > CNNVP_BFP_MAX_BITS)
+        return refuse(reason, "format: rounding 0 to 4 in bits 2:0, 2 to 24 mantissa bits (or 0) in bits 15:8");
     return CNNVP_OK;
 }
 

@@ -77,12 +77,16 @@ static int make_exponents(const struct cnnvp_stage *stage, const struct cnnvp_ac
 static void quantise_plane(const struct cnnvp_tile *tile, const struct cnnvp_bfp_format *format, int8_t exponent,
                            uint64_t index, uint64_t at, struct cnnvp_bfp_counts *counts)
 {
-    if (tile->mantissa_bits > 8u)
-        cnnvp_bfp_quantise_wide(format, exponent, index, tile->values + at, tile->plane, (int32_t *)tile->mantissas + at,
-                                counts);
+    const bool wide = tile->mantissa_bits > 8u;
+    const float *values = tile->values + at;
+    if (format->rounding == CNNVP_BFP_ROUNDING_CARRIED && wide)
+        cnnvp_bfp_carry_wide(format, exponent, values, tile->plane, (int32_t *)tile->mantissas + at, counts);
+    else if (format->rounding == CNNVP_BFP_ROUNDING_CARRIED)
+        cnnvp_bfp_carry(format, exponent, values, tile->plane, (int8_t *)tile->mantissas + at, counts);
+    else if (wide)
+        cnnvp_bfp_quantise_wide(format, exponent, index, values, tile->plane, (int32_t *)tile->mantissas + at, counts);
     else
-        cnnvp_bfp_quantise(format, exponent, index, tile->values + at, tile->plane, (int8_t *)tile->mantissas + at,
-                           counts);
+        cnnvp_bfp_quantise(format, exponent, index, values, tile->plane, (int8_t *)tile->mantissas + at, counts);
 }
 
 static void quantise(const struct cnnvp_tile *tile, struct cnnvp_bfp_counts *counts)

@@ -10,7 +10,8 @@
 
 enum {
     KEY_DATASET = 0x300, KEY_EVAL, KEY_LIMIT, KEY_EPOCHS, KEY_STEPS, KEY_BATCH, KEY_LR, KEY_MOMENTUM, KEY_BN, KEY_LOG,
-    KEY_CHECKPOINT, KEY_EVERY, KEY_RESUME, KEY_INIT, KEY_ORDER, KEY_BLOCK, KEY_MASTER, KEY_ROUNDING, KEY_CPU, KEY_TIMING
+    KEY_CHECKPOINT, KEY_EVERY, KEY_RESUME, KEY_INIT, KEY_ORDER, KEY_BLOCK, KEY_MASTER, KEY_ROUNDING, KEY_ERRORS,
+    KEY_CPU, KEY_TIMING
 };
 
 /* The index of `text` among the words, which NULL ends. */
@@ -48,6 +49,7 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
     static const char *const blocks[] = {"tensor", "image", "channel", NULL};
     static const char *const masters[] = {"32", "8", NULL};
     static const char *const roundings[] = {"truncate", "nearest", "stochastic", NULL};
+    static const char *const errors[] = {"plain", "carried", NULL};
     static const char *const cpus[] = {"iss", "host", NULL};
     switch (key) {
     case KEY_EPOCHS:
@@ -82,6 +84,9 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
         return 0;
     case KEY_ROUNDING:
         trainer->rounding = (enum cnnvp_rounding)choose(state, "--rounding", arg, roundings);
+        return 0;
+    case KEY_ERRORS:
+        trainer->errors = (enum cnnvp_train_errors)(CNNVP_TRAIN_ERRORS_PLAIN + choose(state, "--errors", arg, errors));
         return 0;
     case KEY_CPU:
         trainer->cpu_host = choose(state, "--cpu", arg, cpus);
@@ -301,6 +306,9 @@ static const struct argp_option options_of_train[] = {
     {"init", KEY_INIT, "file|random", 0,
      "Begin with the file's weights, drawing those it has none for (default), or draw all of them", 5},
     {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic", 0, "Rounding of mantissas (default: stochastic)", 6},
+    {"errors", KEY_ERRORS, "plain|carried", 0,
+     "Errors round as all the rest, or to nearest with the remainder carried to the next value of the map (default: carried "
+     "with --rounding nearest, else plain)", 6},
     {"exponents", KEY_BLOCK, "tensor|image|channel", 0, "What shares an exponent (default: tensor)", 6},
     {"weight-bits", KEY_MASTER, "32|8", 0, "Update a 32-bit copy of the weights (default), or the 8-bit mantissas", 6},
     {"order", KEY_ORDER, "kernel|channel", 0,

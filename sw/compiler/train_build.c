@@ -232,6 +232,7 @@ static void fill_header(struct builder *b)
     header->classes = b->net->classes;
     header->block = options->plan.block;
     header->rounding = options->rounding;
+    header->error_rounding = options->error_rounding;
     header->seed_low = (uint32_t)options->seed;
     header->seed_high = (uint32_t)(options->seed >> 32);
     header->rate = bits_of(options->rate);

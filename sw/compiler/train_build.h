@@ -10,6 +10,7 @@ struct cnnvp_train_build_options {
     struct cnnvp_train_plan_options plan;
     uint32_t flags;            /* of enum cnnvp_train_flag */
     uint32_t rounding;         /* enum cnnvp_round_mode */
+    uint32_t error_rounding;   /* as in struct cnnvp_train_image */
     uint64_t seed;
     float rate, momentum, bn_momentum;
     uint64_t images;           /* of the training's data set; 0: none */

@@ -9,6 +9,7 @@
 
 #include <xxhash.h>
 
+#include "bfp/bfp.h"
 #include "cnnvp_command.h"
 #include "guest_file.h"
 #include "network.h"
@@ -26,8 +27,9 @@ static cnnvp_result check_options(const struct cnnvp_trainer_options *options, s
         return cnnvp_compiler_error(error, "struct cnnvp_trainer_options has %u bytes; this library knows %zu",
                                     options->struct_size, sizeof *options);
     if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC || (unsigned)options->bn > CNNVP_TRAIN_BN_STANDARD ||
-        (unsigned)options->order > CNNVP_TRAIN_ORDER_CHANNEL || (unsigned)options->block > CNNVP_TRAIN_BLOCK_CHANNEL)
-        return cnnvp_compiler_error(error, "rounding, batch norm, order or block is none of the known ones");
+        (unsigned)options->order > CNNVP_TRAIN_ORDER_CHANNEL || (unsigned)options->block > CNNVP_TRAIN_BLOCK_CHANNEL ||
+        (unsigned)options->errors > CNNVP_TRAIN_ERRORS_CARRIED)
+        return cnnvp_compiler_error(error, "rounding, batch norm, order, block or errors is none of the known ones");
     if (options->batch == 0 || options->batch > 65535u)
         return cnnvp_compiler_error(error, "a batch of %u images: 1 to 65535 are possible", options->batch);
     if (!(options->rate > 0.0f) || !isfinite(options->rate))
@@ -65,6 +67,12 @@ static cnnvp_result check_dataset(const struct cnnvp_trainer *trainer, const cnn
     return CNNVP_DONE;
 }
 
+static int carries(const struct cnnvp_trainer_options *options)
+{
+    return options->errors == CNNVP_TRAIN_ERRORS_CARRIED ||
+           (options->errors == CNNVP_TRAIN_ERRORS_DEFAULT && options->rounding == CNNVP_ROUND_NEAREST);
+}
+
 static uint64_t hash_of(const struct cnnvp_trainer *trainer)
 {
     const struct cnnvp_trainer_options *options = &trainer->options;
@@ -74,6 +82,7 @@ static uint64_t hash_of(const struct cnnvp_trainer *trainer)
     uint32_t bn_bits;
     memcpy(&bn_bits, &options->bn_momentum, sizeof bn_bits);
     words[9] = bn_bits;
+    words[10] = (uint64_t)carries(options);
     uint64_t hash = XXH3_64bits(words, sizeof words);
     for (size_t i = 0; i < trainer->net.count; ++i) {
         const struct cnnvp_train_node *node = &trainer->net.nodes[i];
@@ -100,6 +109,7 @@ static struct cnnvp_train_build_options build_options_of(const struct cnnvp_trai
                  (options->bn == CNNVP_TRAIN_BN_STANDARD ? CNNVP_TRAIN_STANDARD_BN : 0u) |
                  (options->narrow ? CNNVP_TRAIN_NARROW : 0u),
         .rounding = roundings[options->rounding],
+        .error_rounding = carries(options) ? (uint32_t)CNNVP_BFP_ROUNDING_CARRIED : roundings[options->rounding],
         .seed = options->seed,
         .rate = options->rate,
         .momentum = options->momentum,

@@ -446,7 +446,7 @@ static void push_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
         .id_addr = places.ids,
         .id_image_stride = cut->channels * packed_bytes(layer->ph * layer->pw, 2),
         .pool = POOL_2X2,
-        .format = cnnvp_train_format(guest),
+        .format = guest->train.image->error_rounding | guest->train.image->mantissa_bits << 8,
         .seed = cnnvp_train_seed_of(guest, layer, CNNVP_TRAIN_SEED_ERROR),
         .first = (cut->image * layer->co + cut->channel) * plane,
         .tensor_image_stride = layer->co * plane,

@@ -15,7 +15,7 @@
 #include "network_image.h"
 
 #define CNNVP_TRAIN_IMAGE_MAGIC UINT32_C(0x54564e43) /* "CNVT" */
-#define CNNVP_TRAIN_IMAGE_VERSION UINT32_C(1)
+#define CNNVP_TRAIN_IMAGE_VERSION UINT32_C(2)
 
 /* The guest writes this character to the console when a step or an evaluation is complete in memory. */
 #define CNNVP_TRAIN_MARK '\x1e'
@@ -158,6 +158,7 @@ struct cnnvp_train_image {
     uint32_t classes;
     uint32_t block;          /* enum cnnvp_train_image_block; of weights an image counts as the tensor */
     uint32_t rounding;       /* enum cnnvp_round_mode */
+    uint32_t error_rounding; /* of errors: the same, or 4: the remainder carried along each map */
     uint32_t seed_low;
     uint32_t seed_high;
     uint32_t rate;           /* binary32 */

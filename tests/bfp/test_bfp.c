@@ -424,12 +424,90 @@ static void test_stochastic(void **state)
     free(parts);
 }
 
+/* By the definition, in binary64: a unit's parts are whole numbers below 2^53. */
+static int32_t carried(double value, int8_t exponent, uint32_t bits, double *remainder, struct cnnvp_bfp_counts *counts)
+{
+    if (!isfinite(value)) {
+        uint64_t ignored = 0;
+        ++counts->nonfinite;
+        return isnan(value) ? 0 : clipped(value > 0 ? 1e300 : -1e300, bits, &ignored);
+    }
+    const double sum = rint(ldexp(value, (int)bits - 2 - exponent + 16)) + *remainder;
+    const double mantissa = floor(sum / 65536.0 + 0.5);
+    const uint64_t before = counts->saturated;
+    const int32_t result = clipped(mantissa, bits, &counts->saturated);
+    *remainder = counts->saturated != before ? 0 : sum - mantissa * 65536.0;
+    return result;
+}
+
+static void test_carry(void **state)
+{
+    enum { N = 200 };
+    (void)state;
+    for (uint32_t bits = 2; bits <= 24; ++bits)
+        for (int round = 0; round < 40; ++round) {
+            const struct cnnvp_bfp_format format = {bits, CNNVP_BFP_ROUNDING_CARRIED, 0};
+            const int8_t exponent = round % 4 == 0 ? (int8_t)next() : (int8_t)(round % 4 - 2);
+            struct cnnvp_bfp_counts have = {0};
+            struct cnnvp_bfp_counts have_wide = {0};
+            struct cnnvp_bfp_counts want = {0};
+            float values[N];
+            int8_t narrow[N];
+            int32_t wide[N];
+            double remainder = 0;
+            for (int i = 0; i < N; ++i)
+                values[i] = round % 2 == 0 ? random_float() : ldexpf((float)(next() % 4001) - 2000.0f, -17);
+            cnnvp_bfp_carry_wide(&format, exponent, values, N, wide, &have_wide);
+            if (bits <= 8)
+                cnnvp_bfp_carry(&format, exponent, values, N, narrow, &have);
+            for (int i = 0; i < N; ++i) {
+                const int32_t mantissa = carried((double)values[i], exponent, bits, &remainder, &want);
+                assert_int_equal(wide[i], mantissa);
+                if (bits <= 8)
+                    assert_int_equal(narrow[i], mantissa);
+            }
+            check_counts(&have_wide, &want);
+            if (bits <= 8)
+                check_counts(&have, &want);
+        }
+}
+
+/* Values that all vanish by themselves: their mantissas add up to what they do, to half a unit, wherever one stops. */
+static void test_carry_keeps_sums(void **state)
+{
+    enum { N = 1000 };
+    const struct cnnvp_bfp_format format = {8, CNNVP_BFP_ROUNDING_CARRIED, 0};
+    const struct cnnvp_bfp_format nearest = {8, CNNVP_ROUNDING_NEAREST, 0};
+    struct cnnvp_bfp_counts counts = {0};
+    float values[N];
+    int8_t m[N];
+    (void)state;
+    for (int sign = -1; sign <= 1; sign += 2) {
+        double sum = 0;
+        int64_t kept = 0;
+        for (int i = 0; i < N; ++i)
+            values[i] = (float)sign * ldexpf((float)(next() % 7000), -20); /* below 0.43 units of 2^-6 */
+        cnnvp_bfp_quantise(&nearest, 0, 0, values, N, m, &counts);
+        for (int i = 0; i < N; ++i)
+            assert_int_equal(m[i], 0);
+        cnnvp_bfp_carry(&format, 0, values, N, m, &counts);
+        for (int i = 0; i < N; ++i) {
+            sum += (double)values[i] * 64.0;
+            kept += m[i];
+            assert_true(fabs(sum - (double)kept) <= 0.5 + 1e-9);
+        }
+        assert_true(llabs(kept) > 100);
+    }
+    assert_int_equal(counts.saturated + counts.nonfinite, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_special), cmocka_unit_test(test_floats),
         cmocka_unit_test(test_sums),       cmocka_unit_test(test_sum_variants), cmocka_unit_test(test_dequantise),
         cmocka_unit_test(test_tensors),    cmocka_unit_test(test_stochastic),
+        cmocka_unit_test(test_carry),      cmocka_unit_test(test_carry_keeps_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

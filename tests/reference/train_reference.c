@@ -3,43 +3,10 @@
 #include "train_reference.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A tensor as the arithmetic sees it: mantissas and one exponent, or plain numbers (bits 0). */
-struct train_tensor {
-    int32_t *mantissas;
-    int exponent;
-    double *numbers;
-};
-
-static void *room(uint64_t count, size_t size)
-{
-    void *memory = calloc(count + 1, size);
-    if (memory == NULL) {
-        (void)fprintf(stderr, "train_reference: no memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
-static struct train_tensor *new_tensor(uint64_t count, uint32_t bits)
-{
-    struct train_tensor *tensor = room(1, sizeof *tensor);
-    if (bits == 0)
-        tensor->numbers = room(count, sizeof(double));
-    else
-        tensor->mantissas = room(count, sizeof(int32_t));
-    return tensor;
-}
-
-static void free_tensor(struct train_tensor *tensor)
-{
-    free(tensor->mantissas);
-    free(tensor->numbers);
-    free(tensor);
-}
+#include "train_tensor.h"
 
 /* ---- shapes ---- */
 
@@ -68,6 +35,12 @@ static uint64_t input_size(const struct train_layer *layer)
     return (uint64_t)layer->inputs * (layer->connected ? 1 : layer->height * layer->width);
 }
 
+/* Maps of a matrix have no channels. */
+static enum train_block block_of(const struct train_options *options, const struct train_layer *layer)
+{
+    return layer->connected && options->block == TRAIN_BY_CHANNEL ? TRAIN_BY_TENSOR : options->block;
+}
+
 /* ---- rounding ---- */
 
 /* What the arithmetic behind the sums is done in. */
@@ -76,85 +49,16 @@ static double narrow(const struct train_net *net, double x)
     return net->options.bits == 0 ? x : (double)(float)x;
 }
 
-static uint64_t hash(uint64_t seed, uint64_t index)
-{
-    uint64_t z = seed + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static uint64_t seed_of(const struct train_net *net, uint64_t step, uint32_t layer, enum train_what what)
 {
     if (net->options.seed_of != NULL)
         return net->options.seed_of(net->options.seed, step, layer, what);
-    return hash(hash(net->options.seed, step), (uint64_t)layer * 4 + (uint64_t)what);
-}
-
-/* floor(log2 |x|) by the exponent of the number; x not 0. */
-static int log2_of(double x)
-{
-    int exponent;
-    (void)frexp(x, &exponent);
-    return exponent - 1;
-}
-
-/* The mantissa of binary32 number x under an exponent: x / 2^(exponent - (bits - 2)), rounded. */
-static int32_t mantissa_of(const struct train_options *options, double x, int exponent, uint64_t random, uint64_t *saturated)
-{
-    const int32_t limit = (int32_t)((1u << (options->bits - 1)) - 1u);
-    /* x is m * 2^power with a whole m below 2^24: its own 24 bits, or fewer at the lower end of binary32. */
-    const int power = x < 0 || x > 0 ? (log2_of(x) > -126 ? log2_of(x) : -126) - 23 : 0;
-    const uint64_t whole = (uint64_t)fabs(ldexp(x, -power));
-    const int shift = exponent - ((int)options->bits - 2) - power;
-    uint64_t kept;
-    uint64_t lost = 0;
-    if (shift <= 0) {
-        kept = -shift > 30 ? (whole != 0 ? UINT64_MAX : 0) : whole << -shift;
-    } else {
-        kept = shift > 60 ? 0 : whole >> shift;
-        lost = shift > 60 ? whole : whole - (kept << shift);
-        const uint64_t unit = shift > 60 ? 0 : UINT64_C(1) << shift;
-        if (options->rounding == TRAIN_NEAREST && unit != 0)
-            kept += lost * 2 > unit || (lost * 2 == unit && kept % 2 == 1) ? 1 : 0;
-        else if (options->rounding == TRAIN_STOCHASTIC && shift <= 55)
-            kept += lost > random % unit ? 1 : 0;
-    }
-    const uint64_t most = (uint64_t)limit + (x < 0 ? 1 : 0);
-    if (kept > most) {
-        ++*saturated;
-        kept = most;
-    }
-    return x < 0 ? -(int32_t)kept : (int32_t)kept;
-}
-
-/* n numbers into a tensor; the block is the tensor. */
-static void quantise(const struct train_net *net, const double *x, uint64_t n, uint64_t seed, struct train_tensor *to,
-                     uint64_t *saturated)
-{
-    if (net->options.bits == 0) {
-        memcpy(to->numbers, x, n * sizeof *x);
-        return;
-    }
-    double max = 0;
-    for (uint64_t i = 0; i < n; ++i)
-        max = fabs(x[i]) > max ? fabs(x[i]) : max;
-    to->exponent = max > 0 ? log2_of(max) : -128;
-    to->exponent = to->exponent < -128 ? -128 : to->exponent;
-    for (uint64_t i = 0; i < n; ++i)
-        to->mantissas[i] = mantissa_of(&net->options, x[i], to->exponent, hash(seed, i), saturated);
-}
-
-/* What one unit of a product of two tensors' mantissas is worth. */
-static int product_power(const struct train_net *net, const struct train_tensor *a, const struct train_tensor *b)
-{
-    return a->exponent + b->exponent - 2 * ((int)net->options.bits - 2);
+    return train_hash(train_hash(net->options.seed, step), (uint64_t)layer * 4 + (uint64_t)what);
 }
 
 static double value_at(const struct train_net *net, const struct train_tensor *tensor, uint64_t i)
 {
-    return net->options.bits == 0 ? tensor->numbers[i]
-                                  : ldexp((double)tensor->mantissas[i], tensor->exponent - ((int)net->options.bits - 2));
+    return train_tensor_value(tensor, net->options.bits, i);
 }
 
 /* ---- sums of products ---- */
@@ -169,18 +73,10 @@ static struct sums new_sums(const struct train_net *net, uint64_t n)
 {
     struct sums sums = {NULL, NULL};
     if (net->options.bits == 0)
-        sums.numbers = room(n, sizeof(double));
+        sums.numbers = train_room(n, sizeof(double));
     else
-        sums.whole = room(n, sizeof(int64_t));
+        sums.whole = train_room(n, sizeof(int64_t));
     return sums;
-}
-
-static void finish_sums(const struct train_net *net, struct sums *sums, int power, uint64_t n, double *to)
-{
-    for (uint64_t i = 0; i < n; ++i)
-        to[i] = net->options.bits == 0 ? sums->numbers[i] : narrow(net, ldexp((double)sums->whole[i], power));
-    free(sums->whole);
-    free(sums->numbers);
 }
 
 /* sums[to + i] += a[at] * b[from + i] */
@@ -242,13 +138,22 @@ static uint64_t rows_of(const struct train_layer *layer, uint32_t image, uint32_
 
 enum pass { FORWARD, ERROR, GRADIENT };
 
+/* What is summed up: parts of a pass where its terms have different exponents. */
+struct range {
+    uint32_t first, end;
+};
+
+struct part {
+    struct range image, out, in;
+};
+
 /* The three convolutions of a layer: sums from inputs and weights, errors of the input, gradients of the weights. */
-static void convolve(const struct train_layer *layer, enum pass pass, uint32_t images, struct sums *sums)
+static void convolve(const struct train_layer *layer, enum pass pass, const struct part *part, struct sums *sums)
 {
     struct row row;
-    for (uint32_t image = 0; image < images; ++image)
-        for (uint32_t o = 0; o < layer->outputs; ++o)
-            for (uint32_t i = 0; i < layer->inputs; ++i)
+    for (uint32_t image = part->image.first; image < part->image.end; ++image)
+        for (uint32_t o = part->out.first; o < part->out.end; ++o)
+            for (uint32_t i = part->in.first; i < part->in.end; ++i)
                 for (uint32_t t = 0; t < layer->side * layer->side; ++t)
                     for (uint32_t y = 0; y < out_side(layer, layer->height); ++y) {
                         if (rows_of(layer, image, o, i, t, y, &row) == 0)
@@ -262,11 +167,11 @@ static void convolve(const struct train_layer *layer, enum pass pass, uint32_t i
                     }
 }
 
-static void connect(const struct train_layer *layer, enum pass pass, uint32_t images, struct sums *sums)
+static void connect(const struct train_layer *layer, enum pass pass, const struct part *part, struct sums *sums)
 {
     const uint64_t inputs = layer->inputs;
-    for (uint32_t image = 0; image < images; ++image)
-        for (uint64_t o = 0; o < layer->outputs; ++o) {
+    for (uint32_t image = part->image.first; image < part->image.end; ++image)
+        for (uint64_t o = part->out.first; o < part->out.end; ++o) {
             const uint64_t out = image * layer->outputs + o;
             if (pass == FORWARD)
                 dot_row(sums, out, layer->in, image * inputs, layer->kernel, o * inputs, inputs);
@@ -277,17 +182,68 @@ static void connect(const struct train_layer *layer, enum pass pass, uint32_t im
         }
 }
 
+/* What one unit of result i is worth, a power of 2. */
+static int power_of(const struct train_net *net, const struct train_layer *layer, enum pass pass,
+                    const struct part *part, uint64_t i)
+{
+    const uint64_t taps = layer->connected ? 1 : (uint64_t)layer->side * layer->side;
+    const uint64_t area = layer->connected ? 1 : (uint64_t)layer->height * layer->width;
+    const uint64_t plane = train_plane(layer);
+    const uint64_t image = pass == FORWARD ? i / plane / layer->outputs
+                           : pass == ERROR ? i / area / layer->inputs
+                                           : part->image.first;
+    const uint64_t out = pass == FORWARD ? i / plane % layer->outputs : pass == ERROR ? part->out.first : i / taps / layer->inputs;
+    const uint64_t in = pass == FORWARD ? part->in.first : pass == ERROR ? i / area % layer->inputs : i / taps % layer->inputs;
+    const int of_in = train_tensor_exponent(layer->in, image, layer->connected ? 0 : in);
+    const int of_kernel = train_tensor_exponent(layer->kernel, 0, out);
+    const int of_error = train_tensor_exponent(layer->error, image, out);
+    return (pass == FORWARD ? of_in + of_kernel : pass == ERROR ? of_error + of_kernel : of_in + of_error) -
+           2 * ((int)net->options.bits - 2);
+}
+
+static void finish_part(const struct train_net *net, const struct train_layer *layer, enum pass pass,
+                        const struct part *part, struct sums *sums, uint64_t n, int added, double *to)
+{
+    for (uint64_t i = 0; i < n; ++i) {
+        const double value =
+            net->options.bits == 0
+                ? sums->numbers[i]
+                : narrow(net, ldexp((double)sums->whole[i], power_of(net, layer, pass, part, i)));
+        to[i] = added ? narrow(net, to[i] + value) : value;
+    }
+    free(sums->whole);
+    free(sums->numbers);
+}
+
+/* Part p of a pass. 0: there are no more. Terms of one exponent are summed exactly, the parts in binary32 (Part B 1-14):
+ * forward by input channel, errors by output channel, gradients by image. */
+static int next_part(const struct train_net *net, const struct train_layer *layer, enum pass pass, uint32_t images,
+                     uint32_t p, struct part *part)
+{
+    const enum train_block block = net->options.bits == 0 ? TRAIN_BY_TENSOR
+                                   : pass == ERROR        ? layer->kernel->block
+                                                          : layer->in->block;
+    struct range *const of = pass == FORWARD ? &part->in : pass == ERROR ? &part->out : &part->image;
+    *part = (struct part){{0, images}, {0, layer->outputs}, {0, layer->inputs}};
+    if (block != (pass == GRADIENT ? TRAIN_BY_IMAGE : TRAIN_BY_CHANNEL))
+        return p == 0;
+    const int is_one = p < of->end;
+    *of = (struct range){p, p + 1};
+    return is_one;
+}
+
 static void products(const struct train_net *net, const struct train_layer *layer, enum pass pass, uint32_t images,
                      uint64_t n, double *to)
 {
-    struct sums sums = new_sums(net, n);
-    if (layer->connected)
-        connect(layer, pass, images, &sums);
-    else
-        convolve(layer, pass, images, &sums);
-    const struct train_tensor *a = pass == GRADIENT ? layer->in : layer->kernel;
-    const struct train_tensor *b = pass == FORWARD ? layer->in : layer->error;
-    finish_sums(net, &sums, net->options.bits == 0 ? 0 : product_power(net, a, b), n, to);
+    struct part part;
+    for (uint32_t p = 0; next_part(net, layer, pass, images, p, &part); ++p) {
+        struct sums sums = new_sums(net, n);
+        if (layer->connected)
+            connect(layer, pass, &part, &sums);
+        else
+            convolve(layer, pass, &part, &sums);
+        finish_part(net, layer, pass, &part, &sums, n, p > 0, to);
+    }
 }
 
 /* ---- batch norm ---- */
@@ -424,7 +380,9 @@ static void pool(const struct train_net *net, struct train_layer *layer, uint32_
     const uint64_t out_w = layer->pool ? width / 2 : width;
     const uint64_t plane = train_plane(layer);
     const uint64_t pooled = train_pooled_plane(layer);
-    to->exponent = from->exponent;
+    for (uint32_t b = 0; net->options.bits != 0 && b < (from->block == TRAIN_BY_IMAGE ? images : from->channels); ++b)
+        if (from->block != TRAIN_BY_TENSOR || b == 0)
+            to->exponents[b] = from->exponents[b];
     for (uint64_t map = 0; map < (uint64_t)images * layer->outputs; ++map)
         for (uint64_t i = 0; i < pooled; ++i) {
             uint64_t best = map * plane + (layer->pool ? i / out_w * 2 * width + i % out_w * 2 : i);
@@ -490,7 +448,7 @@ static struct train_result classify(const struct train_net *net, struct train_la
 
 /* ---- steps ---- */
 
-static void forward(struct train_net *net, uint32_t images, int stored, struct train_tensor *scratch)
+static void forward(struct train_net *net, uint32_t images, int stored)
 {
     for (uint32_t l = 0; l < net->layer_count; ++l) {
         struct train_layer *layer = &net->layers[l];
@@ -505,9 +463,27 @@ static void forward(struct train_net *net, uint32_t images, int stored, struct t
         if (l + 1 == net->layer_count)
             return;
         rectify(layer, n);
-        quantise(net, layer->values, n, seed_of(net, stored ? UINT32_MAX : net->step, l, TRAIN_OF_ACTIVATION), scratch,
-                 &layer->saturated);
-        pool(net, layer, images, scratch, net->layers[l + 1].in);
+        train_tensor_quantise(layer->out, net->options.bits, net->options.rounding,
+                              seed_of(net, stored ? UINT32_MAX : net->step, l, TRAIN_OF_ACTIVATION), layer->values, n,
+                              &layer->saturated);
+        pool(net, layer, images, layer->out, net->layers[l + 1].in);
+    }
+}
+
+/* Gradients of biases. Errors of one exponent are summed exactly, those of images that have their own in binary32. */
+static void sum_errors(const struct train_net *net, struct train_layer *layer, uint32_t images)
+{
+    const uint64_t plane = train_plane(layer);
+    const int apart = net->options.bits != 0 && layer->error->block == TRAIN_BY_IMAGE;
+    for (uint32_t c = 0; c < layer->outputs; ++c) {
+        double all = 0;
+        for (uint32_t image = 0; image < images; ++image) {
+            double sum = 0;
+            for (uint64_t i = 0; i < plane; ++i)
+                sum += layer->errors[((uint64_t)image * layer->outputs + c) * plane + i];
+            all = apart ? narrow(net, all + narrow(net, sum)) : all + sum;
+        }
+        layer->dbeta[c] = narrow(net, all);
     }
 }
 
@@ -524,18 +500,16 @@ static void backward(struct train_net *net, uint32_t images)
         }
         free(errors);
         errors = NULL;
-        quantise(net, layer->chain, n, seed_of(net, net->step, l, TRAIN_OF_ERROR), layer->error, &layer->saturated);
+        train_tensor_quantise(layer->error, net->options.bits,
+                              net->options.carried ? TRAIN_CARRIED : net->options.rounding,
+                              seed_of(net, net->step, l, TRAIN_OF_ERROR), layer->chain, n, &layer->saturated);
         for (uint64_t i = 0; i < n; ++i)
             layer->errors[i] = value_at(net, layer->error, i);
-        for (uint32_t c = 0; !layer->norm && c < layer->outputs; ++c) {
-            double sum = 0; /* exact: mantissas of one exponent */
-            for (uint64_t i = 0; i < n; ++i)
-                sum += i / train_plane(layer) % layer->outputs == c ? layer->errors[i] : 0;
-            layer->dbeta[c] = narrow(net, sum);
-        }
+        if (!layer->norm)
+            sum_errors(net, layer, images);
         products(net, layer, GRADIENT, images, train_weight_count(layer), layer->gradient);
         if (l > 0) {
-            errors = room(images * input_size(layer), sizeof *errors);
+            errors = train_room(images * input_size(layer), sizeof *errors);
             products(net, layer, ERROR, images, images * input_size(layer), errors);
         }
     }
@@ -552,12 +526,17 @@ static void update_all(const struct train_net *net, const double *gradient, uint
 
 static void quantise_weights(struct train_net *net)
 {
+    const struct train_options *options = &net->options;
     for (uint32_t l = 0; l < net->layer_count; ++l) {
         struct train_layer *layer = &net->layers[l];
-        quantise(net, layer->weights, train_weight_count(layer), seed_of(net, net->step, l, TRAIN_OF_WEIGHT), layer->kernel,
-                 &layer->saturated);
-        quantise(net, layer->biases, layer->outputs, seed_of(net, net->step, l, TRAIN_OF_BIAS), layer->bias_copy,
-                 &layer->saturated);
+        const uint64_t weights = train_weight_count(layer);
+        train_tensor_quantise(layer->kernel, options->bits, options->rounding,
+                              seed_of(net, net->step, l, TRAIN_OF_WEIGHT), layer->weights, weights, &layer->saturated);
+        train_tensor_quantise(layer->bias_copy, options->bits, options->rounding,
+                              seed_of(net, net->step, l, TRAIN_OF_BIAS), layer->biases, layer->outputs,
+                              &layer->saturated);
+        for (uint64_t i = 0; options->no_master && i < weights; ++i)
+            layer->weights[i] = value_at(net, layer->kernel, i);
     }
 }
 
@@ -575,46 +554,79 @@ static void update(struct train_net *net)
     }
 }
 
+static float of_byte(uint32_t byte)
+{
+    return (float)byte / 255.0f;
+}
+
+/* The largest byte of a block of images: of one, or of all of the data set (of a channel of it). */
+static uint8_t brightest_of(const struct train_net *net, const uint8_t *images, uint64_t image, uint32_t channel)
+{
+    const struct train_layer *first = &net->layers[0];
+    const uint64_t size = input_size(first);
+    uint8_t most = 0;
+    for (uint64_t i = 0; first->in->block == TRAIN_BY_IMAGE && i < size; ++i)
+        most = images[image * size + i] > most ? images[image * size + i] : most;
+    if (first->in->block == TRAIN_BY_IMAGE)
+        return most;
+    if (net->brightest == NULL)
+        return 255;
+    for (uint32_t c = 0; c < first->inputs; ++c)
+        if (first->in->block == TRAIN_BY_TENSOR || c == channel)
+            most = net->brightest[c] > most ? net->brightest[c] : most;
+    return most;
+}
+
 /* Images always round to nearest: the same mantissas in every epoch. */
 static void take_images(struct train_net *net, const uint8_t *images, uint32_t count)
 {
     const uint64_t n = count * input_size(&net->layers[0]);
     struct train_tensor *in = net->layers[0].in;
-    const struct train_options options = {.bits = net->options.bits, .rounding = TRAIN_NEAREST};
+    const uint32_t blocks = in->block == TRAIN_BY_IMAGE ? count : in->block == TRAIN_BY_CHANNEL ? in->channels : 1;
     uint64_t saturated = 0;
-    in->exponent = log2_of((double)((float)(net->brightest != 0 ? net->brightest : 255) / 255.0f));
-    for (uint64_t i = 0; i < n; ++i) {
-        if (net->options.bits == 0)
-            in->numbers[i] = images[i] / 255.0;
-        else
-            in->mantissas[i] = mantissa_of(&options, (double)((float)images[i] / 255.0f), in->exponent, 0, &saturated);
+    double *values = train_room(n, sizeof *values);
+    for (uint64_t i = 0; i < n; ++i)
+        values[i] = net->options.bits == 0 ? images[i] / 255.0 : (double)of_byte(images[i]);
+    for (uint32_t b = 0; net->options.bits != 0 && b < blocks; ++b) {
+        const float most = of_byte(brightest_of(net, images, b, b));
+        in->exponents[b] = most > 0 ? train_log2((double)most) : -128;
     }
-}
-
-static uint64_t scratch_size(const struct train_net *net)
-{
-    uint64_t most = 0;
-    for (uint32_t l = 0; l < net->layer_count; ++l) {
-        const uint64_t size = (uint64_t)net->images_max * net->layers[l].outputs * train_plane(&net->layers[l]);
-        most = size > most ? size : most;
-    }
-    return most;
+    if (net->options.bits == 0)
+        memcpy(in->numbers, values, n * sizeof *values);
+    else
+        train_tensor_round(in, net->options.bits, TRAIN_NEAREST, 0, values, n, &saturated);
+    free(values);
 }
 
 static struct train_result run(struct train_net *net, const uint8_t *images, const uint8_t *labels, uint32_t count,
                                int stored)
 {
-    struct train_tensor *scratch = new_tensor(scratch_size(net), net->options.bits);
     take_images(net, images, count);
-    forward(net, count, stored, scratch);
-    free_tensor(scratch);
+    forward(net, count, stored);
     return classify(net, &net->layers[net->layer_count - 1], labels, count);
+}
+
+/* The way back in binary64 from a forward pass in block floating point: what its mantissas stand for, and the same maxima. */
+static void float_backward(struct train_net *net, uint32_t images)
+{
+    const uint32_t bits = net->options.bits;
+    for (uint32_t l = 0; l < net->layer_count; ++l) {
+        struct train_layer *layer = &net->layers[l];
+        train_tensor_numbers(layer->in, bits, images * input_size(layer));
+        train_tensor_numbers(layer->kernel, bits, train_weight_count(layer));
+    }
+    net->options.bits = 0;
+    backward(net, images);
+    net->options.bits = bits;
 }
 
 struct train_result train_net_step(struct train_net *net, const uint8_t *images, const uint8_t *labels, uint32_t count)
 {
     const struct train_result result = run(net, images, labels, count, 0);
-    backward(net, count);
+    if (net->options.float_backward && net->options.bits != 0)
+        float_backward(net, count);
+    else
+        backward(net, count);
     update(net);
     ++net->step;
     quantise_weights(net);
@@ -644,13 +656,29 @@ void train_net_start(struct train_net *net)
 
 static double *ones(uint64_t n)
 {
-    double *values = room(n, sizeof *values);
+    double *values = train_room(n, sizeof *values);
     for (uint64_t i = 0; i < n; ++i)
         values[i] = 1;
     return values;
 }
 
-static void new_layer(struct train_layer *layer, uint32_t images, uint32_t bits)
+static void new_tensors(struct train_layer *layer, uint32_t images, const struct train_options *options,
+                        enum train_block of_out)
+{
+    const uint64_t weights = train_weight_count(layer);
+    const enum train_block of_kernel = options->block == TRAIN_BY_CHANNEL ? TRAIN_BY_CHANNEL : TRAIN_BY_TENSOR;
+    const enum train_block block = block_of(options, layer);
+    const uint32_t in_channels = layer->connected ? 1 : layer->inputs;
+    const uint32_t bits = options->bits;
+    const int also = options->float_backward;
+    layer->in = train_tensor_new(bits, also, block, images, in_channels, input_size(layer) / in_channels);
+    layer->out = train_tensor_new(bits, 0, of_out, images, layer->outputs, train_plane(layer));
+    layer->error = train_tensor_new(bits, also, block, images, layer->outputs, train_plane(layer));
+    layer->kernel = train_tensor_new(bits, also, of_kernel, 1, layer->outputs, weights / layer->outputs);
+    layer->bias_copy = train_tensor_new(bits, 0, TRAIN_BY_TENSOR, 1, 1, layer->outputs);
+}
+
+static void new_layer(struct train_layer *layer, uint32_t images)
 {
     const uint64_t channels = layer->outputs;
     const uint64_t weights = train_weight_count(layer);
@@ -661,31 +689,31 @@ static void new_layer(struct train_layer *layer, uint32_t images, uint32_t bits)
                                     &layer->norm_scale, &layer->norm_mean, &layer->norm_sigma};
     double **const per_output[] = {&layer->sums, &layer->errors, &layer->values, &layer->chain};
     for (size_t i = 0; i < sizeof per_weight / sizeof *per_weight; ++i)
-        *per_weight[i] = room(weights, sizeof(double));
+        *per_weight[i] = train_room(weights, sizeof(double));
     for (size_t i = 0; i < sizeof per_channel / sizeof *per_channel; ++i)
-        *per_channel[i] = room(channels, sizeof(double));
+        *per_channel[i] = train_room(channels, sizeof(double));
     for (size_t i = 0; i < sizeof per_output / sizeof *per_output; ++i)
-        *per_output[i] = room(outputs, sizeof(double));
+        *per_output[i] = train_room(outputs, sizeof(double));
     layer->gamma = ones(channels);
     layer->sigma = ones(channels);
-    layer->positive = room(outputs, 1);
-    layer->place = room(outputs, 1);
-    layer->max_at = room(channels, sizeof *layer->max_at);
-    layer->min_at = room(channels, sizeof *layer->min_at);
-    layer->in = new_tensor(images * input_size(layer), bits);
-    layer->kernel = new_tensor(weights, bits);
-    layer->bias_copy = new_tensor(channels, bits);
-    layer->error = new_tensor(outputs, bits);
+    layer->positive = train_room(outputs, 1);
+    layer->place = train_room(outputs, 1);
+    layer->max_at = train_room(channels, sizeof *layer->max_at);
+    layer->min_at = train_room(channels, sizeof *layer->min_at);
 }
 
 void train_net_new(struct train_net *net, const struct train_layer *layers, uint32_t count, uint32_t images_max,
                    const struct train_options *options)
 {
     *net = (struct train_net){.options = *options, .layer_count = count, .images_max = images_max};
-    net->layers = room(count, sizeof *net->layers);
+    net->layers = train_room(count, sizeof *net->layers);
     memcpy(net->layers, layers, count * sizeof *layers);
-    for (uint32_t l = 0; l < count; ++l)
-        new_layer(&net->layers[l], images_max, options->bits);
+    for (uint32_t l = 0; l < count; ++l) {
+        const enum train_block of_out =
+            l + 1 < count ? block_of(options, &net->layers[l + 1]) : TRAIN_BY_TENSOR;
+        new_layer(&net->layers[l], images_max);
+        new_tensors(&net->layers[l], images_max, options, of_out);
+    }
 }
 
 void train_net_free(struct train_net *net)
@@ -700,10 +728,11 @@ void train_net_free(struct train_net *net)
                                 layer->min_at};
         for (size_t i = 0; i < sizeof pieces / sizeof *pieces; ++i)
             free(pieces[i]);
-        free_tensor(layer->in);
-        free_tensor(layer->kernel);
-        free_tensor(layer->bias_copy);
-        free_tensor(layer->error);
+        train_tensor_free(layer->in);
+        train_tensor_free(layer->out);
+        train_tensor_free(layer->kernel);
+        train_tensor_free(layer->bias_copy);
+        train_tensor_free(layer->error);
     }
     free(net->layers);
 }

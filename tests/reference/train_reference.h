@@ -4,15 +4,19 @@
  * models/README.md's orders of sums): whole steps of chains of convolutions or fully connected layers with batch norm or bias,
  * ReLU and 2x2 max pool, softmax with cross-entropy, SGD with momentum. It shares no code with models.
  *
- * bits 2 .. 24: block floating point with that many bits of mantissa, blocks of the tensor, integer sums; what follows the
- * sums in binary32 as the units have it. bits 0: the same formulas in binary64 without any quantisation.
+ * bits 2 .. 24: block floating point with that many bits of mantissa, integer sums where exponents agree, else binary32 sums of
+ * them; what follows the sums in binary32 as the units have it. bits 0: the same formulas in binary64 without any quantisation.
  */
 #ifndef TRAIN_REFERENCE_H
 #define TRAIN_REFERENCE_H
 
 #include <stdint.h>
 
-enum train_rounding { TRAIN_TRUNCATE = 0, TRAIN_NEAREST = 1, TRAIN_STOCHASTIC = 2 };
+/* CARRIED: to nearest, with what rounding lost before in the same map. */
+enum train_rounding { TRAIN_TRUNCATE = 0, TRAIN_NEAREST = 1, TRAIN_STOCHASTIC = 2, TRAIN_CARRIED = 3 };
+
+/* What shares an exponent; of kernels, channels are output channels, and what is by image is by tensor. */
+enum train_block { TRAIN_BY_TENSOR = 0, TRAIN_BY_IMAGE = 1, TRAIN_BY_CHANNEL = 2 };
 
 /* What a random seed is for. */
 enum train_what { TRAIN_OF_ACTIVATION = 0, TRAIN_OF_ERROR = 1, TRAIN_OF_WEIGHT = 2, TRAIN_OF_BIAS = 3 };
@@ -36,7 +40,7 @@ struct train_layer {
     double *dgamma, *dbeta;         /* dbeta: by biases where there is no norm */
     double *errors;                 /* by sums, as quantised */
     /* Own. */
-    struct train_tensor *in, *kernel, *bias_copy, *error;
+    struct train_tensor *in, *kernel, *bias_copy, *out, *error; /* out: before the pool */
     double *values, *chain;         /* behind batch norm and ReLU; loss by the output */
     uint8_t *positive, *place;
     double *norm_scale, *norm_mean, *norm_sigma;
@@ -47,6 +51,10 @@ struct train_layer {
 struct train_options {
     uint32_t bits;
     enum train_rounding rounding;
+    int carried;              /* errors round so, in place of `rounding` */
+    enum train_block block;
+    int no_master;            /* weights are what their mantissas say, also when they are updated */
+    int float_backward;       /* forward with `bits`, the way back in binary64 */
     int range;                /* sigma of batch norm from the range */
     double rate, momentum, bn_momentum;
     uint64_t seed;
@@ -59,7 +67,7 @@ struct train_net {
     struct train_layer *layers;
     uint32_t layer_count;
     uint32_t images_max;
-    uint8_t brightest; /* largest byte of the data set, whose images share an exponent; 0 stands for 255 */
+    const uint8_t *brightest; /* largest byte of each channel of the data set, whose images share exponents; NULL: 255 */
     uint64_t step; /* number of the next one */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Training on the platform against the reference trainer, step by step and (with 8 bits of mantissa) bit by bit: sums, weights, gammas, betas, running
- * statistics, velocities; losses and evaluations. Steps of six images (a full pass and a short one) and of two at the end of an
+ * statistics, velocities; losses and evaluations, whatever shares an exponent, however errors round, and with weights of 8
+ * bits alone. Steps of six images (a full pass and a short one) and of two at the end of an
  * epoch.
  */
 #include <inttypes.h>
@@ -42,6 +43,7 @@ struct session {
     double tolerance; /* of values, against the tensor's largest; 0: bit by bit */
     uint8_t images[256 * PROBLEM_CHANNELS * PROBLEM_SIDE * PROBLEM_SIDE];
     uint8_t labels[256];
+    uint8_t brightest[PROBLEM_CHANNELS];
 };
 
 static struct cnnvp_error problem_text;
@@ -151,13 +153,16 @@ static void gather(struct session *session, const cnnvp_dataset *from, const uin
     }
 }
 
-static uint8_t brightest(const cnnvp_dataset *dataset, uint32_t images)
+static void look_for_brightest(struct session *session, const cnnvp_dataset *dataset, uint32_t images)
 {
-    uint8_t most = 0;
+    memset(session->brightest, 0, sizeof session->brightest);
     for (uint32_t i = 0; i < images; ++i)
-        for (size_t k = 0; k < PROBLEM_CHANNELS * PROBLEM_SIDE * PROBLEM_SIDE; ++k)
-            most = cnnvp_dataset_image(dataset, i)[k] > most ? cnnvp_dataset_image(dataset, i)[k] : most;
-    return most;
+        for (size_t k = 0; k < PROBLEM_CHANNELS * PROBLEM_SIDE * PROBLEM_SIDE; ++k) {
+            const uint8_t value = cnnvp_dataset_image(dataset, i)[k];
+            uint8_t *const most = &session->brightest[k / (PROBLEM_SIDE * PROBLEM_SIDE)];
+            *most = value > *most ? value : *most;
+        }
+    session->net.brightest = session->brightest;
 }
 
 static void check_step(struct session *session, uint64_t epoch, uint32_t first, uint64_t step, uint64_t seed)
@@ -167,7 +172,7 @@ static void check_step(struct session *session, uint64_t epoch, uint32_t first, 
     const struct cnnvp_train_record record = next(session);
     cnnvp_dataset_order(seed, epoch, IMAGES, order);
     gather(session, session->dataset, order + first, count);
-    session->net.brightest = brightest(session->dataset, IMAGES);
+    look_for_brightest(session, session->dataset, IMAGES);
     const struct train_result want = train_net_step(&session->net, session->images, session->labels, count);
     assert_int_equal(record.event, CNNVP_TRAIN_STEP);
     assert_int_equal(record.step, step);
@@ -183,7 +188,7 @@ static void check_evaluation(struct session *session, uint64_t step)
 {
     const struct cnnvp_train_record record = next(session);
     gather(session, session->evaluation, NULL, EVALUATED);
-    session->net.brightest = brightest(session->evaluation, EVALUATED);
+    look_for_brightest(session, session->evaluation, EVALUATED);
     const struct train_result want = train_net_evaluate(&session->net, session->images, session->labels, EVALUATED);
     assert_int_equal(record.event, CNNVP_TRAIN_EVALUATION);
     assert_int_equal(record.step, step);
@@ -199,6 +204,9 @@ struct training_case {
     enum cnnvp_rounding rounding;
     uint32_t bits;
     enum cnnvp_train_order order;
+    enum cnnvp_train_block block;
+    enum cnnvp_train_errors errors;
+    int narrow;
     int cpu_host;
     double tolerance;
     const char *sets[SETS];
@@ -210,10 +218,15 @@ static void check(const struct training_case *c, uint64_t seed)
     const struct train_options reference = {.bits = c->bits, .rounding = roundings[c->rounding],
                                             .range = c->bn == CNNVP_TRAIN_BN_RANGE, .rate = (double)0.05f,
                                             .momentum = (double)0.9f, .bn_momentum = (double)0.1f, .seed = seed,
-                                            .seed_of = seed_of};
+                                            .seed_of = seed_of, .block = (enum train_block)c->block,
+                                            .no_master = c->narrow,
+                                            .carried = c->errors == CNNVP_TRAIN_ERRORS_CARRIED ||
+                                                       (c->errors == CNNVP_TRAIN_ERRORS_DEFAULT &&
+                                                        c->rounding == CNNVP_ROUND_NEAREST)};
     const struct cnnvp_trainer_options options = {.rounding = c->rounding, .bn = c->bn, .order = c->order,
                                                   .cpu_host = c->cpu_host, .batch = BATCH, .rate = 0.05f,
-                                                  .momentum = 0.9f, .seed = seed, .epochs = EPOCHS};
+                                                  .momentum = 0.9f, .seed = seed, .epochs = EPOCHS,
+                                                  .block = c->block, .errors = c->errors, .narrow = c->narrow};
     struct problem problem;
     struct session *session = calloc(1, sizeof *session);
     uint64_t step = 0;
@@ -243,6 +256,48 @@ static void platform_trains_as_the_reference(void **state)
                       (uint64_t)(3 + rounding));
 }
 
+static void exponents_of_images_and_channels(void **state)
+{
+    (void)state;
+    for (int block = CNNVP_TRAIN_BLOCK_IMAGE; block <= CNNVP_TRAIN_BLOCK_CHANNEL; ++block)
+        for (int kind = 0; kind < PROBLEM_KINDS; ++kind)
+            for (int bn = 0; bn < (kind == PROBLEM_NORMED ? 2 : 1); ++bn)
+                for (int rounding = 0; rounding < 3; ++rounding)
+                    check(&(const struct training_case){.kind = (enum problem_kind)kind, .bn = (enum cnnvp_train_bn)bn,
+                                                        .rounding = (enum cnnvp_rounding)rounding, .bits = 8,
+                                                        .block = (enum cnnvp_train_block)block, .cpu_host = 1},
+                          (uint64_t)(21 + rounding));
+}
+
+static void weights_of_8_bits_alone(void **state)
+{
+    (void)state;
+    for (int block = CNNVP_TRAIN_BLOCK_TENSOR; block <= CNNVP_TRAIN_BLOCK_CHANNEL; ++block)
+        for (int kind = 0; kind < PROBLEM_KINDS; ++kind)
+            for (int rounding = 1; rounding < 3; ++rounding)
+                check(&(const struct training_case){.kind = (enum problem_kind)kind, .narrow = 1,
+                                                    .rounding = (enum cnnvp_rounding)rounding, .bits = 8,
+                                                    .block = (enum cnnvp_train_block)block, .cpu_host = 1},
+                      (uint64_t)(31 + rounding));
+}
+
+/* With every rounding of the rest; with 8 bits, fewer, and more. */
+static void errors_plain_and_carried(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t bits;
+        const char *set;
+    } widths[] = {{8, "pe_array.mantissa_bits=8"}, {5, "pe_array.mantissa_bits=5"}, {11, "pe_array.mantissa_bits=11"}};
+    for (size_t w = 0; w < sizeof widths / sizeof widths[0]; ++w)
+        for (int errors = CNNVP_TRAIN_ERRORS_PLAIN; errors <= CNNVP_TRAIN_ERRORS_CARRIED; ++errors)
+            for (int rounding = 0; rounding < 3; ++rounding)
+                check(&(const struct training_case){.errors = (enum cnnvp_train_errors)errors, .bits = widths[w].bits,
+                                                    .rounding = (enum cnnvp_rounding)rounding, .cpu_host = 1,
+                                                    .sets = {widths[w].set}},
+                      (uint64_t)(41 + rounding));
+}
+
 static void core_and_orders_change_nothing(void **state)
 {
     (void)state;
@@ -268,6 +323,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(platform_trains_as_the_reference),
+        cmocka_unit_test(exponents_of_images_and_channels),
+        cmocka_unit_test(weights_of_8_bits_alone),
+        cmocka_unit_test(errors_plain_and_carried),
         cmocka_unit_test(core_and_orders_change_nothing),
         cmocka_unit_test(wide_mantissas_train),
     };
