@@ -39,15 +39,20 @@ enum cnnvp_train_order { CNNVP_TRAIN_ORDER_KERNEL = 0, CNNVP_TRAIN_ORDER_CHANNEL
 enum cnnvp_train_block { CNNVP_TRAIN_BLOCK_TENSOR = 0, CNNVP_TRAIN_BLOCK_IMAGE = 1, CNNVP_TRAIN_BLOCK_CHANNEL = 2 };
 
 /*
- * How errors become mantissas. CARRIED: to nearest, what rounding loses of a value is added to the next one of the same map, so
- * that sums over errors, which gradients are, stay what they were. Batch norm's way back leaves many values below half a unit:
- * to nearest without it they vanish all. DEFAULT: CARRIED where `rounding` is to nearest, else PLAIN.
+ * How errors become mantissas. CARRIED: to nearest, what rounding loses of a value is added to the next one of the same
+ * map, so that sums over errors, which gradients are, stay what they were. Batch norm's way back leaves many values
+ * below half a unit: to nearest without it they vanish all. DEFAULT: CARRIED where `rounding` is to nearest, else
+ * PLAIN.
  */
-enum cnnvp_train_errors { CNNVP_TRAIN_ERRORS_DEFAULT = 0, CNNVP_TRAIN_ERRORS_PLAIN = 1, CNNVP_TRAIN_ERRORS_CARRIED = 2 };
+enum cnnvp_train_errors {
+    CNNVP_TRAIN_ERRORS_DEFAULT = 0,
+    CNNVP_TRAIN_ERRORS_PLAIN = 1,
+    CNNVP_TRAIN_ERRORS_CARRIED = 2
+};
 
 struct cnnvp_trainer_options {
     uint32_t struct_size;          /* sizeof(struct cnnvp_trainer_options) */
-    enum cnnvp_rounding rounding;  /* of mantissas; training needs CNNVP_ROUND_STOCHASTIC to learn */
+    enum cnnvp_rounding rounding;  /* of mantissas; truncated, many networks do not learn */
     enum cnnvp_train_bn bn;
     enum cnnvp_train_order order;
     enum cnnvp_train_block block;

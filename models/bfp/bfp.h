@@ -91,13 +91,15 @@ void cnnvp_bfp_quantise_wide(const struct cnnvp_bfp_format *format, int8_t expon
                              const float *values, uint64_t n, int32_t *mantissas, struct cnnvp_bfp_counts *counts);
 
 /*
- * n values of one map to nearest mantissas, each with what rounding the values before it has lost (CARRIED): mantissas add up
- * to what the values do, to half a unit. Many values below half a unit that all have one sign, as batch norm's way back leaves
- * them beside few large ones, would each become 0 by themselves, and their sum is what a gradient needs.
+ * n values of one map to nearest mantissas, each with what rounding the values before it has lost (CARRIED): mantissas
+ * add up to what the values do, to half a unit. Many values below half a unit that all have one sign, as batch norm's
+ * way back leaves them beside few large ones, would each become 0 by themselves, and their sum is what a gradient
+ * needs.
  *
- * In whole numbers, a unit of mantissas having 2^16 parts: parts = x in parts, to nearest even; sum = parts + remainder, which
- * begins with 0; mantissa = floor(sum / 2^16 + 1/2); remainder = sum - mantissa * 2^16. A mantissa that is clipped leaves the
- * remainder 0, a value that is not finite leaves it as it is. `format` counts by its width alone.
+ * In whole numbers, a unit of mantissas having 2^16 parts: parts = x in parts, to nearest even; sum = parts +
+ * remainder, which begins with 0; mantissa = floor(sum / 2^16 + 1/2); remainder = sum - mantissa * 2^16. A mantissa
+ * that is clipped leaves the remainder 0, a value that is not finite leaves it as it is. `format` counts by its width
+ * alone.
  */
 void cnnvp_bfp_carry(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
                      int8_t *mantissas, struct cnnvp_bfp_counts *counts);

@@ -307,8 +307,8 @@ static const struct argp_option options_of_train[] = {
      "Begin with the file's weights, drawing those it has none for (default), or draw all of them", 5},
     {"rounding", KEY_ROUNDING, "truncate|nearest|stochastic", 0, "Rounding of mantissas (default: stochastic)", 6},
     {"errors", KEY_ERRORS, "plain|carried", 0,
-     "Errors round as all the rest, or to nearest with the remainder carried to the next value of the map (default: carried "
-     "with --rounding nearest, else plain)", 6},
+     "Errors round as all the rest, or to nearest with the remainder carried to the next value of the map (default: "
+     "carried with --rounding nearest, else plain)", 6},
     {"exponents", KEY_BLOCK, "tensor|image|channel", 0, "What shares an exponent (default: tensor)", 6},
     {"weight-bits", KEY_MASTER, "32|8", 0, "Update a 32-bit copy of the weights (default), or the 8-bit mantissas", 6},
     {"order", KEY_ORDER, "kernel|channel", 0,

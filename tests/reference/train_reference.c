@@ -6,23 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "train_tensor.h"
+#include "train_products.h"
 
 /* ---- shapes ---- */
 
-static uint32_t out_side(const struct train_layer *layer, uint32_t side)
-{
-    return layer->connected ? 1 : side + 2 * layer->pad - layer->side + 1;
-}
-
 uint32_t train_plane(const struct train_layer *layer)
 {
-    return out_side(layer, layer->height) * out_side(layer, layer->width);
+    return train_out_side(layer, layer->height) * train_out_side(layer, layer->width);
 }
 
 uint32_t train_pooled_plane(const struct train_layer *layer)
 {
-    return layer->pool ? (out_side(layer, layer->height) / 2) * (out_side(layer, layer->width) / 2) : train_plane(layer);
+    return layer->pool ? (train_out_side(layer, layer->height) / 2) * (train_out_side(layer, layer->width) / 2)
+                       : train_plane(layer);
 }
 
 uint64_t train_weight_count(const struct train_layer *layer)
@@ -43,12 +39,6 @@ static enum train_block block_of(const struct train_options *options, const stru
 
 /* ---- rounding ---- */
 
-/* What the arithmetic behind the sums is done in. */
-static double narrow(const struct train_net *net, double x)
-{
-    return net->options.bits == 0 ? x : (double)(float)x;
-}
-
 static uint64_t seed_of(const struct train_net *net, uint64_t step, uint32_t layer, enum train_what what)
 {
     if (net->options.seed_of != NULL)
@@ -59,191 +49,6 @@ static uint64_t seed_of(const struct train_net *net, uint64_t step, uint32_t lay
 static double value_at(const struct train_net *net, const struct train_tensor *tensor, uint64_t i)
 {
     return train_tensor_value(tensor, net->options.bits, i);
-}
-
-/* ---- sums of products ---- */
-
-/* An accumulator for rows: whole numbers, or binary64. */
-struct sums {
-    int64_t *whole;
-    double *numbers;
-};
-
-static struct sums new_sums(const struct train_net *net, uint64_t n)
-{
-    struct sums sums = {NULL, NULL};
-    if (net->options.bits == 0)
-        sums.numbers = train_room(n, sizeof(double));
-    else
-        sums.whole = train_room(n, sizeof(int64_t));
-    return sums;
-}
-
-/* sums[to + i] += a[at] * b[from + i] */
-static void scale_row(struct sums *sums, uint64_t to, const struct train_tensor *a, uint64_t at,
-                      const struct train_tensor *b, uint64_t from, uint64_t n)
-{
-    if (sums->whole != NULL) {
-        const int64_t factor = a->mantissas[at];
-        int64_t *restrict row = sums->whole + to;
-        const int32_t *restrict values = b->mantissas + from;
-        for (uint64_t i = 0; i < n; ++i)
-            row[i] += factor * values[i];
-    } else {
-        const double factor = a->numbers[at];
-        double *restrict row = sums->numbers + to;
-        const double *restrict values = b->numbers + from;
-        for (uint64_t i = 0; i < n; ++i)
-            row[i] += factor * values[i];
-    }
-}
-
-/* sums[to] += sum of a[at + i] * b[from + i] */
-static void dot_row(struct sums *sums, uint64_t to, const struct train_tensor *a, uint64_t at,
-                    const struct train_tensor *b, uint64_t from, uint64_t n)
-{
-    if (sums->whole != NULL) {
-        int64_t sum = 0;
-        for (uint64_t i = 0; i < n; ++i)
-            sum += (int64_t)a->mantissas[at + i] * b->mantissas[from + i];
-        sums->whole[to] += sum;
-    } else {
-        for (uint64_t i = 0; i < n; ++i)
-            sums->numbers[to] += a->numbers[at + i] * b->numbers[from + i];
-    }
-}
-
-/* Calls back for each row of products of a convolution: output row `out` (+ n values) and input row `in` meet at a tap. */
-struct row {
-    uint64_t in, out, weight, n;
-};
-
-static uint64_t rows_of(const struct train_layer *layer, uint32_t image, uint32_t o, uint32_t i, uint32_t t, uint32_t y,
-                        struct row *row)
-{
-    const int64_t out_w = out_side(layer, layer->width);
-    const int64_t out_h = out_side(layer, layer->height);
-    const int64_t dy = (int64_t)(t / layer->side) - layer->pad;
-    const int64_t dx = (int64_t)(t % layer->side) - layer->pad;
-    const int64_t first = dx < 0 ? -dx : 0;
-    const int64_t last = out_w < (int64_t)layer->width - dx ? out_w : (int64_t)layer->width - dx;
-    if (y + dy < 0 || y + dy >= layer->height || last <= first)
-        return 0;
-    row->n = (uint64_t)(last - first);
-    row->in = (uint64_t)((((int64_t)image * layer->inputs + i) * layer->height + y + dy) * layer->width + first + dx);
-    row->out = (uint64_t)((((int64_t)image * layer->outputs + o) * out_h + y) * out_w + first);
-    row->weight = ((uint64_t)o * layer->inputs + i) * layer->side * layer->side + t;
-    return row->n;
-}
-
-enum pass { FORWARD, ERROR, GRADIENT };
-
-/* What is summed up: parts of a pass where its terms have different exponents. */
-struct range {
-    uint32_t first, end;
-};
-
-struct part {
-    struct range image, out, in;
-};
-
-/* The three convolutions of a layer: sums from inputs and weights, errors of the input, gradients of the weights. */
-static void convolve(const struct train_layer *layer, enum pass pass, const struct part *part, struct sums *sums)
-{
-    struct row row;
-    for (uint32_t image = part->image.first; image < part->image.end; ++image)
-        for (uint32_t o = part->out.first; o < part->out.end; ++o)
-            for (uint32_t i = part->in.first; i < part->in.end; ++i)
-                for (uint32_t t = 0; t < layer->side * layer->side; ++t)
-                    for (uint32_t y = 0; y < out_side(layer, layer->height); ++y) {
-                        if (rows_of(layer, image, o, i, t, y, &row) == 0)
-                            continue;
-                        if (pass == FORWARD)
-                            scale_row(sums, row.out, layer->kernel, row.weight, layer->in, row.in, row.n);
-                        else if (pass == ERROR)
-                            scale_row(sums, row.in, layer->kernel, row.weight, layer->error, row.out, row.n);
-                        else
-                            dot_row(sums, row.weight, layer->in, row.in, layer->error, row.out, row.n);
-                    }
-}
-
-static void connect(const struct train_layer *layer, enum pass pass, const struct part *part, struct sums *sums)
-{
-    const uint64_t inputs = layer->inputs;
-    for (uint32_t image = part->image.first; image < part->image.end; ++image)
-        for (uint64_t o = part->out.first; o < part->out.end; ++o) {
-            const uint64_t out = image * layer->outputs + o;
-            if (pass == FORWARD)
-                dot_row(sums, out, layer->in, image * inputs, layer->kernel, o * inputs, inputs);
-            else if (pass == ERROR)
-                scale_row(sums, image * inputs, layer->error, out, layer->kernel, o * inputs, inputs);
-            else
-                scale_row(sums, o * inputs, layer->error, out, layer->in, image * inputs, inputs);
-        }
-}
-
-/* What one unit of result i is worth, a power of 2. */
-static int power_of(const struct train_net *net, const struct train_layer *layer, enum pass pass,
-                    const struct part *part, uint64_t i)
-{
-    const uint64_t taps = layer->connected ? 1 : (uint64_t)layer->side * layer->side;
-    const uint64_t area = layer->connected ? 1 : (uint64_t)layer->height * layer->width;
-    const uint64_t plane = train_plane(layer);
-    const uint64_t image = pass == FORWARD ? i / plane / layer->outputs
-                           : pass == ERROR ? i / area / layer->inputs
-                                           : part->image.first;
-    const uint64_t out = pass == FORWARD ? i / plane % layer->outputs : pass == ERROR ? part->out.first : i / taps / layer->inputs;
-    const uint64_t in = pass == FORWARD ? part->in.first : pass == ERROR ? i / area % layer->inputs : i / taps % layer->inputs;
-    const int of_in = train_tensor_exponent(layer->in, image, layer->connected ? 0 : in);
-    const int of_kernel = train_tensor_exponent(layer->kernel, 0, out);
-    const int of_error = train_tensor_exponent(layer->error, image, out);
-    return (pass == FORWARD ? of_in + of_kernel : pass == ERROR ? of_error + of_kernel : of_in + of_error) -
-           2 * ((int)net->options.bits - 2);
-}
-
-static void finish_part(const struct train_net *net, const struct train_layer *layer, enum pass pass,
-                        const struct part *part, struct sums *sums, uint64_t n, int added, double *to)
-{
-    for (uint64_t i = 0; i < n; ++i) {
-        const double value =
-            net->options.bits == 0
-                ? sums->numbers[i]
-                : narrow(net, ldexp((double)sums->whole[i], power_of(net, layer, pass, part, i)));
-        to[i] = added ? narrow(net, to[i] + value) : value;
-    }
-    free(sums->whole);
-    free(sums->numbers);
-}
-
-/* Part p of a pass. 0: there are no more. Terms of one exponent are summed exactly, the parts in binary32 (Part B 1-14):
- * forward by input channel, errors by output channel, gradients by image. */
-static int next_part(const struct train_net *net, const struct train_layer *layer, enum pass pass, uint32_t images,
-                     uint32_t p, struct part *part)
-{
-    const enum train_block block = net->options.bits == 0 ? TRAIN_BY_TENSOR
-                                   : pass == ERROR        ? layer->kernel->block
-                                                          : layer->in->block;
-    struct range *const of = pass == FORWARD ? &part->in : pass == ERROR ? &part->out : &part->image;
-    *part = (struct part){{0, images}, {0, layer->outputs}, {0, layer->inputs}};
-    if (block != (pass == GRADIENT ? TRAIN_BY_IMAGE : TRAIN_BY_CHANNEL))
-        return p == 0;
-    const int is_one = p < of->end;
-    *of = (struct range){p, p + 1};
-    return is_one;
-}
-
-static void products(const struct train_net *net, const struct train_layer *layer, enum pass pass, uint32_t images,
-                     uint64_t n, double *to)
-{
-    struct part part;
-    for (uint32_t p = 0; next_part(net, layer, pass, images, p, &part); ++p) {
-        struct sums sums = new_sums(net, n);
-        if (layer->connected)
-            connect(layer, pass, &part, &sums);
-        else
-            convolve(layer, pass, &part, &sums);
-        finish_part(net, layer, pass, &part, &sums, n, p > 0, to);
-    }
 }
 
 /* ---- batch norm ---- */
@@ -316,18 +121,18 @@ static void normalise(struct train_net *net, struct train_layer *layer, uint32_t
                         ? range_factor(n) * (max - min) + layer->epsilon
                         : sqrt(channel_sum(layer, images, c, SQUARES, layer->sums, NULL, mean) / n + layer->epsilon);
             const double m = net->options.bn_momentum;
-            layer->mean[c] = narrow(net, layer->mean[c] + m * (mean - layer->mean[c]));
-            layer->sigma[c] = narrow(net, layer->sigma[c] + m * (sigma - layer->sigma[c]));
+            layer->mean[c] = train_narrow(net, layer->mean[c] + m * (mean - layer->mean[c]));
+            layer->sigma[c] = train_narrow(net, layer->sigma[c] + m * (sigma - layer->sigma[c]));
         }
         layer->norm_mean[c] = mean;
         layer->norm_sigma[c] = sigma;
         layer->norm_scale[c] = layer->gamma[c] / sigma;
-        const double scale = narrow(net, layer->norm_scale[c]);
-        const double offset = narrow(net, layer->beta[c] - layer->norm_scale[c] * mean);
+        const double scale = train_narrow(net, layer->norm_scale[c]);
+        const double offset = train_narrow(net, layer->beta[c] - layer->norm_scale[c] * mean);
         for (uint32_t image = 0; image < images; ++image)
             for (uint64_t i = 0; i < plane; ++i) {
                 const uint64_t at = ((uint64_t)image * layer->outputs + c) * plane + i;
-                layer->values[at] = narrow(net, narrow(net, scale * layer->sums[at]) + offset);
+                layer->values[at] = train_narrow(net, train_narrow(net, scale * layer->sums[at]) + offset);
             }
     }
 }
@@ -344,20 +149,20 @@ static void normalise_back(struct train_net *net, struct train_layer *layer, uin
         layer->dgamma[c] =
             channel_sum(layer, images, c, PRODUCTS, layer->sums, layer->chain, layer->norm_mean[c]) / sigma;
         const double slope = net->options.range ? 0 : -scale * layer->dgamma[c] / n / sigma;
-        const double by_error = narrow(net, scale);
-        const double by_value = narrow(net, slope);
-        const double offset = narrow(net, -scale * layer->dbeta[c] / n - slope * layer->norm_mean[c]);
+        const double by_error = train_narrow(net, scale);
+        const double by_value = train_narrow(net, slope);
+        const double offset = train_narrow(net, -scale * layer->dbeta[c] / n - slope * layer->norm_mean[c]);
         for (uint32_t image = 0; image < images; ++image)
             for (uint64_t i = 0; i < plane; ++i) {
                 const uint64_t at = ((uint64_t)image * layer->outputs + c) * plane + i;
-                layer->chain[at] = narrow(
-                    net, narrow(net, narrow(net, by_error * layer->chain[at]) + narrow(net, by_value * layer->sums[at])) +
-                             offset);
+                const double of_error = train_narrow(net, by_error * layer->chain[at]);
+                const double of_value = train_narrow(net, by_value * layer->sums[at]);
+                layer->chain[at] = train_narrow(net, train_narrow(net, of_error + of_value) + offset);
             }
         if (net->options.range) {
-            const double extreme = narrow(net, -scale * layer->dgamma[c] * range_factor(n));
-            layer->chain[layer->max_at[c]] = narrow(net, layer->chain[layer->max_at[c]] + extreme);
-            layer->chain[layer->min_at[c]] = narrow(net, layer->chain[layer->min_at[c]] - extreme);
+            const double extreme = train_narrow(net, -scale * layer->dgamma[c] * range_factor(n));
+            layer->chain[layer->max_at[c]] = train_narrow(net, layer->chain[layer->max_at[c]] + extreme);
+            layer->chain[layer->min_at[c]] = train_narrow(net, layer->chain[layer->min_at[c]] - extreme);
         }
     }
 }
@@ -373,10 +178,10 @@ static void rectify(struct train_layer *layer, uint64_t n)
 }
 
 /* Quantised values `from` of a layer become the next one's input, through the pool. */
-static void pool(const struct train_net *net, struct train_layer *layer, uint32_t images, const struct train_tensor *from,
-                 struct train_tensor *to)
+static void pool(const struct train_net *net, struct train_layer *layer, uint32_t images,
+                 const struct train_tensor *from, struct train_tensor *to)
 {
-    const uint64_t width = out_side(layer, layer->width);
+    const uint64_t width = train_out_side(layer, layer->width);
     const uint64_t out_w = layer->pool ? width / 2 : width;
     const uint64_t plane = train_plane(layer);
     const uint64_t pooled = train_pooled_plane(layer);
@@ -406,7 +211,7 @@ static void pool(const struct train_net *net, struct train_layer *layer, uint32_
 /* `from`: loss by the pooled output. layer->chain becomes loss by what ReLU gave, then by what it took. */
 static void pool_and_relu_back(struct train_layer *layer, uint32_t images, const double *from)
 {
-    const uint64_t width = out_side(layer, layer->width);
+    const uint64_t width = train_out_side(layer, layer->width);
     const uint64_t plane = train_plane(layer);
     const uint64_t pooled = train_pooled_plane(layer);
     const uint64_t maps = (uint64_t)images * layer->outputs;
@@ -438,7 +243,7 @@ static struct train_result classify(const struct train_net *net, struct train_la
             sum += exp(x[c] - x[best]);
         for (uint32_t c = 0; c < layer->outputs; ++c)
             layer->chain[(uint64_t)image * layer->outputs + c] =
-                narrow(net, (exp(x[c] - x[best]) / sum - (c == labels[image] ? 1 : 0)) * (1.0 / images));
+                train_narrow(net, (exp(x[c] - x[best]) / sum - (c == labels[image] ? 1 : 0)) * (1.0 / images));
         /* cppcheck-suppress invalidFunctionArg */
         result.loss += (log(sum) - (x[labels[image]] - x[best])) / images;
         result.correct += best == labels[image];
@@ -453,12 +258,12 @@ static void forward(struct train_net *net, uint32_t images, int stored)
     for (uint32_t l = 0; l < net->layer_count; ++l) {
         struct train_layer *layer = &net->layers[l];
         const uint64_t n = (uint64_t)images * layer->outputs * train_plane(layer);
-        products(net, layer, FORWARD, images, n, layer->sums);
+        train_products(net, layer, TRAIN_PASS_FORWARD, images, n, layer->sums);
         memcpy(layer->values, layer->sums, n * sizeof *layer->sums);
         if (layer->norm)
             normalise(net, layer, images, stored);
         for (uint64_t i = 0; !layer->norm && layer->bias && i < n; ++i)
-            layer->values[i] = narrow(net, layer->values[i] +
+            layer->values[i] = train_narrow(net, layer->values[i] +
                                                value_at(net, layer->bias_copy, i / train_plane(layer) % layer->outputs));
         if (l + 1 == net->layer_count)
             return;
@@ -481,9 +286,9 @@ static void sum_errors(const struct train_net *net, struct train_layer *layer, u
             double sum = 0;
             for (uint64_t i = 0; i < plane; ++i)
                 sum += layer->errors[((uint64_t)image * layer->outputs + c) * plane + i];
-            all = apart ? narrow(net, all + narrow(net, sum)) : all + sum;
+            all = apart ? train_narrow(net, all + train_narrow(net, sum)) : all + sum;
         }
-        layer->dbeta[c] = narrow(net, all);
+        layer->dbeta[c] = train_narrow(net, all);
     }
 }
 
@@ -507,10 +312,10 @@ static void backward(struct train_net *net, uint32_t images)
             layer->errors[i] = value_at(net, layer->error, i);
         if (!layer->norm)
             sum_errors(net, layer, images);
-        products(net, layer, GRADIENT, images, train_weight_count(layer), layer->gradient);
+        train_products(net, layer, TRAIN_PASS_GRADIENT, images, train_weight_count(layer), layer->gradient);
         if (l > 0) {
             errors = train_room(images * input_size(layer), sizeof *errors);
-            products(net, layer, ERROR, images, images * input_size(layer), errors);
+            train_products(net, layer, TRAIN_PASS_ERROR, images, images * input_size(layer), errors);
         }
     }
 }
@@ -518,9 +323,9 @@ static void backward(struct train_net *net, uint32_t images)
 static void update_all(const struct train_net *net, const double *gradient, uint64_t n, double *velocity, double *values)
 {
     for (uint64_t i = 0; i < n; ++i) {
-        const double g = narrow(net, gradient[i]);
-        velocity[i] = narrow(net, narrow(net, net->options.momentum * velocity[i]) + g);
-        values[i] = narrow(net, values[i] - narrow(net, net->options.rate * velocity[i]));
+        const double g = train_narrow(net, gradient[i]);
+        velocity[i] = train_narrow(net, train_narrow(net, net->options.momentum * velocity[i]) + g);
+        values[i] = train_narrow(net, values[i] - train_narrow(net, net->options.rate * velocity[i]));
     }
 }
 
@@ -606,7 +411,8 @@ static struct train_result run(struct train_net *net, const uint8_t *images, con
     return classify(net, &net->layers[net->layer_count - 1], labels, count);
 }
 
-/* The way back in binary64 from a forward pass in block floating point: what its mantissas stand for, and the same maxima. */
+/* The way back in binary64 from a forward pass in block floating point: what its mantissas stand for, and the same
+ * maxima. */
 static void float_backward(struct train_net *net, uint32_t images)
 {
     const uint32_t bits = net->options.bits;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A second implementation of training, by plain loops from the definitions (requirements C9, Part B 1-11 to 1-27,
- * models/README.md's orders of sums): whole steps of chains of convolutions or fully connected layers with batch norm or bias,
- * ReLU and 2x2 max pool, softmax with cross-entropy, SGD with momentum. It shares no code with models.
+ * models/README.md's orders of sums): whole steps of chains of convolutions or fully connected layers with batch norm
+ * or bias, ReLU and 2x2 max pool, softmax with cross-entropy, SGD with momentum. It shares no code with models.
  *
- * bits 2 .. 24: block floating point with that many bits of mantissa, integer sums where exponents agree, else binary32 sums of
- * them; what follows the sums in binary32 as the units have it. bits 0: the same formulas in binary64 without any quantisation.
+ * bits 2 .. 24: block floating point with that many bits of mantissa, integer sums where exponents agree, else binary32
+ * sums of them; what follows the sums in binary32 as the units have it. bits 0: the same formulas in binary64 without
+ * any quantisation.
  */
 #ifndef TRAIN_REFERENCE_H
 #define TRAIN_REFERENCE_H
@@ -67,7 +68,7 @@ struct train_net {
     struct train_layer *layers;
     uint32_t layer_count;
     uint32_t images_max;
-    const uint8_t *brightest; /* largest byte of each channel of the data set, whose images share exponents; NULL: 255 */
+    const uint8_t *brightest; /* largest byte of each channel of a data set whose images share exponents; NULL: 255 */
     uint64_t step; /* number of the next one */
 };
 
@@ -76,8 +77,8 @@ struct train_result {
     uint32_t correct;
 };
 
-/* Allocates everything for steps of up to images_max images; layers come with their shapes, weights zero, gamma and sigma 1.
- * Exits the program where there is no memory. */
+/* Allocates everything for steps of up to images_max images; layers come with their shapes, weights zero, gamma and
+ * sigma 1. Exits the program where there is no memory. */
 void train_net_new(struct train_net *net, const struct train_layer *layers, uint32_t count, uint32_t images_max,
                    const struct train_options *options);
 void train_net_free(struct train_net *net);

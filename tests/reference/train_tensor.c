@@ -119,7 +119,8 @@ static int32_t mantissa_of(uint32_t bits, enum train_rounding rounding, double x
     return x < 0 ? -(int32_t)kept : (int32_t)kept;
 }
 
-/* To nearest, with what earlier values of the map have lost. Parts of a unit are whole binary64 numbers: all of it is exact. */
+/* To nearest, with what earlier values of the map have lost. Parts of a unit are whole binary64 numbers: all of it is
+ * exact. */
 static int32_t carried(uint32_t bits, double x, int exponent, double *remainder, uint64_t *saturated)
 {
     const double parts = 65536;

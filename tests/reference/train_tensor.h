@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reference's tensors: block floating point by its definition (requirements C9, Part B 1-14, 1-15; models/bfp/bfp.h for the
- * carried remainder), or plain numbers. */
+/* The reference's tensors: block floating point by its definition (requirements C9, Part B 1-14, 1-15; models/bfp/bfp.h
+ * for the carried remainder), or plain numbers. */
 #ifndef TRAIN_TENSOR_H
 #define TRAIN_TENSOR_H
 
@@ -22,7 +22,8 @@ struct train_tensor {
 /* Calls exit where there is no memory. Zeros. */
 void *train_room(uint64_t count, size_t size);
 
-/* Of `images` images, or of kernels: one image whose channels are output channels. `numbers`: has these beside mantissas. */
+/* Of `images` images, or of kernels: one image whose channels are output channels. `numbers`: has these beside
+ * mantissas. */
 struct train_tensor *train_tensor_new(uint32_t bits, int numbers, enum train_block block, uint64_t images,
                                       uint32_t channels, uint64_t plane);
 void train_tensor_free(struct train_tensor *tensor);

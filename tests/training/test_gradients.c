@@ -5,12 +5,12 @@
  * each tensor. A velocity after the first step is the gradient. The network with bias is one of problem.h's; NETWORK
  * is one with batch norm, whose sigma is taken from the range and from the variance.
  *
- * Which binary64? Without batch norm the float network's own step, from first to last. Behind batch norm no way back can
- * reach that with 8 bits and few images: weights and activations of 8 bits alone, errors left in binary64, turn a few
- * ReLUs, maxima of pools and extremes of channels over, and of the digits network (batch 32, seed 1) that leaves 0.931 and
- * 0.975 (sigma from the range and from the variance) of the first convolution's gradient. So there it is the gradient in
- * binary64 of what the engine computes forward (FROM_FORWARD): autograd of the network as it is quantised. That of the float
- * network is held to what is true of it, and with wide mantissas to 0.99 and more.
+ * Which binary64? Without batch norm the float network's own step, from first to last. Behind batch norm no way back
+ * can reach that with 8 bits and few images: weights and activations of 8 bits alone, errors left in binary64, turn a
+ * few ReLUs, maxima of pools and extremes of channels over, and of the digits network (batch 32, seed 1) that leaves
+ * 0.931 and 0.975 (sigma from the range and from the variance) of the first convolution's gradient. So there it is the
+ * gradient in binary64 of what the engine computes forward (FROM_FORWARD): autograd of the network as it is quantised.
+ * That of the float network is held to what is true of it, and with wide mantissas to 0.99 and more.
  *
  * Errors carry their remainders (models/bfp/bfp.h). Without that 8 bits are far off: batch norm's way back leaves a few
  * large values, of the range those at each channel's extremes, 25 times the root mean square, and beside them many that

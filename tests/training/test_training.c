@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Training on the platform against the reference trainer, step by step and (with 8 bits of mantissa) bit by bit: sums, weights, gammas, betas, running
- * statistics, velocities; losses and evaluations, whatever shares an exponent, however errors round, and with weights of 8
- * bits alone. Steps of six images (a full pass and a short one) and of two at the end of an
- * epoch.
+ * Training on the platform against the reference trainer, step by step and (with 8 bits of mantissa) bit by bit: sums,
+ * weights, gammas, betas, running statistics, velocities; losses and evaluations, whatever shares an exponent, however
+ * errors round, and with weights of 8 bits alone. Steps of six images (a full pass and a short one) and of two at the
+ * end of an epoch.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -263,7 +263,8 @@ static void exponents_of_images_and_channels(void **state)
         for (int kind = 0; kind < PROBLEM_KINDS; ++kind)
             for (int bn = 0; bn < (kind == PROBLEM_NORMED ? 2 : 1); ++bn)
                 for (int rounding = 0; rounding < 3; ++rounding)
-                    check(&(const struct training_case){.kind = (enum problem_kind)kind, .bn = (enum cnnvp_train_bn)bn,
+                    check(&(const struct training_case){.kind = (enum problem_kind)kind,
+                                                        .bn = (enum cnnvp_train_bn)bn,
                                                         .rounding = (enum cnnvp_rounding)rounding, .bits = 8,
                                                         .block = (enum cnnvp_train_block)block, .cpu_host = 1},
                           (uint64_t)(21 + rounding));
