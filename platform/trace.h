@@ -45,7 +45,8 @@ struct cnnvp_stream {
     uint32_t name_index;
     struct cnnvp_chunk *first;
     struct cnnvp_chunk *last;
-    uint64_t *windows; /* link: bytes in each window; NULL before the first transfer */
+    uint64_t *windows;     /* link: bytes in each window; NULL before the first transfer */
+    uint32_t window_count; /* link: in windows from this one on there are none */
 };
 
 /* Bytes that crossed a link within a time. */

@@ -18,14 +18,15 @@
 static void widen(struct cnnvp_trace *trace)
 {
     for (uint32_t i = trace->fixed_streams; i < trace->stream_count; i++) {
-        uint64_t *windows = trace->streams[i].windows;
+        struct cnnvp_stream *stream = &trace->streams[i];
 
-        for (uint32_t k = 0; windows && k < CNNVP_LINK_WINDOWS; k++) {
-            uint64_t bytes = windows[k];
+        for (uint32_t k = 0; k < stream->window_count; k++) {
+            uint64_t bytes = stream->windows[k];
 
-            windows[k] = 0;
-            windows[k / WIDEN] += bytes;
+            stream->windows[k] = 0;
+            stream->windows[k / WIDEN] += bytes;
         }
+        stream->window_count = (stream->window_count + WIDEN - 1) / WIDEN;
     }
     trace->window_ps *= WIDEN;
 }
@@ -35,19 +36,64 @@ static int is_too_late(const struct cnnvp_trace *trace, cnnvp_time time)
     return time / trace->window_ps >= CNNVP_LINK_WINDOWS && trace->window_ps < PICOSECONDS_PER_SECOND;
 }
 
+static void add(struct cnnvp_stream *stream, uint64_t window, uint64_t bytes)
+{
+    uint32_t index = window < CNNVP_LINK_WINDOWS ? (uint32_t)window : CNNVP_LINK_WINDOWS - 1;
+
+    stream->windows[index] += bytes;
+    if (index >= stream->window_count)
+        stream->window_count = index + 1;
+}
+
 /* bytes * part / length, rounded down, for part <= length < 2^32. */
 static uint64_t share(uint64_t bytes, uint64_t part, uint64_t length)
 {
     return bytes / length * part + bytes % length * part / length;
 }
 
+/* Over several windows of a time that is too long for products to fit: it is counted in larger units. */
+static void divide_long(struct cnnvp_stream *stream, uint64_t width, const struct cnnvp_transfer *transfer, cnnvp_time end)
+{
+    uint64_t length = end - transfer->begin, unit = (length >> 31) + 1, done = 0;
+
+    for (uint64_t window = transfer->begin / width; window * width < end; window++) {
+        uint64_t behind = (window + 1) * width;
+        uint64_t sum = behind < end ? share(transfer->bytes, (behind - transfer->begin) / unit, length / unit)
+                                    : transfer->bytes;
+
+        add(stream, window, sum - done);
+        done = sum;
+    }
+}
+
+/* The same, by sums and remainders that grow by the same step for each window. */
+static void divide(struct cnnvp_stream *stream, uint64_t width, const struct cnnvp_transfer *transfer, cnnvp_time end)
+{
+    uint64_t length = end - transfer->begin, window = transfer->begin / width;
+    uint64_t part = (window + 1) * width - transfer->begin, last = (end - 1) / width;
+    uint64_t first = share(transfer->bytes, part, length), done = first;
+    uint64_t remainder = transfer->bytes % length * part % length;
+    uint64_t step = share(transfer->bytes, width, length), step_remainder = transfer->bytes % length * width % length;
+
+    add(stream, window, first);
+    while (++window < last) {
+        uint64_t bytes = step;
+
+        remainder += step_remainder;
+        if (remainder >= length) {
+            remainder -= length;
+            bytes++;
+        }
+        add(stream, window, bytes);
+        done += bytes;
+    }
+    add(stream, last, transfer->bytes - done);
+}
+
 static void spread(struct cnnvp_trace *trace, const struct cnnvp_transfer *transfer)
 {
     struct cnnvp_stream *stream = &trace->streams[trace->fixed_streams + transfer->link];
     cnnvp_time end = transfer->end > transfer->begin ? transfer->end : transfer->begin + 1;
-    uint64_t length = end - transfer->begin;
-    uint64_t unit = (length >> 31) + 1;
-    uint64_t done = 0;
 
     while (is_too_late(trace, end - 1))
         widen(trace);
@@ -57,14 +103,12 @@ static void spread(struct cnnvp_trace *trace, const struct cnnvp_transfer *trans
         trace->error = ENOMEM;
         return;
     }
-    for (uint64_t window = transfer->begin / trace->window_ps; window <= (end - 1) / trace->window_ps; window++) {
-        uint64_t behind = (window + 1) * trace->window_ps;
-        uint64_t sum = behind < end ? share(transfer->bytes, (behind - transfer->begin) / unit, length / unit)
-                                    : transfer->bytes;
-
-        stream->windows[window < CNNVP_LINK_WINDOWS ? window : CNNVP_LINK_WINDOWS - 1] += sum - done;
-        done = sum;
-    }
+    if (transfer->begin / trace->window_ps == (end - 1) / trace->window_ps)
+        add(stream, transfer->begin / trace->window_ps, transfer->bytes);
+    else if (end - transfer->begin >= UINT64_C(1) << 31)
+        divide_long(stream, trace->window_ps, transfer, end);
+    else
+        divide(stream, trace->window_ps, transfer, end);
 }
 
 /* ---- transfers ---- */
@@ -119,14 +163,17 @@ void cnnvp_trace_links_finish(struct cnnvp_trace *trace, cnnvp_time end)
 /* ---- limits ---- */
 
 /* Moves what is too much for a window to the next one; what does not fit before the last moves back. */
-static void level(uint64_t *windows, uint64_t most)
+static void level(struct cnnvp_stream *stream, uint64_t most)
 {
+    uint64_t *windows = stream->windows;
     uint64_t rest = 0;
 
-    for (uint32_t i = 0; i < CNNVP_LINK_WINDOWS; i++) {
+    for (uint32_t i = 0; i < CNNVP_LINK_WINDOWS && (i < stream->window_count || rest); i++) {
         windows[i] += rest;
         rest = windows[i] > most ? windows[i] - most : 0;
         windows[i] -= rest;
+        if (i == stream->window_count)
+            stream->window_count++;
     }
     for (uint32_t i = CNNVP_LINK_WINDOWS; i-- > 0 && rest;) {
         uint64_t fits = most - windows[i] < rest ? most - windows[i] : rest;
@@ -143,5 +190,5 @@ void cnnvp_trace_limit(struct cnnvp_trace *trace, uint32_t instance, uint64_t by
 
     for (uint32_t i = trace->fixed_streams; i < trace->stream_count && most; i++)
         if (trace->streams[i].index == instance && trace->streams[i].windows)
-            level(trace->streams[i].windows, most);
+            level(&trace->streams[i], most);
 }

@@ -49,10 +49,16 @@ struct cursor {
     int has_after;
 };
 
+/* Of a cursor with an event; the time beside its number, so that a comparison does not touch the cursors. */
+struct entry {
+    cnnvp_time time;
+    uint32_t cursor;
+};
+
 struct cnnvp_merge {
     struct cnnvp_trace *trace;
     struct cursor *cursors;
-    uint32_t *heap; /* cursors with an event, the earliest first */
+    struct entry *heap; /* the earliest first */
     uint32_t heap_count;
 };
 
@@ -184,7 +190,8 @@ static int next_window(const struct cnnvp_merge *merge, struct cursor *cursor)
 {
     uint64_t width = merge->trace->window_ps;
 
-    while (cursor->stream->windows && cursor->window < CNNVP_LINK_WINDOWS) {
+    while (cursor->window <= cursor->stream->window_count && cursor->window < CNNVP_LINK_WINDOWS &&
+           cursor->stream->windows) {
         uint64_t number = cursor->window++;
         uint64_t value = cursor->stream->windows[number] * (PICOSECONDS_PER_SECOND / width);
 
@@ -276,33 +283,27 @@ static int advance(struct cnnvp_merge *merge, struct cursor *cursor)
 
 /* ---- the heap ---- */
 
-static int earlier(const struct cnnvp_merge *merge, uint32_t a, uint32_t b)
+static int earlier(const struct entry *a, const struct entry *b)
 {
-    const struct cnnvp_event *x = &merge->cursors[a].event;
-    const struct cnnvp_event *y = &merge->cursors[b].event;
-
-    return x->time != y->time ? x->time < y->time : a < b;
+    return a->time != b->time ? a->time < b->time : a->cursor < b->cursor;
 }
 
 static void sift_down(struct cnnvp_merge *merge, uint32_t at)
 {
-    uint32_t *heap = merge->heap;
+    struct entry *heap = merge->heap;
+    const struct entry moved = heap[at];
 
     for (;;) {
-        uint32_t least = at;
+        uint32_t child = 2 * at + 1;
 
-        for (uint32_t child = 2 * at + 1; child <= 2 * at + 2 && child < merge->heap_count; child++)
-            if (earlier(merge, heap[child], heap[least]))
-                least = child;
-        if (least == at)
-            return;
-
-        uint32_t moved = heap[at];
-
-        heap[at] = heap[least];
-        heap[least] = moved;
-        at = least;
+        if (child + 1 < merge->heap_count && earlier(&heap[child + 1], &heap[child]))
+            child++;
+        if (child >= merge->heap_count || !earlier(&heap[child], &moved))
+            break;
+        heap[at] = heap[child];
+        at = child;
     }
+    heap[at] = moved;
 }
 
 struct cnnvp_merge *cnnvp_merge_new(struct cnnvp_trace *trace)
@@ -326,7 +327,7 @@ struct cnnvp_merge *cnnvp_merge_new(struct cnnvp_trace *trace)
         cursor->event.type = CNNVP_EVENT_VALUE;
         cursor->event.stream = i;
         if (advance(merge, cursor))
-            merge->heap[merge->heap_count++] = i;
+            merge->heap[merge->heap_count++] = (struct entry){cursor->event.time, i};
     }
     for (uint32_t i = merge->heap_count; i-- > 0;)
         sift_down(merge, i);
@@ -339,11 +340,14 @@ int cnnvp_merge_next(struct cnnvp_merge *merge, struct cnnvp_event *event)
 
     if (!merge->heap_count || merge->trace->error)
         return 0;
-    cursor = &merge->cursors[merge->heap[0]];
+    cursor = &merge->cursors[merge->heap[0].cursor];
     *event = cursor->event;
-    if (!advance(merge, cursor))
+    if (advance(merge, cursor))
+        merge->heap[0].time = cursor->event.time;
+    else
         merge->heap[0] = merge->heap[--merge->heap_count];
-    sift_down(merge, 0);
+    if (merge->heap_count)
+        sift_down(merge, 0);
     return 1;
 }
 

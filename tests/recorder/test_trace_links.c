@@ -166,6 +166,44 @@ static void no_byte_is_lost_or_added(void **state)
     }
 }
 
+struct share {
+    uint64_t begin; /* ps */
+    uint64_t end;
+    uint64_t bytes;
+    struct sums sums;
+    int wrong;
+};
+
+/* Where a value begins, all windows before hold together what the transfer's share says, rounded down. */
+static void check_share(void *context, const struct perfetto_event *event)
+{
+    struct share *share = context;
+
+    sum_values(&share->sums, event);
+    const uint64_t now = share->sums.time * 1000;
+    const wide part = now <= share->begin ? 0 : now >= share->end ? share->end - share->begin : now - share->begin;
+    share->wrong += share->sums.bytes != (uint64_t)((wide)share->bytes * part / (share->end - share->begin));
+}
+
+static void each_window_holds_its_share(void **state)
+{
+    (void)state;
+    random_state = RANDOM_SEED;
+    for (unsigned trial = 0; trial < 60; trial++) {
+        const uint64_t begin = random_below(3000000), length = 1 + random_below(UINT64_C(1) << (8 + trial % 23));
+        const struct share sent = {.begin = begin, .end = begin + length, .bytes = 1 + random_below(UINT64_C(1) << trial % 40)};
+        struct share share = sent;
+        cnnvp_recorder *recorder = start();
+
+        add(recorder, 0, share.begin, share.end, share.bytes);
+        finish(recorder, share.end + 1);
+        read_back("links.pftrace", check_share, &share);
+        assert_int_equal(share.wrong, 0);
+        assert_int_equal(share.sums.bytes, share.bytes);
+        remove_files(NULL);
+    }
+}
+
 static void a_limit_loses_no_byte(void **state)
 {
     struct sums sums;
@@ -184,6 +222,7 @@ int main(void)
         cmocka_unit_test_teardown(the_span_of_the_instruction_says_when, remove_files),
         cmocka_unit_test_teardown(a_part_never_carries_more_than_its_peak, remove_files),
         cmocka_unit_test_teardown(no_byte_is_lost_or_added, remove_files),
+        cmocka_unit_test_teardown(each_window_holds_its_share, remove_files),
         cmocka_unit_test_teardown(a_limit_loses_no_byte, remove_files),
     };
 
