@@ -117,13 +117,14 @@ static void unify(struct cnnvp_graph *graph)
     }
 }
 
-/* Softmax has a fixed format: it is better the first operand. Which operand is first does not depend on data. */
+/* Softmax has a fixed format: it is better the first operand. Which operand is first depends neither on data nor on how
+ * often formats are chosen. */
 static void order_operands(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *add = &graph->layers[i];
         if (!aligns_operands(add) || add->arithmetic == CNNVP_ARITHMETIC_SUB ||
-            !cnnvp_graph_has_fixed_format(graph, add->in2))
+            !cnnvp_graph_has_fixed_format(graph, add->in2) || cnnvp_graph_has_fixed_format(graph, add->in))
             continue;
         const int32_t second = add->in2;
         add->in2 = add->in;
