@@ -297,42 +297,70 @@ static void fill_result(const struct run *run, const struct dram_replay_result *
         result->mean_read_latency_ps = (double)from->read_clocks * (double)run->tck_ps / (double)from->reads;
 }
 
-/* One line in its turn; `until` is set by the last. */
-static int replay_line(struct reader *reader, struct dram_replay *replay, const struct line *line, const struct run *run,
-                       uint64_t *until, uint64_t *clock, struct cnnvp_error *error)
+/* What the lines so far have said. */
+struct progress {
+    uint64_t bursts;
+    uint64_t clock; /* of the last one with a time */
+    uint64_t until; /* DRAM_NEVER: no E yet */
+    int timed;      /* whether bursts have times: the first one says it for all */
+};
+
+/* Refreshes go on for as long as a trace says. */
+#define TIME_MOST UINT64_C(100000000000000) /* ps: 100 s */
+
+static int check_line(struct reader *reader, const struct line *line, const struct progress *progress, uint64_t at,
+                      struct cnnvp_error *error)
 {
-    const uint64_t at = line->time / run->tck_ps;
-    if (*until != DRAM_NEVER)
+    if (progress->until != DRAM_NEVER)
         return wrong(reader, error, "a line after E, which ends a trace");
-    if (line->timed && !run->untimed && at < *clock)
+    if (line->timed && line->time > TIME_MOST)
+        return wrong(reader, error, "the time is more than 100 s");
+    if (line->timed && at < progress->clock)
         return wrong(reader, error, "the time is before that of the line above");
-    if (line->timed && !run->untimed)
-        *clock = at;
-    if (line->kind == LINE_END)
-        *until = run->untimed ? DRAM_NEVER : at;
-    else if (line->timed && !run->untimed)
-        cnnvp_dram_replay_timed(replay, line->kind == LINE_WRITE, line->address, at);
-    else
-        cnnvp_dram_replay_burst(replay, line->kind == LINE_WRITE, line->address);
-    return 1;
+    if (progress->bursts != 0 && line->kind != LINE_END && line->timed != progress->timed)
+        return wrong(reader, error, progress->timed ? "a time is due: the bursts above have one"
+                                                    : "a time, but the bursts above have none");
+    return 0;
 }
 
-static cnnvp_result replay_trace(struct reader *reader, struct dram_replay *replay, const struct run *run, uint64_t *until,
-                                 struct cnnvp_error *error)
+/* One line in its turn. */
+static int replay_line(struct reader *reader, struct dram_replay *replay, const struct run *run, struct line line,
+                       struct progress *progress, struct cnnvp_error *error)
+{
+    const uint64_t at = line.time / run->tck_ps;
+    line.timed = line.timed && !run->untimed;
+    if (check_line(reader, &line, progress, at, error) < 0)
+        return -1;
+    if (line.timed)
+        progress->clock = at;
+    if (line.kind == LINE_END) {
+        progress->until = run->untimed ? DRAM_NEVER : at;
+        return 0;
+    }
+    progress->timed = line.timed;
+    ++progress->bursts;
+    if (line.timed)
+        cnnvp_dram_replay_timed(replay, line.kind == LINE_WRITE, line.address, at);
+    else
+        cnnvp_dram_replay_burst(replay, line.kind == LINE_WRITE, line.address);
+    return 0;
+}
+
+static cnnvp_result replay_trace(struct reader *reader, struct dram_replay *replay, const struct run *run,
+                                 uint64_t *until, struct cnnvp_error *error)
 {
     struct line line = {.kind = LINE_READ};
-    uint64_t bursts = 0, clock = 0;
+    struct progress progress = {.until = DRAM_NEVER};
     int status;
-    while ((status = read_line(reader, &line, error)) > 0) {
-        if (replay_line(reader, replay, &line, run, until, &clock, error) < 0)
+    while ((status = read_line(reader, &line, error)) > 0)
+        if (replay_line(reader, replay, run, line, &progress, error) < 0)
             return CNNVP_BAD_INPUT;
-        bursts += line.kind != LINE_END;
-    }
+    *until = progress.until;
     if (ferror(reader->stream)) {
         (void)snprintf(error->text, sizeof error->text, "%s: cannot be read: %s", reader->file, strerror(errno));
         return CNNVP_BAD_INPUT;
     }
-    if (status == 0 && !bursts) {
+    if (status == 0 && !progress.bursts) {
         (void)snprintf(error->text, sizeof error->text, "%s: has no bursts: a line R ADDRESS or W ADDRESS for each",
                        reader->file);
         return CNNVP_BAD_INPUT;

@@ -44,6 +44,11 @@ bad 'R 0 900\nE 1000\nR 64\n' '3:5: a line after E'
 bad 'R 0\nE\n' "2:2: a blank is due, not the line's end"
 bad 'R 0xfffffffffffffffff\n' '1:3: the address does not fit into 64 bits'
 bad 'R 18446744073709551616' '1:3: the address does not fit into 64 bits'
+# Neither may leave it waiting for a place, or refreshing for ever.
+bad 'R 0 900\nR 64\n' '2:5: a time is due: the bursts above have one'
+bad 'R 0\nR 64 900\n' '2:9: a time, but the bursts above have none'
+bad 'R 0 9000000000000000000\n' '1:24: the time is more than 100 s'
+bad 'R 0\nE 9000000000000000000\n' '2:22: the time is more than 100 s'
 bad '# nothing\n' ' has no bursts'
 
 # Each burst of a run, replayed: the same to the last command. The same bursts for two public simulators.
