@@ -6,9 +6,11 @@
  * usage: onednn_step IMAGES REPEATS     (OMP_NUM_THREADS=1 for one core)
  */
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <functional>
 #include <unordered_map>
 #include <vector>
@@ -21,8 +23,17 @@ using dims = memory::dims;
 
 namespace {
 
-const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-dnnl::stream stream(engine);
+const dnnl::engine &engine()
+{
+    static const dnnl::engine made(dnnl::engine::kind::cpu, 0);
+    return made;
+}
+
+dnnl::stream &stream()
+{
+    static dnnl::stream made(engine());
+    return made;
+}
 
 /* What is done one after the other. */
 using program = std::vector<std::function<void()>>;
@@ -39,16 +50,19 @@ memory::desc dense(const dims &shape, memory::format_tag tag)
 
 memory filled(const memory::desc &desc)
 {
-    memory made(desc, engine);
+    memory made(desc, engine());
     auto *values = static_cast<float *>(made.get_data_handle());
-    for (size_t i = 0; i < desc.get_size() / sizeof(float); ++i)
-        values[i] = static_cast<float>(std::rand()) / static_cast<float>(RAND_MAX) * 0.1f - 0.05f;
+    std::uint32_t state = 1;
+    for (size_t i = 0; i < desc.get_size() / sizeof(float); ++i) {
+        state = state * 1664525u + 1013904223u;
+        values[i] = static_cast<float>(state >> 8) * 0x1p-24f * 0.1f - 0.05f;
+    }
     return made;
 }
 
 void add(program &to, const dnnl::primitive &primitive, const std::unordered_map<int, memory> &arguments)
 {
-    to.push_back([=] { primitive.execute(stream, arguments); });
+    to.push_back([=] { primitive.execute(stream(), arguments); });
 }
 
 /* `from` in the form `desc`. */
@@ -56,7 +70,7 @@ memory as(program &to, const memory &from, const memory::desc &desc)
 {
     if (from.get_desc() == desc)
         return from;
-    memory made(desc, engine);
+    memory made(desc, engine());
     add(to, dnnl::reorder(from, made), {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, made}});
     return made;
 }
@@ -102,7 +116,7 @@ public:
         for (auto layer = backward.rbegin(); whole && layer != backward.rend(); ++layer)
             for (const auto &call : *layer)
                 call();
-        stream.wait();
+        stream().wait();
     }
 
 private:
@@ -114,7 +128,7 @@ private:
     /* The last layer that wrote has `desc` as its output. */
     memory error_of(const memory::desc &desc)
     {
-        errors.emplace_back(desc, engine);
+        errors.emplace_back(desc, engine());
         backward.emplace_back();
         return errors.back();
     }
@@ -127,26 +141,26 @@ private:
         const memory::desc dst = any({images, outputs, side, side});
         const auto algorithm = dnnl::algorithm::convolution_direct;
         const dnnl::convolution_forward::primitive_desc pd(
-            {prop_kind::forward_training, algorithm, src, weights, dst, one, one, one}, engine);
+            {prop_kind::forward_training, algorithm, src, weights, dst, one, one, one}, engine());
         const dnnl::convolution_backward_weights::primitive_desc gradient_pd({algorithm, src, weights, dst, one, one, one},
-                                                                             engine, pd);
-        const dnnl::convolution_backward_data::primitive_desc error_pd({algorithm, src, weights, dst, one, one, one}, engine,
+                                                                             engine(), pd);
+        const dnnl::convolution_backward_data::primitive_desc error_pd({algorithm, src, weights, dst, one, one, one}, engine(),
                                                                        pd);
         const memory w = filled(pd.weights_desc());
         const memory in = as(forward, x, pd.src_desc());
-        const memory y(pd.dst_desc(), engine);
+        memory y(pd.dst_desc(), engine());
         add(forward, dnnl::convolution_forward(pd), {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DST, y}});
         const memory error = error_of(pd.dst_desc());
         program &back = backward.back();
         if (errors.size() > 1) {
-            const memory dx(error_pd.diff_src_desc(), engine);
+            const memory dx(error_pd.diff_src_desc(), engine());
             add(back, dnnl::convolution_backward_data(error_pd),
                 {{DNNL_ARG_DIFF_DST, as(back, error, error_pd.diff_dst_desc())},
                  {DNNL_ARG_WEIGHTS, as(back, w, error_pd.weights_desc())}, {DNNL_ARG_DIFF_SRC, dx}});
             add(back, dnnl::reorder(dx, errors[errors.size() - 2]),
                 {{DNNL_ARG_FROM, dx}, {DNNL_ARG_TO, errors[errors.size() - 2]}});
         }
-        const memory dw(gradient_pd.diff_weights_desc(), engine);
+        const memory dw(gradient_pd.diff_weights_desc(), engine());
         add(back, dnnl::convolution_backward_weights(gradient_pd),
             {{DNNL_ARG_SRC, as(back, in, gradient_pd.src_desc())},
              {DNNL_ARG_DIFF_DST, as(back, error, gradient_pd.diff_dst_desc())}, {DNNL_ARG_DIFF_WEIGHTS, dw}});
@@ -159,15 +173,15 @@ private:
     {
         const auto flags = dnnl::normalization_flags::use_scale_shift | dnnl::normalization_flags::fuse_norm_relu;
         const dnnl::batch_normalization_forward::primitive_desc pd(
-            {prop_kind::forward_training, x.get_desc(), 1e-5f, flags}, engine);
+            {prop_kind::forward_training, x.get_desc(), 1e-5f, flags}, engine());
         const dnnl::batch_normalization_backward::primitive_desc back_pd(
-            {prop_kind::backward, x.get_desc(), x.get_desc(), 1e-5f, flags}, engine, pd);
+            {prop_kind::backward, x.get_desc(), x.get_desc(), 1e-5f, flags}, engine(), pd);
         const memory scales = filled(dense({2, channels}, memory::format_tag::nc));
-        const memory dscales(dense({2, channels}, memory::format_tag::nc), engine);
-        const memory mean(pd.mean_desc(), engine);
-        const memory variance(pd.variance_desc(), engine);
-        const memory workspace(pd.workspace_desc(), engine);
-        const memory y(pd.dst_desc(), engine);
+        const memory dscales(dense({2, channels}, memory::format_tag::nc), engine());
+        const memory mean(pd.mean_desc(), engine());
+        const memory variance(pd.variance_desc(), engine());
+        const memory workspace(pd.workspace_desc(), engine());
+        memory y(pd.dst_desc(), engine());
         add(forward, dnnl::batch_normalization_forward(pd),
             {{DNNL_ARG_SRC, x}, {DNNL_ARG_MEAN, mean}, {DNNL_ARG_VARIANCE, variance}, {DNNL_ARG_SCALE_SHIFT, scales},
              {DNNL_ARG_WORKSPACE, workspace}, {DNNL_ARG_DST, y}});
@@ -187,11 +201,11 @@ private:
         const memory::desc dst = any({images, channels, side, side});
         const auto algorithm = dnnl::algorithm::pooling_max;
         const dnnl::pooling_forward::primitive_desc pd(
-            {prop_kind::forward_training, algorithm, x.get_desc(), dst, two, two, none, none}, engine);
+            {prop_kind::forward_training, algorithm, x.get_desc(), dst, two, two, none, none}, engine());
         const dnnl::pooling_backward::primitive_desc back_pd(
-            {algorithm, x.get_desc(), pd.dst_desc(), two, two, none, none}, engine, pd);
-        const memory workspace(pd.workspace_desc(), engine);
-        const memory y(pd.dst_desc(), engine);
+            {algorithm, x.get_desc(), pd.dst_desc(), two, two, none, none}, engine(), pd);
+        const memory workspace(pd.workspace_desc(), engine());
+        memory y(pd.dst_desc(), engine());
         add(forward, dnnl::pooling_forward(pd),
             {{DNNL_ARG_SRC, x}, {DNNL_ARG_DST, y}, {DNNL_ARG_WORKSPACE, workspace}});
         const memory error = error_of(pd.dst_desc());
@@ -207,18 +221,18 @@ private:
         const memory::desc src = any({images, channels, 1, 1});
         const memory::desc weights = any({10, channels, 1, 1});
         const memory::desc dst = dense({images, 10}, memory::format_tag::nc);
-        const dnnl::inner_product_forward::primitive_desc pd({prop_kind::forward_training, src, weights, dst}, engine);
-        const dnnl::inner_product_backward_data::primitive_desc error_pd({src, weights, dst}, engine, pd);
-        const dnnl::inner_product_backward_weights::primitive_desc gradient_pd({src, weights, dst}, engine, pd);
+        const dnnl::inner_product_forward::primitive_desc pd({prop_kind::forward_training, src, weights, dst}, engine());
+        const dnnl::inner_product_backward_data::primitive_desc error_pd({src, weights, dst}, engine(), pd);
+        const dnnl::inner_product_backward_weights::primitive_desc gradient_pd({src, weights, dst}, engine(), pd);
         const memory w = filled(pd.weights_desc());
         const memory in = as(forward, x, pd.src_desc());
-        const memory y(pd.dst_desc(), engine);
+        memory y(pd.dst_desc(), engine());
         add(forward, dnnl::inner_product_forward(pd), {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, w}, {DNNL_ARG_DST, y}});
         const memory error = filled(pd.dst_desc());
         backward.emplace_back();
         program &back = backward.back();
-        const memory dx(error_pd.diff_src_desc(), engine);
-        const memory dw(gradient_pd.diff_weights_desc(), engine);
+        const memory dx(error_pd.diff_src_desc(), engine());
+        const memory dw(gradient_pd.diff_weights_desc(), engine());
         add(back, dnnl::inner_product_backward_data(error_pd),
             {{DNNL_ARG_DIFF_DST, error}, {DNNL_ARG_WEIGHTS, as(back, w, error_pd.weights_desc())},
              {DNNL_ARG_DIFF_SRC, dx}});
@@ -230,10 +244,10 @@ private:
     }
 };
 
-double least_ms(network &net, bool whole, int repeats)
+double least_ms(network &net, bool whole, long repeats)
 {
     double least = 1e30;
-    for (int i = 0; i <= repeats; ++i) {
+    for (long i = 0; i <= repeats; ++i) {
         const std::clock_t begin = std::clock();
         net.run(whole);
         const double spent = 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
@@ -245,9 +259,9 @@ double least_ms(network &net, bool whole, int repeats)
 } // namespace
 
 int main(int argc, char **argv)
-{
-    const long images = argc > 1 ? std::atol(argv[1]) : 4;
-    const int repeats = argc > 2 ? std::atoi(argv[2]) : 7;
+try {
+    const long images = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 4;
+    const long repeats = argc > 2 ? std::strtol(argv[2], nullptr, 10) : 7;
     if (images < 1 || repeats < 1) {
         std::fprintf(stderr, "usage: onednn_step IMAGES REPEATS\n");
         return 2;
@@ -256,4 +270,7 @@ int main(int argc, char **argv)
     std::printf("forward %.3f\n", least_ms(net, false, repeats));
     std::printf("step %.3f\n", least_ms(net, true, repeats));
     return 0;
+} catch (const std::exception &error) {
+    std::fprintf(stderr, "onednn_step: %s\n", error.what());
+    return 1;
 }

@@ -208,8 +208,10 @@ static void number_parameters(struct cnnvp_graph *graph)
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         float *const values[CNNVP_GRAPH_ROLES] = {layer->weights, layer->bias, layer->mean, layer->variance};
         for (size_t role = 0; role < CNNVP_GRAPH_ROLES; ++role)
-            for (size_t k = 0; k < counts[i][role]; ++k, next += 0.125f)
+            for (size_t k = 0; k < counts[i][role]; ++k) {
                 values[role][k] = next;
+                next += 0.125f;
+            }
     }
 }
 

@@ -8,8 +8,11 @@
 namespace memories {
 
 namespace {
-const sc_core::sc_time ns(1, sc_core::SC_NS);
+sc_core::sc_time nanoseconds(double count)
+{
+    return {count, sc_core::SC_NS};
 }
+} // namespace
 
 void store::serve(tlm::tlm_generic_payload &payload)
 {
@@ -55,7 +58,7 @@ unsigned store::debug(tlm::tlm_generic_payload &payload)
 
 /* ---- loosely timed ---- */
 
-loose::loose(const sc_core::sc_module_name &name, sc_core::sc_time delay, bool waits, bool has_debug, bool has_dmi)
+loose::loose(const sc_core::sc_module_name &name, const sc_core::sc_time &delay, bool waits, bool has_debug, bool has_dmi)
     : sc_core::sc_module(name), delay(delay), waits(waits), has_debug(has_debug), has_dmi(has_dmi)
 {
     socket.register_b_transport(this, &loose::b_transport);
@@ -118,7 +121,7 @@ tlm::tlm_sync_enum approximate::nb_transport_fw(tlm::tlm_generic_payload &payloa
         requesting = nullptr;
         together--;
         serve(payload);
-        delay = 30 * ns;
+        delay = nanoseconds(30);
         return tlm::TLM_COMPLETED;
     case style::updated_resp:
         requesting = nullptr;
@@ -126,23 +129,23 @@ tlm::tlm_sync_enum approximate::nb_transport_fw(tlm::tlm_generic_payload &payloa
         serve(payload);
         owed[&payload] = true;
         phase = tlm::BEGIN_RESP;
-        delay = 20 * ns;
+        delay = nanoseconds(20);
         return tlm::TLM_UPDATED;
     case style::updated_req:
         payload.acquire();
-        later.notify(payload, tlm::END_REQ, 3 * ns); /* from when on another request may begin */
-        later.notify(payload, tlm::BEGIN_RESP, 50 * ns);
+        later.notify(payload, tlm::END_REQ, nanoseconds(3)); /* from when on another request may begin */
+        later.notify(payload, tlm::BEGIN_RESP, nanoseconds(50));
         phase = tlm::END_REQ;
-        delay = 3 * ns;
+        delay = nanoseconds(3);
         return tlm::TLM_UPDATED;
     case style::accepted:
         payload.acquire();
-        later.notify(payload, tlm::BEGIN_REQ, 5 * ns); /* stands for: announce END_REQ */
-        later.notify(payload, tlm::BEGIN_RESP, 70 * ns);
+        later.notify(payload, tlm::BEGIN_REQ, nanoseconds(5)); /* stands for: announce END_REQ */
+        later.notify(payload, tlm::BEGIN_RESP, nanoseconds(70));
         return tlm::TLM_ACCEPTED;
     case style::early:
         payload.acquire();
-        later.notify(payload, tlm::BEGIN_RESP, 10 * ns);
+        later.notify(payload, tlm::BEGIN_RESP, nanoseconds(10));
         return tlm::TLM_ACCEPTED;
     case style::inside: {
         tlm::tlm_phase end = tlm::END_REQ;
@@ -150,7 +153,7 @@ tlm::tlm_sync_enum approximate::nb_transport_fw(tlm::tlm_generic_payload &payloa
         payload.acquire();
         requesting = nullptr;
         broken += socket->nb_transport_bw(payload, end, none) != tlm::TLM_ACCEPTED;
-        later.notify(payload, tlm::BEGIN_RESP, 15 * ns);
+        later.notify(payload, tlm::BEGIN_RESP, nanoseconds(15));
         return tlm::TLM_ACCEPTED;
     }
     }
@@ -176,7 +179,7 @@ void approximate::on_later(tlm::tlm_generic_payload &payload, const tlm::tlm_pha
     tlm::tlm_phase response = tlm::BEGIN_RESP;
     if (requesting == &payload) { /* the response ends the request too */
         requesting = nullptr;
-        delay = 4 * ns;
+        delay = nanoseconds(4);
     }
     serve(payload);
     together--;

@@ -43,7 +43,7 @@ struct loose : sc_core::sc_module, store {
     sc_core::sc_time delay;
     bool waits, has_debug, has_dmi, throws = false;
 
-    loose(const sc_core::sc_module_name &name, sc_core::sc_time delay, bool waits, bool has_debug, bool has_dmi);
+    loose(const sc_core::sc_module_name &name, const sc_core::sc_time &delay, bool waits, bool has_debug, bool has_dmi);
     void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &delay);
     unsigned transport_dbg(tlm::tlm_generic_payload &payload);
     bool get_direct_mem_ptr(tlm::tlm_generic_payload &payload, tlm::tlm_dmi &dmi);

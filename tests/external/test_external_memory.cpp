@@ -119,7 +119,7 @@ void run(outcome &got, std::vector<std::string> settings, const maker &make,
     cnnvp_config_free(config);
 }
 
-json_int_t number(const outcome &got, std::vector<const char *> path)
+json_int_t number(const outcome &got, const std::vector<const char *> &path)
 {
     const json_t *at = got.stats;
     for (const char *name : path)
@@ -170,7 +170,7 @@ maker loose_memory(double delay, bool waits, bool has_debug, bool has_dmi)
     };
 }
 
-maker approximate_memory(std::vector<style> styles)
+maker approximate_memory(const std::vector<style> &styles)
 {
     return [=](cnnvp::memory_socket &socket) {
         auto made = std::make_shared<approximate>("somebodys_memory", styles);

@@ -284,10 +284,16 @@ static struct train_result step(struct engine *engine, const uint8_t *images, co
 
 /* ---- comparison ---- */
 
+/* Bit by bit: zeros have signs. */
+static int same_bits(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(float)) == 0;
+}
+
 static void same(const char *what, uint32_t layer, const double *want, const float *have, uint64_t n)
 {
     for (uint64_t i = 0; i < n; ++i)
-        if (memcmp(&have[i], &(float){(float)want[i]}, sizeof *have) != 0)
+        if (!same_bits(&have[i], &(float){(float)want[i]}))
             fail_msg("%s %llu of layer %u: %.9g, the reference has %.9g", what, (unsigned long long)i, layer,
                      (double)have[i], want[i]);
 }

@@ -253,7 +253,7 @@ static void platform_trains_as_the_reference(void **state)
             for (int rounding = 0; rounding < 3; ++rounding)
                 check(&(const struct training_case){.kind = (enum problem_kind)kind, .bn = (enum cnnvp_train_bn)bn,
                                                     .rounding = (enum cnnvp_rounding)rounding, .bits = 8, .cpu_host = 1},
-                      (uint64_t)(3 + rounding));
+                      UINT64_C(3) + (uint64_t)rounding);
 }
 
 static void exponents_of_images_and_channels(void **state)
