@@ -568,7 +568,51 @@ static void load_images(struct trainer *t, const uint8_t *images, uint64_t n)
     get(t, SECOND, t->layers[0].in, n * mantissa_bytes(t));
 }
 
-static void check_run(const struct train_options *options, bool cycle)
+/* Everything that units have counted, and the time. */
+struct tally {
+    uint64_t counts[M_INSTANCES][FAKE_STATS];
+    cnnvp_time now;
+};
+
+static void take_tally(const struct machine *machine, struct tally *tally)
+{
+    for (unsigned i = 0; i < M_INSTANCES; ++i)
+        memcpy(tally->counts[i], machine->units[i]->counts, sizeof tally->counts[i]);
+    tally->now = machine->sim.now;
+}
+
+/* What was counted from `from` to `to` is the same as from `a` to `b`. */
+static void same_work(const struct tally *from, const struct tally *to, const struct tally *a, const struct tally *b)
+{
+    for (unsigned i = 0; i < M_INSTANCES; ++i)
+        for (unsigned s = 0; s < FAKE_STATS; ++s)
+            assert_int_equal(to->counts[i][s] - from->counts[i][s], b->counts[i][s] - a->counts[i][s]);
+    assert_int_equal(to->now - from->now, b->now - a->now);
+}
+
+struct break_off {
+    uint64_t at;           /* number of the command; 0: none, and it becomes that of the last one */
+    struct tally tally[2]; /* before the work and behind it */
+};
+
+/* The beginning of the same work, up to half of a command; then a reset of every unit. */
+static void work_and_reset(struct trainer *t, const uint8_t *images, uint64_t n, const uint8_t *labels, uint64_t at)
+{
+    static struct train_net net;
+    train_net_new(&net, shapes, LAYERS, IMAGES, t->options);
+    t->machine.break_at = at;
+    if (setjmp(t->machine.broken) == 0) {
+        start(t, &net, t->options, t->options->seed + 99u);
+        load_images(t, images, n);
+        train(t, labels);
+        fail_msg("there is no command %llu", (unsigned long long)at);
+    }
+    train_net_free(&net);
+    memset(t->layers, 0, (LAYERS + 1) * sizeof *t->layers);
+    t->step = 0;
+}
+
+static void check_run(const struct train_options *options, bool cycle, struct break_off *broken)
 {
     enum { INPUTS = IMAGES * 2 * SIDE * SIDE };
     const struct machine_options machine = {.bits = options->bits, .cycle = cycle};
@@ -584,6 +628,10 @@ static void check_run(const struct train_options *options, bool cycle)
     t = (struct trainer){.options = options, .layers = calloc(LAYERS + 1, sizeof(struct memory))};
     assert_non_null(t.layers);
     machine_begin(&t.machine, &machine);
+    if (broken != NULL && broken->at != 0)
+        work_and_reset(&t, images, INPUTS, labels, broken->at);
+    if (broken != NULL)
+        take_tally(&t.machine, &broken->tally[0]);
     train_net_new(&net, shapes, LAYERS, IMAGES, options);
     start(&t, &net, options, random);
     load_images(&t, images, INPUTS);
@@ -594,6 +642,10 @@ static void check_run(const struct train_options *options, bool cycle)
         assert_true(fabs(t.loss - want.loss) < 1e-6 * (1 + want.loss));
         compare(&t, &net);
     }
+    if (broken != NULL)
+        take_tally(&t.machine, &broken->tally[1]);
+    if (broken != NULL && broken->at == 0)
+        broken->at = t.machine.sequence / STEPS;
     machine_end(&t.machine);
     train_net_free(&net);
     free(t.layers);
@@ -615,7 +667,7 @@ static void test_steps(void **state)
                     options.bits = widths[w];
                     options.rounding = (enum train_rounding)rounding;
                     options.seed = seed;
-                    check_run(&options, false);
+                    check_run(&options, false, NULL);
                 }
 }
 
@@ -628,12 +680,37 @@ static void test_cycle_stepped(void **state)
         options.bits = 8;
         options.rounding = TRAIN_STOCHASTIC;
         options.seed = 3;
-        check_run(&options, true);
+        check_run(&options, true, NULL);
+    }
+}
+
+/* Work that begins again after a reset in the middle of any command gives the same bits, counts and time as on a new
+ * machine. */
+static void test_reset_in_mid_work(void **state)
+{
+    (void)state;
+    static struct break_off fresh;
+    static struct break_off again;
+    for (int cycle = 0; cycle < 2; ++cycle) {
+        struct train_options options = usual;
+        options.bits = 8;
+        options.range = cycle;
+        options.rounding = TRAIN_STOCHASTIC;
+        options.seed = 4;
+        fresh.at = 0;
+        check_run(&options, cycle != 0, &fresh);
+        assert_true(fresh.at > 50);
+        for (uint64_t at = 1; at <= fresh.at; at += cycle != 0 ? 31 : 3) {
+            again.at = at;
+            check_run(&options, cycle != 0, &again);
+            same_work(&fresh.tally[0], &fresh.tally[1], &again.tally[0], &again.tally[1]);
+        }
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_cycle_stepped)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_steps), cmocka_unit_test(test_cycle_stepped),
+                                       cmocka_unit_test(test_reset_in_mid_work)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
