@@ -2,7 +2,9 @@
 /*
  * --dump: each tensor that a layer makes, and the network's input, as TENSOR.npy (what the platform computed) and
  * TENSOR.float.npy (what the float model computes), and the table sqnr.txt / sqnr.csv. Tensors between layers have one
- * place for all images, so the last image is shown; the network's input and output are shown for that image too.
+ * place for all images, so the last image is shown; the network's input and output are shown for that image too. Of the
+ * training engine it is what its memory has: block floating point, whose fraction bits follow from the exponent, or
+ * binary32.
  *
  * SQNR is 10 log10(sum of squares of the float values / sum of squares of the differences), in dB.
  */
@@ -15,6 +17,7 @@
 
 #include "floatref.h"
 #include "network.h"
+#include "train_inference.h"
 
 struct dump {
     const struct cnnvp_network *network;
@@ -67,11 +70,14 @@ static void print_row(struct dump *dump, const char *name, int32_t frac, const s
     char sqnr[32] = "exact";
     if (noise->noise > 0.0)
         (void)snprintf(sqnr, sizeof sqnr, "%.2f", 10.0 * log10(noise->signal / noise->noise));
-    (void)fprintf(dump->text, "%-32s %5d %12.6g %12.6g %10s\n", name, (int)frac, noise->largest, noise->worst, sqnr);
+    char format[16] = "float";
+    if (frac != CNNVP_TRAIN_FLOAT)
+        (void)snprintf(format, sizeof format, "%d", (int)frac);
+    (void)fprintf(dump->text, "%-32s %5s %12.6g %12.6g %10s\n", name, format, noise->largest, noise->worst, sqnr);
     (void)fputc('"', dump->csv);
     for (const char *c = name; *c != '\0'; ++c)
         (void)fprintf(dump->csv, *c == '"' ? "\"\"" : "%c", *c);
-    (void)fprintf(dump->csv, "\",%d,%.9g,%.9g,%s\n", (int)frac, noise->largest, noise->worst,
+    (void)fprintf(dump->csv, "\",%s,%.9g,%.9g,%s\n", format, noise->largest, noise->worst,
                   noise->noise > 0.0 ? sqnr : "inf");
 }
 
@@ -82,13 +88,17 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
     const size_t words = cnnvp_graph_words(shape);
     char path[4096];
     struct cnnvp_array array;
+    int32_t frac = shape->frac;
     cnnvp_result result = cnnvp_network_array(network, tensor, 1, &array, dump->error);
     if (result != CNNVP_DONE)
         return result;
-    result = cnnvp_network_read_tensor(network, dump->platform, tensor, network->images - 1u, array.data, dump->error);
+    result = network->train != NULL
+                 ? cnnvp_train_inference_tensor(network, dump->platform, tensor, array.data, &frac, dump->error)
+                 : cnnvp_network_read_tensor(network, dump->platform, tensor, network->images - 1u, array.data,
+                                             dump->error);
     if (result == CNNVP_DONE) {
         const struct noise noise = compare(array.data, dump->reference.data[tensor], words);
-        print_row(dump, shape->name, shape->frac, &noise);
+        print_row(dump, shape->name, frac, &noise);
         make_path(dump, number, shape->name, ".npy", path, sizeof path);
         result = cnnvp_npy_write(path, &array, dump->error);
     }
@@ -111,7 +121,8 @@ static cnnvp_result dump_all(struct dump *dump)
     cnnvp_result result = dump_tensor(dump, 0, graph->input);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
         const int32_t out = graph->layers[i].out;
-        if (cnnvp_network_stays_on_chip(network, out))
+        if (network->train != NULL ? !cnnvp_train_inference_holds(network, out)
+                                   : cnnvp_network_stays_on_chip(network, out))
             (void)fprintf(dump->text, "%-32s stays on chip\n", graph->tensors[out].name);
         else
             result = dump_tensor(dump, i + 1, out);
@@ -153,8 +164,6 @@ static cnnvp_result close_table(FILE *stream, const char *folder, const char *na
 cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform, const char *folder,
                                 struct cnnvp_error *error)
 {
-    if (network->train != NULL)
-        return cnnvp_compiler_error(error, "a dump is made of 16-bit tensors; the training engine has none");
     if (network->timing_only)
         return cnnvp_compiler_error(error, "a timing-only network has no values to dump");
     if (strlen(folder) > 3072)

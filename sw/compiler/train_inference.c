@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bfp/bfp.h"
 #include "cnnvp_command.h"
 #include "guest_file.h"
 #include "onnx_import.h"
@@ -203,4 +204,88 @@ cnnvp_result cnnvp_train_inference_output(const struct cnnvp_network *network, c
     if (result != CNNVP_DONE)
         cnnvp_array_clear(output);
     return result;
+}
+
+/* ---- maps ---- */
+
+/* Where memory has a tensor of the last image. */
+struct held {
+    uint64_t mantissas; /* 0: binary32 values instead */
+    uint64_t exponent;
+    uint64_t values;
+};
+
+/* The network's input, what a layer takes from the one below, the outputs, and the sums below a softmax. 0: no such. */
+static int find_held(const struct cnnvp_network *network, int32_t tensor, struct held *held)
+{
+    const struct cnnvp_train_inference *train = network->train;
+    const struct cnnvp_train_image *header = &train->build.header;
+    const struct cnnvp_graph *graph = &network->graph;
+    const char *name = graph->tensors[tensor].name;
+    const uint64_t image = network->images - 1u;
+    const uint64_t place = image % header->batch;
+    const struct cnnvp_train_layer *last = &train->build.layers[train->net.count - 1u];
+    const uint64_t bytes = cnnvp_graph_words(&graph->tensors[tensor]) * header->value_bytes;
+    *held = (struct held){0};
+    if (tensor == graph->input) {
+        *held = (struct held){header->evaluation.mantissas + image * bytes, header->evaluation.exponents, 0};
+        return 1;
+    }
+    for (size_t i = 1; i < train->net.count; ++i) {
+        const struct cnnvp_train_bfp *in = &train->build.layers[i].in;
+        const int32_t from = cnnvp_graph_base(&train->graph, train->graph.layers[train->net.nodes[i].layer].in);
+        if (strcmp(train->graph.tensors[from].name, name) == 0) {
+            *held = (struct held){in->mantissas + place * bytes, in->exponents, 0};
+            return 1;
+        }
+    }
+    const int32_t out = train->graph.layers[train->net.nodes[train->net.count - 1u].layer].out;
+    held->values = last->sums + place * train->net.classes * sizeof(float);
+    return tensor == graph->output || strcmp(train->graph.tensors[out].name, name) == 0;
+}
+
+int cnnvp_train_inference_holds(const struct cnnvp_network *network, int32_t tensor)
+{
+    struct held held;
+    return find_held(network, tensor, &held);
+}
+
+static cnnvp_result read_mantissas(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                   const struct held *held, size_t count, float *values, int32_t *frac,
+                                   struct cnnvp_error *error)
+{
+    const struct cnnvp_train_image *header = &network->train->build.header;
+    int8_t exponent = 0;
+    void *mantissas = malloc(count * header->value_bytes);
+    if (mantissas == NULL)
+        return cnnvp_compiler_no_memory(error);
+    cnnvp_result result = cnnvp_platform_read(platform, held->mantissas, mantissas, count * header->value_bytes);
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_read(platform, held->exponent, &exponent, sizeof exponent);
+    if (result != CNNVP_DONE)
+        (void)cnnvp_compiler_error(error, "a map cannot be read at 0x%llx", (unsigned long long)held->mantissas);
+    else if (header->value_bytes == 1u)
+        cnnvp_bfp_dequantise(header->mantissa_bits, exponent, mantissas, count, values);
+    else
+        cnnvp_bfp_dequantise_wide(header->mantissa_bits, exponent, mantissas, count, values);
+    *frac = (int32_t)header->mantissa_bits - 2 - exponent;
+    free(mantissas);
+    return result;
+}
+
+cnnvp_result cnnvp_train_inference_tensor(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                          int32_t tensor, float *values, int32_t *frac, struct cnnvp_error *error)
+{
+    struct held held;
+    const size_t count = cnnvp_graph_words(&network->graph.tensors[tensor]);
+    *frac = CNNVP_TRAIN_FLOAT;
+    if (!find_held(network, tensor, &held))
+        return cnnvp_compiler_error(error, "tensor \"%s\" is not in memory", network->graph.tensors[tensor].name);
+    if (held.mantissas != 0)
+        return read_mantissas(network, platform, &held, count, values, frac, error);
+    if (tensor == network->graph.output)
+        return read_outputs(network, platform, network->images - 1u, values, error);
+    if (cnnvp_platform_read(platform, held.values, values, count * sizeof *values) == CNNVP_DONE)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "sums cannot be read at 0x%llx", (unsigned long long)held.values);
 }

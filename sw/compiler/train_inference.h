@@ -23,4 +23,14 @@ CNNVP_MUST_USE cnnvp_result cnnvp_train_inference_load(const struct cnnvp_networ
 CNNVP_MUST_USE cnnvp_result cnnvp_train_inference_output(const struct cnnvp_network *network, cnnvp_platform *platform,
                                                          struct cnnvp_array *output, struct cnnvp_error *error);
 
+/* Number format of values in binary32, in place of fraction bits. */
+#define CNNVP_TRAIN_FLOAT INT32_MIN
+
+/* 1: after a run memory has the last image's values of this tensor of network->graph. */
+int cnnvp_train_inference_holds(const struct cnnvp_network *network, int32_t tensor);
+/* Those values, and how many fraction bits their mantissas have, or CNNVP_TRAIN_FLOAT. */
+CNNVP_MUST_USE cnnvp_result cnnvp_train_inference_tensor(const struct cnnvp_network *network,
+                                                         cnnvp_platform *platform, int32_t tensor, float *values,
+                                                         int32_t *frac, struct cnnvp_error *error);
+
 #endif

@@ -30,6 +30,7 @@ struct run {
     int timing_only;
     const struct cnnvp_array *input;
     uint64_t images;
+    const char *dump;
 };
 
 static cnnvp_result run_network(const struct run *run, struct cnnvp_array *output, struct cnnvp_array *reference,
@@ -61,6 +62,8 @@ static cnnvp_result run_network(const struct run *run, struct cnnvp_array *outpu
         result = cnnvp_platform_run(platform, &ended);
     if (result == CNNVP_DONE && !run->timing_only)
         result = cnnvp_network_output(network, platform, output, error);
+    if (result == CNNVP_DONE && run->dump != NULL)
+        result = cnnvp_network_dump(network, platform, run->dump, error);
     if (result == CNNVP_DONE && reference != NULL)
         result = cnnvp_network_reference(network, reference, error);
     if (result == CNNVP_DONE && stats != NULL)
@@ -252,6 +255,82 @@ static void test_probabilities(void **state)
     (void)remove(name);
 }
 
+/* ---- tensors ---- */
+
+/* Removes a file of a dump once it is known to be there. */
+static void must_remove(const char *folder, const char *name)
+{
+    char path[256];
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (remove(path) != 0)
+        fail_msg("%s is missing", path);
+}
+
+/* The last image's row of a tensor in the table: its format, and that it is as near to the float model as asked. */
+static void check_row(const char *table, const char *tensor, const char *format, double least)
+{
+    char text[64];
+    char have[16];
+    double worst[3];
+    (void)snprintf(text, sizeof text, "\n\"%s\",", tensor);
+    const char *row = strstr(table, text);
+    if (row == NULL)
+        fail_msg("no row of %s", tensor);
+    assert_int_equal(sscanf(row + strlen(text), "%15[^,],%lf,%lf,%lf", have, &worst[0], &worst[1], &worst[2]), 4);
+    if (format != NULL)
+        assert_string_equal(have, format);
+    if (!(worst[2] >= least))
+        fail_msg("%s: %.2f dB", tensor, worst[2]);
+}
+
+/* Image `images` - 1, of a full group and of a short one, with mantissas of 8 bits and of 16. */
+static void check_dump(uint64_t images, const char *set, double least)
+{
+    static const char *const tensors[] = {"input", "S2", "S4", "F5_relu", "F6_relu", "output"};
+    static const int numbers[] = {0, 2, 4, 5, 6, 7};
+    char folder[64];
+    char path[128];
+    char table[4096] = "";
+    struct cnnvp_array output;
+    (void)snprintf(folder, sizeof folder, "trainer-dump-%ld", (long)getpid());
+    struct run run = {.network = LENET5, .platform = "trainer", .images = images, .set = set, .cpu_host = 1,
+                      .dump = folder};
+    must_run(&run, &output, NULL, NULL);
+    (void)snprintf(path, sizeof path, "%s/sqnr.csv", folder);
+    FILE *stream = fopen(path, "r");
+    assert_non_null(stream);
+    assert_true(fread(table, 1, sizeof table - 1, stream) > 0);
+    (void)fclose(stream);
+    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; ++i)
+        check_row(table, tensors[i], i == 5 ? "float" : NULL, least);
+    assert_null(strstr(table, "C1_relu"));
+    (void)snprintf(path, sizeof path, "%s/007_output.npy", folder);
+    struct cnnvp_array values;
+    struct cnnvp_error error = {""};
+    if (cnnvp_npy_read(path, &values, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    assert_memory_equal(values.data, (const float *)output.data + (images - 1) * CLASSES, CLASSES * sizeof(float));
+    cnnvp_array_clear(&values);
+    cnnvp_array_clear(&output);
+    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
+        (void)snprintf(path, sizeof path, "%03d_%s.npy", numbers[i], tensors[i]);
+        must_remove(folder, path);
+        (void)snprintf(path, sizeof path, "%03d_%s.float.npy", numbers[i], tensors[i]);
+        must_remove(folder, path);
+    }
+    must_remove(folder, "sqnr.csv");
+    must_remove(folder, "sqnr.txt");
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void test_dump(void **state)
+{
+    (void)state;
+    check_dump(4, NULL, 28.0);
+    check_dump(6, NULL, 28.0);
+    check_dump(5, "pe_array.mantissa_bits=16", 75.0);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -271,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_trained),
         cmocka_unit_test(test_groups),
         cmocka_unit_test(test_probabilities),
+        cmocka_unit_test(test_dump),
         cmocka_unit_test(test_refused),
     };
     (void)snprintf(trained, sizeof trained, "trainer-trained-%ld.onnx", (long)getpid());
