@@ -78,6 +78,38 @@ static void test_blocks_and_park(void **state)
     }
 }
 
+/* Remainders carried along each map, which begins with none: a map's mantissas add up to its values, to half a unit. */
+static void test_carried(void **state)
+{
+    (void)state;
+    for (uint32_t wide = 0; wide < 2; ++wide) {
+        struct machine m;
+        struct machine_tpost d = post();
+        machine_begin(&m, &plain);
+        float *x = floats_at(&m, 0, 0);
+        for (int i = 0; i < ALL; ++i)
+            x[i] = ldexpf((float)(i * 37 % 101), wide != 0 ? -27 : -14); /* below 0.4 units */
+        d.format = 4u | (wide != 0 ? 20u : 8u) << 8;
+        *(int8_t *)machine_at(&m, M_INTERMEDIATE, 0, 0x3000) = 0;
+        MACHINE_DO(&m, OP_tpost, ST_tpost_fp32, d);
+        const int8_t *narrow = machine_at(&m, M_INTERMEDIATE, 0, 0x4000);
+        const int32_t *mantissas = machine_at(&m, M_INTERMEDIATE, 0, 0x4000);
+        int64_t total = 0;
+        for (int map = 0; map < IMAGES * CHANNELS; ++map) {
+            double sum = 0;
+            int64_t kept = 0;
+            for (int i = map * PLANE; i < (map + 1) * PLANE; ++i) {
+                sum += ldexp((double)x[i], wide != 0 ? 18 : 6);
+                kept += wide != 0 ? mantissas[i] : narrow[i];
+                assert_true(fabs(sum - (double)kept) <= 0.5 + 1e-3);
+            }
+            total += kept;
+        }
+        assert_true(total > IMAGES * CHANNELS);
+        machine_end(&m);
+    }
+}
+
 /* float and measure; extremes of an image each. */
 static void test_float_and_measure(void **state)
 {
@@ -345,7 +377,8 @@ static const struct malformed faults[] = {
     {OP_tpost, 1, 9, 1, CNNVP_E_INVAL},             /* results over each other */
     {OP_tpost, 1, 10, MACHINE_HALF, CNNVP_E_ADDR},  /* exponents */
     {OP_tpost, 1, 10, CNNVP_TILE_HELD | 65536, CNNVP_E_ADDR},
-    {OP_tpost, 1, 17, 4, CNNVP_E_INVAL},            /* rounding */
+    {OP_tpost, 1, 17, 5, CNNVP_E_INVAL},            /* rounding */
+    {OP_tpost, 1, 17, 8, CNNVP_E_INVAL},
     {OP_tpost, 1, 17, 25 << 8, CNNVP_E_INVAL},      /* mantissa bits */
     {OP_tpost, 1 | ST_tpost_pool, 16, 0, CNNVP_E_INVAL},
     {OP_tpost, 1 | ST_tpost_pool, 16, 0x01010707, CNNVP_E_INVAL},
@@ -554,7 +587,7 @@ int main(void)
         cmocka_unit_test(test_blocks_and_park), cmocka_unit_test(test_float_and_measure), cmocka_unit_test(test_scales),
         cmocka_unit_test(test_decode),          cmocka_unit_test(test_classify),          cmocka_unit_test(test_time),
         cmocka_unit_test(test_port),            cmocka_unit_test(test_malformed),         cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_misuse),          cmocka_unit_test(test_carried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
