@@ -145,14 +145,19 @@ static void count_rows(struct dram *self)
     count_some(self, STAT_row_conflicts, rows->tag, rows->conflicts);
 }
 
+static void begin_rows(struct dram *self, uint32_t tag)
+{
+    if (tag == self->rows.tag)
+        return;
+    count_rows(self);
+    self->rows = (struct row_classes){.tag = tag};
+}
+
 static void note_class(void *context, const struct dram_issued *issued)
 {
     struct dram *self = context;
     struct requester *requester = &self->requesters[issued->class_source];
-    if (issued->class_tag != self->rows.tag) {
-        count_rows(self);
-        self->rows = (struct row_classes){.tag = issued->class_tag};
-    }
+    begin_rows(self, issued->class_tag);
     self->rows.hits += issued->row_class == DRAM_HIT;
     self->rows.misses += issued->row_class == DRAM_MISS;
     self->rows.conflicts += issued->row_class == DRAM_CONFLICT;
@@ -184,6 +189,20 @@ static void note_command(void *context, const struct dram_issued *issued)
     }
 }
 
+static void note_reads(void *context, const struct dram_reads *reads)
+{
+    struct dram *self = context;
+    struct requester *requester = &self->requesters[reads->source];
+    begin_rows(self, reads->tag);
+    self->rows.hits += reads->hits;
+    requester->hits += reads->hits;
+    requester->queue_clocks += reads->queue_clocks;
+    if (reads->hits)
+        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_ROW_HITS], reads->clock * self->queue.timing.tck_ps, reads->hits);
+    cnnvp_dram_bandwidth_add(&self->windows[COUNTER_BANDWIDTH], reads->done * self->queue.timing.tck_ps,
+                             reads->bursts * DRAM_BURST_BYTES);
+}
+
 static void note_burst(void *context, const struct dram_stream *stream, const struct cnnvp_request *request,
                        uint64_t clock)
 {
@@ -191,6 +210,8 @@ static void note_burst(void *context, const struct dram_stream *stream, const st
     if (self->burst_trace)
         self->burst_trace = self->ops->burst(self->host, clock * self->queue.timing.tck_ps, clock, stream->initiator,
                                              request->tag, stream->op, stream->address);
+    if (!self->burst_trace)
+        self->queue.burst = NULL;
 }
 
 /* Reports what each requester has had of the totals. */
@@ -313,6 +334,7 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
                                                    .counter = i, .show = show_window, .context = self};
     self->burst_trace = 1;
     self->queue.issued = note_command;
+    self->queue.reads_issued = note_reads;
     self->queue.burst = note_burst;
     self->queue.context = self;
     return CNNVP_OK;

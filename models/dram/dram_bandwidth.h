@@ -31,6 +31,12 @@ static inline void cnnvp_dram_bandwidth_show(struct dram_bandwidth *bandwidth)
     bandwidth->shown = value;
 }
 
+/* Time of the end of the window in which `end` lies. */
+static inline cnnvp_time cnnvp_dram_window_end(cnnvp_time end)
+{
+    return (end ? (end - 1u) / DRAM_WINDOW_PS + 1u : 1u) * DRAM_WINDOW_PS;
+}
+
 /* So much has happened up to `end`, which no later call is before by more than a window. */
 static inline void cnnvp_dram_bandwidth_add(struct dram_bandwidth *bandwidth, cnnvp_time end, uint64_t n)
 {

@@ -4,17 +4,6 @@
 
 #include <string.h>
 
-static void raise_to(uint64_t *ready, uint64_t clock)
-{
-    if (*ready < clock)
-        *ready = clock;
-}
-
-static uint32_t rank_of(const struct dram_channel *channel, uint32_t bank)
-{
-    return bank >> channel->rank_bits;
-}
-
 /* ---- state ---- */
 
 void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_options *options,
@@ -185,18 +174,11 @@ static void close_bank(struct dram_channel *channel, uint32_t number)
         return;
     bank->open = 0;
     channel->open &= ~(UINT64_C(1) << number);
-    --channel->rank[rank_of(channel, number)].open;
+    --channel->rank[dram_rank_of(channel, number)].open;
     for (uint32_t write = 0; write < 2; ++write) {
         set_hit(channel, write, number, DRAM_NONE);
         set_other(channel, write, number, DRAM_NONE);
     }
-}
-
-static void raise_acts(struct dram_channel *channel, uint32_t rank, uint64_t clock)
-{
-    const uint32_t bits = channel->rank_bits - channel->bank_bits;
-    for (uint32_t i = rank << bits; i < (rank + 1u) << bits; ++i)
-        raise_to(&channel->group[i].act, clock);
 }
 
 static void do_act(struct dram_channel *channel, const struct dram_issued *issued)
@@ -208,13 +190,13 @@ static void do_act(struct dram_channel *channel, const struct dram_issued *issue
     rank->window[rank->window_at] = clock + t[DRAM_T_faw];
     rank->window_at = (rank->window_at + 1u) % 4u;
     ++rank->open;
-    raise_acts(channel, issued->rank, dram_later(clock + t[DRAM_T_rrd_s], rank->window[rank->window_at]));
-    raise_to(&rank->pre_all, clock + t[DRAM_T_ras]);
-    raise_to(&rank->refresh, clock + t[DRAM_T_rc]);
-    raise_to(&channel->group[dram_group_of(channel, issued->bank)].act, clock + t[DRAM_T_rrd_l]);
-    raise_to(&bank->act, clock + t[DRAM_T_rc]);
-    raise_to(&bank->column, clock + t[DRAM_T_rcd]);
-    raise_to(&bank->pre, clock + t[DRAM_T_ras]);
+    dram_raise(&rank->act, dram_later(clock + t[DRAM_T_rrd_s], rank->window[rank->window_at]));
+    dram_raise(&rank->pre_all, clock + t[DRAM_T_ras]);
+    dram_raise(&rank->refresh, clock + t[DRAM_T_rc]);
+    dram_raise(&channel->group[dram_group_of(channel, issued->bank)].act, clock + t[DRAM_T_rrd_l]);
+    dram_raise(&bank->act, clock + t[DRAM_T_rc]);
+    dram_raise(&bank->column, clock + t[DRAM_T_rcd]);
+    dram_raise(&bank->pre, clock + t[DRAM_T_ras]);
     bank->activated = ++channel->activations;
     bank->open = 1;
     channel->open |= UINT64_C(1) << issued->bank;
@@ -229,8 +211,8 @@ static void do_pre(struct dram_channel *channel, uint32_t number, uint64_t clock
 {
     const uint32_t *t = channel->timing->t;
     ++channel->counts.precharges;
-    raise_to(&channel->bank[number].act, clock + t[DRAM_T_rp]);
-    raise_to(&channel->rank[rank_of(channel, number)].refresh, clock + t[DRAM_T_rp]);
+    dram_raise(&channel->bank[number].act, clock + t[DRAM_T_rp]);
+    dram_raise(&channel->rank[dram_rank_of(channel, number)].refresh, clock + t[DRAM_T_rp]);
     close_bank(channel, number);
 }
 
@@ -239,8 +221,8 @@ static void do_pre_all(struct dram_channel *channel, uint32_t number, uint64_t c
     const uint32_t rpab = channel->timing->t[DRAM_T_rpab];
     struct dram_rank *rank = &channel->rank[number];
     ++channel->counts.precharges;
-    raise_acts(channel, number, clock + rpab);
-    raise_to(&rank->refresh, clock + rpab);
+    dram_raise(&rank->act, clock + rpab);
+    dram_raise(&rank->refresh, clock + rpab);
     for (uint32_t i = 0; i < 1u << channel->rank_bits; ++i)
         close_bank(channel, (number << channel->rank_bits) + i);
 }
@@ -248,36 +230,12 @@ static void do_pre_all(struct dram_channel *channel, uint32_t number, uint64_t c
 static void do_refresh(struct dram_channel *channel, uint32_t number, uint64_t clock)
 {
     struct dram_rank *rank = &channel->rank[number];
-    raise_acts(channel, number, clock + channel->timing->t[DRAM_T_rfc]);
+    dram_raise(&rank->act, clock + channel->timing->t[DRAM_T_rfc]);
     channel->refresh_to = clock + channel->timing->t[DRAM_T_rfc];
-    raise_to(&rank->refresh, clock + channel->timing->t[DRAM_T_rfc]);
+    dram_raise(&rank->refresh, clock + channel->timing->t[DRAM_T_rfc]);
     --channel->refresh_waiting;
     if (++channel->refresh_rank == channel->ranks)
         channel->refresh_rank = 0;
-}
-
-/* Reads and writes of the rank that has been accessed, and of the others, by [write]. tCCD is at least the data's length. */
-static void raise_columns(struct dram_channel *channel, uint32_t rank, const uint64_t same[2], const uint64_t other[2])
-{
-    const uint32_t bits = channel->rank_bits - channel->bank_bits;
-    for (uint32_t i = 0; i < channel->ranks << bits; ++i) {
-        const uint64_t *ready = i >> bits == rank ? same : other;
-        raise_to(&channel->group[i].column[0], ready[0]);
-        raise_to(&channel->group[i].column[1], ready[1]);
-    }
-}
-
-static void do_read(struct dram_channel *channel, const struct dram_issued *issued)
-{
-    const uint32_t *t = channel->timing->t;
-    const uint64_t clock = issued->clock;
-    const uint64_t turn = clock + t[DRAM_T_cl] + t[DRAM_T_bl] + t[DRAM_T_rtw] - t[DRAM_T_cwl];
-    const uint64_t same[2] = {clock + t[DRAM_T_ccd_s], turn};
-    const uint64_t other[2] = {clock + t[DRAM_T_bl] + t[DRAM_T_cs], turn};
-    raise_columns(channel, issued->rank, same, other);
-    raise_to(&channel->group[dram_group_of(channel, issued->bank)].column[0], clock + t[DRAM_T_ccd_l]);
-    raise_to(&channel->rank[issued->rank].pre_all, clock + t[DRAM_T_rtp]);
-    raise_to(&channel->bank[issued->bank].pre, clock + t[DRAM_T_rtp]);
 }
 
 static void do_write(struct dram_channel *channel, const struct dram_issued *issued)
@@ -288,37 +246,11 @@ static void do_write(struct dram_channel *channel, const struct dram_issued *iss
     const uint64_t same[2] = {end + t[DRAM_T_wtr_s], clock + t[DRAM_T_ccd_s]};
     const uint64_t other[2] = {gap > t[DRAM_T_cl] ? gap - t[DRAM_T_cl] : 0, clock + t[DRAM_T_bl] + t[DRAM_T_cs]};
     struct dram_group *group = &channel->group[dram_group_of(channel, issued->bank)];
-    raise_columns(channel, issued->rank, same, other);
-    raise_to(&group->column[0], end + t[DRAM_T_wtr_l]);
-    raise_to(&group->column[1], clock + t[DRAM_T_ccd_l]);
-    raise_to(&channel->rank[issued->rank].pre_all, end + t[DRAM_T_wr]);
-    raise_to(&channel->bank[issued->bank].pre, end + t[DRAM_T_wr]);
-}
-
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* The data of a burst are on the bus from `begin` on. */
-static void account(struct dram_channel *channel, uint64_t begin, int write, int turned)
-{
-    const uint32_t *t = channel->timing->t;
-    struct dram_counts *counts = &channel->counts;
-    uint64_t gap = begin - channel->bus_end;
-    const uint64_t idle = lesser(gap, channel->idle);
-    gap -= idle;
-    const uint64_t from = dram_later(channel->refresh_from, channel->bus_end), to = lesser(channel->refresh_to, begin);
-    const uint64_t refresh = lesser(gap, to > from ? to - from : 0);
-    gap -= refresh;
-    const uint64_t turn = turned ? lesser(gap, write ? t[DRAM_T_rtw] : t[DRAM_T_wtr_s] + t[DRAM_T_cl]) : 0;
-    counts->data_clocks += t[DRAM_T_bl];
-    counts->idle_clocks += idle;
-    counts->refresh_clocks += refresh;
-    counts->turnaround_clocks += turn;
-    counts->row_clocks += gap - turn;
-    channel->bus_end = begin + t[DRAM_T_bl];
-    channel->idle = 0;
+    dram_raise_columns(channel, issued->rank, same, other);
+    dram_raise(&group->column[0], end + t[DRAM_T_wtr_l]);
+    dram_raise(&group->column[1], clock + t[DRAM_T_ccd_l]);
+    dram_raise(&channel->rank[issued->rank].pre_all, end + t[DRAM_T_wr]);
+    dram_raise(&channel->bank[issued->bank].pre, end + t[DRAM_T_wr]);
 }
 
 /* RD or WR: the burst is served. */
@@ -340,7 +272,7 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
     issued->turned = channel->last_write >= 0 && channel->last_write != write;
     channel->counts.turnarounds += (uint64_t)issued->turned;
     channel->last_write = write;
-    account(channel, issued->clock + t[write ? DRAM_T_cwl : DRAM_T_cl], write, issued->turned);
+    dram_account(channel, issued->clock + t[write ? DRAM_T_cwl : DRAM_T_cl], write, issued->turned);
     if (!cnnvp_dram_channel_waiting(channel))
         channel->empty_from = issued->clock;
     channel->counts.queue_clocks[write] += issued->clock - issued->entry.entered;
@@ -348,7 +280,7 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
         do_write(channel, issued);
         issued->done = issued->clock + t[DRAM_T_cwl] + t[DRAM_T_bl];
     } else {
-        do_read(channel, issued);
+        dram_space_read(channel, issued->bank, issued->clock);
         channel->returned = dram_later(issued->clock + t[DRAM_T_cl] + t[DRAM_T_bl], channel->returned + 1u);
         issued->done = channel->returned;
     }
@@ -406,7 +338,7 @@ void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *
     }
     const struct dram_entry *entry = &channel->entry[plan->entry];
     issued->bank = entry->bank;
-    issued->rank = rank_of(channel, entry->bank);
+    issued->rank = dram_rank_of(channel, entry->bank);
     issued->row = entry->row;
     classify(channel, issued);
     if (plan->command == DRAM_ACT) {

@@ -66,7 +66,7 @@ struct dram_list {
     uint8_t hit, other; /* DRAM_NONE if there is none */
 };
 
-/* Ready times are the first clock at which the level allows the command; a command needs its group and its bank. */
+/* Ready times are the first clock at which the level allows the command; a command needs its rank, its group and its bank. */
 struct dram_bank {
     uint64_t act, pre, column; /* ACT, PRE, RD or WR */
     uint64_t activated;        /* number of its ACT among all of the channel */
@@ -75,12 +75,13 @@ struct dram_bank {
     uint8_t active; /* entry that has opened the row and waits for its data, or DRAM_NONE */
 };
 
-/* Its ready times include what its rank and the data bus demand. */
 struct dram_group {
     uint64_t act, column[2]; /* [write] */
 };
 
+/* Its column times include what the data bus demands. */
 struct dram_rank {
+    uint64_t act, column[2]; /* [write] */
     uint64_t pre_all, refresh;
     uint64_t window[4]; /* clocks of the last four ACT, plus tFAW */
     uint32_t window_at;

@@ -3,7 +3,7 @@
  * Which command a channel issues next, and when: see dram_channel.h for the rules. Nothing is tried clock by clock;
  * every command that could be next is looked at once, and the earliest wins, of those the oldest burst's.
  */
-#include "dram_plan.h"
+#include "dram_reads.h"
 
 /* A command that could be next. */
 struct candidate {
@@ -12,26 +12,14 @@ struct candidate {
     enum dram_command command;
 };
 
-static uint64_t column_ready(const struct dram_channel *channel, uint32_t bank, uint32_t write)
-{
-    return dram_later(channel->group[dram_group_of(channel, bank)].column[write], channel->bank[bank].column);
-}
-
 static uint64_t act_ready(const struct dram_channel *channel, uint32_t bank)
 {
-    return dram_later(channel->group[dram_group_of(channel, bank)].act, channel->bank[bank].act);
+    const uint64_t outer = dram_later(channel->rank[dram_rank_of(channel, bank)].act,
+                                      channel->group[dram_group_of(channel, bank)].act);
+    return dram_later(outer, channel->bank[bank].act);
 }
 
 /* ---- bursts that have opened their row ---- */
-
-/* 1 if `a` goes before `b` where both can go: the one that entered first, then whose ACT was first. */
-static int active_precedes(const struct dram_channel *channel, uint32_t a, uint32_t b)
-{
-    const uint64_t entered_a = channel->entry[channel->bank[a].active].entered;
-    const uint64_t entered_b = channel->entry[channel->bank[b].active].entered;
-    return entered_a < entered_b
-           || (entered_a == entered_b && channel->bank[a].activated < channel->bank[b].activated);
-}
 
 static struct candidate best_active(const struct dram_channel *channel, uint64_t from)
 {
@@ -40,8 +28,8 @@ static struct candidate best_active(const struct dram_channel *channel, uint64_t
     for (uint64_t banks = channel->active; banks; banks &= banks - 1u) {
         const uint32_t bank = dram_lowest_bit(banks);
         const uint32_t write = channel->entry[channel->bank[bank].active].write;
-        const uint64_t clock = dram_later(from, column_ready(channel, bank, write));
-        if (clock < best || (clock == best && active_precedes(channel, bank, at))) {
+        const uint64_t clock = dram_later(from, dram_column_ready(channel, bank, write));
+        if (clock < best || (clock == best && dram_active_precedes(channel, bank, at))) {
             best = clock;
             at = bank;
         }
@@ -91,10 +79,10 @@ static uint64_t oldest_bank(const struct dram_channel *channel, uint32_t write, 
 /* First clock at which any bank group takes an ACT. */
 static uint64_t first_act(const struct dram_channel *channel)
 {
-    const uint32_t groups = channel->ranks << (channel->rank_bits - channel->bank_bits);
-    uint64_t first = channel->group[0].act;
-    for (uint32_t i = 1; i < groups; ++i)
-        first = channel->group[i].act < first ? channel->group[i].act : first;
+    const uint32_t bits = channel->rank_bits - channel->bank_bits;
+    uint64_t first = DRAM_NEVER;
+    for (uint32_t i = 0; i < channel->ranks << bits; ++i)
+        first = dram_lesser(first, dram_later(channel->rank[i >> bits].act, channel->group[i].act));
     return first;
 }
 
@@ -117,7 +105,7 @@ static struct candidate best_queued(const struct dram_channel *channel, uint32_t
     for (uint64_t left = channel->hits[write] & banks; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].hit_order < before)
-            take_less(&best, dram_later(from, column_ready(channel, i, write)) - from, lists[i].hit_order, i,
+            take_less(&best, dram_later(from, dram_column_ready(channel, i, write)) - from, lists[i].hit_order, i,
                       write ? DRAM_WR : DRAM_RD);
     }
     for (uint64_t left = channel->others[write] & banks; left; left &= left - 1u) {
@@ -162,14 +150,6 @@ void dram_plan_pass(struct dram_channel *channel, uint64_t clock)
     channel->plan.valid = 0;
 }
 
-static int next_mode(const struct dram_channel *channel)
-{
-    const uint32_t reads = channel->count[0], writes = channel->count[1];
-    if (!channel->write_mode)
-        return writes * 100u > channel->drain_high || !reads;
-    return !((!writes || writes * 100u < channel->drain_low) && reads);
-}
-
 static void set_plan(struct dram_plan *plan, uint64_t clock, enum dram_command command, uint32_t entry)
 {
     plan->clock = clock;
@@ -193,7 +173,7 @@ static void make_plan(struct dram_channel *channel)
             set_plan(plan, clock, rank->open ? DRAM_PREA : DRAM_REF, DRAM_NONE);
     } else if (active.clock > from && !(channel->fcfs && channel->active)) {
         plan->looked = 1;
-        plan->write_mode = next_mode(channel);
+        plan->write_mode = dram_next_mode(channel);
         const struct candidate queued =
             best_unblocked(channel, (uint32_t)plan->write_mode, from, active.clock, &plan->blocked);
         if (queued.clock < plan->clock)
@@ -227,7 +207,7 @@ static int adds(const struct dram_channel *channel, uint32_t index, uint64_t fro
     } else if (entry->row == bank->row) {
         if (list->hit != index)
             return 0;
-        *candidate = (struct candidate){dram_later(from, column_ready(channel, entry->bank, entry->write)), order, index,
+        *candidate = (struct candidate){dram_later(from, dram_column_ready(channel, entry->bank, entry->write)), order, index,
                                         entry->write ? DRAM_WR : DRAM_RD};
     } else {
         if (list->other != index)
@@ -250,7 +230,7 @@ int dram_plan_revise(struct dram_channel *channel, uint32_t index, uint64_t cloc
         channel->write_mode = plan->write_mode;
     channel->clock = clock;
     plan->from = clock;
-    if (next_mode(channel) != plan->write_mode)
+    if (dram_next_mode(channel) != plan->write_mode)
         return 0;
     if (entry->write != plan->write_mode || !adds(channel, index, clock, &candidate) || candidate.clock >= plan->clock)
         return 1;

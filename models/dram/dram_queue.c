@@ -2,6 +2,9 @@
 /* See dram_queue.h. Requests are linked through their scratch words, so nothing is allocated for one. */
 #include "dram_queue.h"
 
+#include "dram_reads.h"
+#include "dram_row.h"
+
 #include <stdlib.h>
 
 int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *options,
@@ -10,6 +13,7 @@ int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *o
     queue->options = *options;
     queue->timing = *timing;
     cnnvp_dram_map_init(options, timing, &queue->map);
+    queue->columns_follow = options->channels == 1 && queue->map.shift[DRAM_COLUMN] == 0;
     /* one more to look ahead with */
     queue->channel = calloc(options->channels + 1u, sizeof *queue->channel);
     if (!queue->channel)
@@ -144,22 +148,6 @@ void cnnvp_dram_queue_finish(struct dram_queue *queue, struct cnnvp_request *req
 
 /* ---- bursts ---- */
 
-/* When the requester can send the stream's next burst; CNNVP_TIME_NEVER if that is not known yet. */
-static cnnvp_time sendable(const struct dram_queue *queue, const struct dram_stream *stream)
-{
-    if (stream->op == CNNVP_WRITE)
-        return stream->taken > stream->arrival ? stream->taken : stream->arrival;
-    const uint32_t wanted = stream->first->outstanding;
-    const uint32_t most = wanted < DRAM_OUTSTANDING ? wanted : DRAM_OUTSTANDING;
-    if (stream->on_their_way < most)
-        return stream->arrival;
-    const uint32_t index = stream->on_their_way - most;
-    if (index >= stream->end_count)
-        return CNNVP_TIME_NEVER;
-    const cnnvp_time place = stream->ends[(stream->end_first + index) % DRAM_OUTSTANDING] * queue->timing.tck_ps;
-    return place > stream->arrival ? place : stream->arrival;
-}
-
 /* Clock at which the stream's next burst can enter its queue; DRAM_NEVER if something else must happen first. */
 static uint64_t entering(const struct dram_queue *queue, const struct dram_stream *stream)
 {
@@ -213,7 +201,11 @@ static void step(struct dram_queue *queue, struct dram_stream *stream)
     struct cnnvp_request *request = stream->first;
     const uint64_t behind = stream->address + DRAM_BURST_BYTES;
     if (behind < segment_start(request, stream->segment) + request->size) {
-        point_at(queue, stream, behind);
+        stream->address = behind;
+        if (queue->columns_follow && stream->place.column < queue->map.mask[DRAM_COLUMN])
+            ++stream->place.column;
+        else
+            point_at(queue, stream, behind);
         return;
     }
     if (++stream->segment < request->count) {
@@ -262,31 +254,27 @@ static void note_end(const struct dram_queue *queue, struct dram_stream *stream,
     request->scratch[DRAM_LATENCY] += time;
 }
 
-/* Reads that have ended before `clock` give their place back. */
-static void take_ends(struct dram_stream *stream, uint64_t clock)
-{
-    while (stream->end_count && stream->ends[stream->end_first] < clock) {
-        stream->end_first = (stream->end_first + 1u) % DRAM_OUTSTANDING;
-        --stream->end_count;
-        --stream->on_their_way;
-    }
-}
-
-static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock)
+/* The stream's next burst enters. `next` as for dram_read_enters, or NULL. */
+static inline void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock,
+                         const struct dram_next_read *next)
 {
     struct cnnvp_request *request = stream->first;
     const uint32_t write = stream->op == CNNVP_WRITE;
-    const cnnvp_time sent = sendable(queue, stream);
+    const cnnvp_time sent = cnnvp_dram_queue_sendable(queue, stream);
+    const uint32_t source = (uint32_t)(stream - queue->streams);
+    enum dram_enter how = DRAM_QUEUED;
     uint64_t end;
     queue->clock = clock;
     stream->taken = clock * queue->timing.tck_ps;
     stream->served = ++queue->served;
-    take_ends(stream, clock);
+    cnnvp_dram_queue_take_ends(stream, clock);
     request->scratch[DRAM_BURSTS] += UINT64_C(1) << 24;
     request->scratch[DRAM_LATENCY] -= sent;
     struct dram_channel *channel = &queue->channel[stream->place.channel];
-    const enum dram_enter how = cnnvp_dram_channel_enter(channel, &stream->place, write, clock, write ? NULL : request,
-                                                         request->tag, (uint32_t)(stream - queue->streams), &end);
+    if (next)
+        dram_read_enters(channel, &stream->place, clock, next, request, request->tag, source);
+    else
+        how = cnnvp_dram_channel_enter(channel, &stream->place, write, clock, write ? NULL : request, request->tag, source, &end);
     if (queue->burst)
         queue->burst(queue->context, stream, request, clock);
     if (write) {
@@ -323,27 +311,77 @@ static struct dram_channel *first_channel(struct dram_queue *queue, uint64_t *cl
     return first;
 }
 
-static void issue(struct dram_queue *queue, struct dram_channel *channel)
+static inline void note_issued(struct dram_queue *queue, const struct dram_issued *issued)
 {
-    struct dram_issued issued;
-    cnnvp_dram_channel_issue(channel, &issued);
-    if (issued.command == DRAM_REFRESH_DUE)
-        return;
     /* what has left a queue makes room at the next clock */
-    if (issued.clock >= queue->clock)
-        queue->clock = issued.clock + 1u;
+    if (issued->clock >= queue->clock)
+        queue->clock = issued->clock + 1u;
     if (queue->issued)
-        queue->issued(queue->context, &issued);
-    if (issued.command != DRAM_RD && issued.command != DRAM_RDA)
+        queue->issued(queue->context, issued);
+    if (issued->command != DRAM_RD && issued->command != DRAM_RDA)
         return;
-    struct cnnvp_request *request = issued.entry.owner;
+    struct cnnvp_request *request = issued->entry.owner;
     struct dram_stream *stream = &queue->streams[cnnvp_dram_queue_stream(request)];
-    note_end(queue, stream, request, issued.done);
+    note_end(queue, stream, request, issued->done);
     --request->scratch[DRAM_BURSTS];
     --queue->reads;
     if (!pending(request) && stream->first != request) {
         leave_entered(queue, request);
         cnnvp_dram_queue_finish(queue, request, request->scratch[DRAM_TIME]);
+    }
+}
+
+static void issue(struct dram_queue *queue, struct dram_channel *channel)
+{
+    struct dram_issued issued;
+    cnnvp_dram_channel_issue(channel, &issued);
+    if (issued.command != DRAM_REFRESH_DUE)
+        note_issued(queue, &issued);
+}
+
+/* ---- time ---- */
+
+/* A lone stream that reads, in `stream`; NULL if none waits. 0: others wait. */
+static int lone_reader(struct dram_queue *queue, struct dram_stream **stream)
+{
+    *stream = NULL;
+    for (uint32_t i = 0; i < queue->stream_count; ++i) {
+        if (!queue->streams[i].first)
+            continue;
+        if (*stream || queue->streams[i].op != CNNVP_READ)
+            return 0;
+        *stream = &queue->streams[i];
+    }
+    return 1;
+}
+
+/* Goes on to `last`, or as far as a lone stream reads from open rows, or to a new first completion. Returns whether anything was
+ * done. */
+static int run_reads(struct dram_queue *queue, uint64_t last)
+{
+    struct dram_channel *channel = queue->channel;
+    const struct cnnvp_request *done = queue->done;
+    struct dram_stream *stream;
+    struct dram_issued issued;
+    if (queue->stepwise || queue->options.channels != 1 || !dram_reads_are_open(channel) || !lone_reader(queue, &stream))
+        return 0;
+    last = dram_lesser(last, channel->refresh_at - 1u);
+    for (int moved = 0;; moved = 1) {
+        if (queue->done != done)
+            return moved;
+        moved |= stream && stream->first && cnnvp_dram_queue_run_row(queue, stream, last);
+        const struct dram_next_read next = dram_next_read(channel);
+        const uint64_t enters = stream ? entering(queue, stream) : DRAM_NEVER;
+        if (dram_lesser(enters, next.clock) > last || dram_writes_are_due(channel, &next))
+            return moved;
+        if (enters > next.clock) {
+            dram_read_issues(channel, &next, &issued);
+            note_issued(queue, &issued);
+        } else if (dram_read_is_open(channel, &stream->place)) {
+            enter(queue, stream, enters, &next);
+        } else {
+            return moved;
+        }
     }
 }
 
@@ -368,14 +406,17 @@ static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
     for (;;) {
         const cnnvp_time due = cnnvp_dram_queue_due(queue);
         const cnnvp_time limit = due < bound ? due : bound; /* a completion can bring a request */
+        const uint64_t last = limit / queue->timing.tck_ps;
         uint64_t enters, commands;
+        if (run_reads(queue, last))
+            continue;
         struct dram_stream *stream = choose(queue, &enters);
         struct dram_channel *channel = first_channel(queue, &commands);
         const uint64_t first = enters < commands ? enters : commands;
-        if (first > limit / queue->timing.tck_ps)
+        if (first > last)
             return;
         if (enters <= commands)
-            enter(queue, stream, enters);
+            enter(queue, stream, enters, NULL);
         else if (idle_too || channels_wait(queue) || streams_wait(queue))
             issue(queue, channel);
         else

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The queue's shortcuts for reads of open rows against planning each command: the same requests must end at the same times with the
+ * same counts, whatever the parts, the mappings and the requests are like. And no request ends before it was said to at the earliest. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "dram/dram_bandwidth.h"
+#include "dram/dram_queue.h"
+
+#define REQUESTS 120u
+#define TAGS 4u
+#define SOURCES 8u
+#define WINDOWS 4096u
+#define ROUNDS 250u
+
+enum { BANDWIDTH, HITS, COUNTERS };
+
+struct end {
+    uint64_t time, first_data, latency, bursts;
+};
+
+/* What is compared. */
+struct result {
+    struct end ends[REQUESTS];
+    uint32_t order[REQUESTS];
+    uint32_t ended;
+    struct dram_counts counts;
+    uint64_t hits[TAGS], misses[TAGS], conflicts[TAGS];
+    uint64_t queue_clocks[SOURCES], turnarounds[SOURCES];
+    uint64_t shown[COUNTERS][WINDOWS];
+};
+
+struct run {
+    struct dram_queue queue;
+    struct dram_bandwidth windows[COUNTERS];
+    struct cnnvp_request requests[REQUESTS];
+    uint32_t count;
+    uint64_t random;
+    uint64_t at; /* where sequential requests go on */
+    struct result result;
+    uint64_t shortcuts; /* bursts of which only their sum was told */
+};
+
+static uint32_t below(uint64_t *state, uint32_t limit)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 33) % limit;
+}
+
+static void show(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
+{
+    struct run *run = context;
+    if (at / DRAM_WINDOW_PS < WINDOWS)
+        run->result.shown[counter][at / DRAM_WINDOW_PS] = value + 1u;
+}
+
+static void note_issued(void *context, const struct dram_issued *issued)
+{
+    struct run *run = context;
+    const uint64_t tck = run->queue.timing.tck_ps;
+    if (issued->row_class != DRAM_UNCLASSIFIED) {
+        run->result.hits[issued->class_tag] += issued->row_class == DRAM_HIT;
+        run->result.misses[issued->class_tag] += issued->row_class == DRAM_MISS;
+        run->result.conflicts[issued->class_tag] += issued->row_class == DRAM_CONFLICT;
+        if (issued->row_class == DRAM_HIT)
+            cnnvp_dram_bandwidth_add(&run->windows[HITS], issued->clock * tck, 1);
+    }
+    if (!cnnvp_dram_is_column(issued->command))
+        return;
+    run->result.queue_clocks[issued->entry.source] += issued->clock - issued->entry.entered;
+    run->result.turnarounds[issued->entry.source] += (uint64_t)issued->turned;
+    cnnvp_dram_bandwidth_add(&run->windows[BANDWIDTH], issued->done * tck, 64);
+}
+
+static void note_reads(void *context, const struct dram_reads *reads)
+{
+    struct run *run = context;
+    const uint64_t tck = run->queue.timing.tck_ps;
+    run->shortcuts += reads->bursts;
+    run->result.hits[reads->tag] += reads->hits;
+    run->result.queue_clocks[reads->source] += reads->queue_clocks;
+    if (reads->hits)
+        cnnvp_dram_bandwidth_add(&run->windows[HITS], reads->clock * tck, reads->hits);
+    cnnvp_dram_bandwidth_add(&run->windows[BANDWIDTH], reads->done * tck, reads->bursts * 64u);
+}
+
+static void random_options(uint64_t *random, struct dram_options *options)
+{
+    cnnvp_dram_options_init(options);
+    options->preset = below(random, 5);
+    options->mapping = below(random, 2) ? below(random, 4) : 0;
+    options->channels = below(random, 4) ? 1 : 1 + below(random, 3);
+    options->ranks = below(random, 3) ? 1 : 1u << below(random, 3);
+    options->fcfs = !below(random, 8);
+    options->closed_page = !below(random, 8);
+    options->queue = below(random, 2) ? 32 : 4 + below(random, 61);
+    options->drain_high = 40 + below(random, 60);
+    options->drain_low = below(random, 40);
+    if (!below(random, 3)) /* many refreshes */
+        options->timings[DRAM_T_refi] = 1000 + below(random, 500);
+}
+
+/* Most read on along a sequence, some write or read what was written just before. */
+static struct cnnvp_request *add(struct run *run, cnnvp_time now)
+{
+    struct cnnvp_request *request = &run->requests[run->count++];
+    uint64_t *random = &run->random;
+    const uint32_t kind = below(random, 8);
+    *request = (struct cnnvp_request){.op = kind < 6 ? CNNVP_READ : CNNVP_WRITE, .initiator = below(random, 4) ? 0 : below(random, 3),
+                                      .tag = below(random, TAGS), .burst_bytes = 64, .count = 1};
+    request->outstanding = below(random, 3) ? 1u << below(random, 7) : 1 + below(random, 40);
+    request->size = 1 + (below(random, 3) ? below(random, 30000) : below(random, 300));
+    request->address = below(random, 5) ? run->at : below(random, 1u << 24);
+    if (kind == 1) {
+        request->count = 1 + below(random, 12);
+        request->size = 1 + below(random, 2000);
+        request->stride = (int64_t)below(random, 20000);
+    }
+    if (kind != 6)
+        run->at = request->address + request->size;
+    assert_int_equal(cnnvp_dram_queue_add(&run->queue, request, now), CNNVP_OK);
+    return request;
+}
+
+static void end_first(struct run *run)
+{
+    struct cnnvp_request *request = cnnvp_dram_queue_take(&run->queue);
+    const size_t index = (size_t)(request - run->requests);
+    run->result.ends[index] = (struct end){request->scratch[DRAM_TIME], request->first_data, request->scratch[DRAM_LATENCY],
+                                           cnnvp_dram_queue_bursts(request)};
+    run->result.order[run->result.ended++] = (uint32_t)index;
+}
+
+/* Schedules up to `bound`, in steps; what ends must not end before it was said. */
+static void schedule(struct run *run, uint64_t *steps, cnnvp_time now, cnnvp_time bound)
+{
+    const cnnvp_time known = cnnvp_dram_queue_due(&run->queue), least = cnnvp_dram_queue_work(&run->queue);
+    for (uint32_t i = below(steps, 3); i > 0 && bound != CNNVP_TIME_NEVER; --i)
+        cnnvp_dram_queue_schedule(&run->queue, now + (bound - now) / (1 + below(steps, 9)));
+    cnnvp_dram_queue_schedule(&run->queue, bound);
+    const cnnvp_time due = cnnvp_dram_queue_due(&run->queue);
+    if (due < known)
+        assert_true(due >= least);
+}
+
+/* `salt`: how the schedule is cut into steps. */
+static struct run *run_random(uint64_t seed, int stepwise, uint64_t salt)
+{
+    struct run *run = calloc(1, sizeof *run);
+    struct dram_options options;
+    struct dram_timing timing;
+    char message[200];
+    uint32_t wrong;
+    assert_non_null(run);
+    run->random = seed;
+    random_options(&run->random, &options);
+    assert_int_equal(cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong), CNNVP_OK);
+    assert_int_equal(cnnvp_dram_queue_init(&run->queue, &options, &timing), CNNVP_OK);
+    for (uint32_t i = 0; i < COUNTERS; ++i)
+        run->windows[i] = (struct dram_bandwidth){.scale = 1, .counter = i, .show = show, .context = run};
+    run->queue.stepwise = stepwise;
+    run->queue.issued = note_issued;
+    run->queue.reads_issued = note_reads;
+    run->queue.context = run;
+    cnnvp_time now = 0, arrival = 1000;
+    while (run->result.ended < REQUESTS) {
+        schedule(run, &salt, now, arrival);
+        const cnnvp_time due = cnnvp_dram_queue_due(&run->queue);
+        if (due <= arrival) {
+            now = due;
+            end_first(run);
+            if (run->count < REQUESTS && below(&run->random, 2))
+                (void)add(run, now);
+        } else {
+            now = arrival;
+            if (run->count < REQUESTS)
+                (void)add(run, now);
+            arrival += below(&run->random, 4) ? below(&run->random, 3000) : below(&run->random, 20000000);
+            if (run->count == REQUESTS)
+                arrival = CNNVP_TIME_NEVER;
+        }
+    }
+    cnnvp_dram_queue_catch_up(&run->queue, now + 2000000);
+    cnnvp_dram_queue_counts(&run->queue, &run->result.counts);
+    for (uint32_t i = 0; i < COUNTERS; ++i)
+        cnnvp_dram_bandwidth_show(&run->windows[i]);
+    return run;
+}
+
+static void run_free(struct run *run)
+{
+    cnnvp_dram_queue_fini(&run->queue);
+    free(run);
+}
+
+static void test_shortcuts(void **state)
+{
+    (void)state;
+    uint64_t shortcuts = 0, bursts = 0;
+    for (uint64_t seed = 1; seed <= ROUNDS; ++seed) {
+        struct run *judge = run_random(seed, 1, 1), *fast = run_random(seed, 0, seed);
+        for (uint32_t i = 0; i < REQUESTS; ++i)
+            if (memcmp(&judge->result.ends[i], &fast->result.ends[i], sizeof judge->result.ends[i]) != 0)
+                fail_msg("seed %llu: request %u ends at %llu ps, planned command by command at %llu ps", (unsigned long long)seed,
+                         (unsigned)i, (unsigned long long)fast->result.ends[i].time,
+                         (unsigned long long)judge->result.ends[i].time);
+        assert_memory_equal(&judge->result, &fast->result, sizeof judge->result);
+        assert_int_equal(judge->shortcuts, 0);
+        shortcuts += fast->shortcuts;
+        bursts += judge->result.counts.hits + judge->result.counts.misses + judge->result.counts.conflicts;
+        run_free(judge);
+        run_free(fast);
+    }
+    assert_true(shortcuts * 8u > bursts); /* the shortcut is taken, or nothing was tested */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shortcuts)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
