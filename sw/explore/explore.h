@@ -6,7 +6,7 @@
  *   point -> key, statistics         point.c, worker.c  what a worker does
  *   points -> result files           pool.c, slurm.c    workers here, or tasks of a cluster
  *   result files -> database         sweep.c, results.c the one writer
- *   database -> table, CSV, page     front.c, report_sweep.c
+ *   database -> table, CSV, page     front.c, report_sweep.c, sections.c
  */
 #ifndef CNNVP_EXPLORE_INTERNAL_H
 #define CNNVP_EXPLORE_INTERNAL_H
@@ -168,8 +168,16 @@ int cnnvp_stats_number(const json_t *stats, const char *path, double *number);
 /* Refuses objectives that the statistics of the sweep's first point will not have, by making them without running it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number,
                                                    struct cnnvp_error *error);
+/* 1: the objectives need this member of the statistics; `sweep` is a struct cnnvp_sweep. */
+int cnnvp_objectives_need(const void *sweep, const char *section, size_t length);
 /* All objectives of a point as numbers to be minimised; 0 if one is missing. */
 int cnnvp_objectives_of(const struct cnnvp_sweep *sweep, const json_t *stats, double *values);
+
+/* Statistics with the wanted members alone, which takes a fraction of the time of all of them. NULL: no JSON object. */
+json_t *cnnvp_stats_sections(const char *text, int (*is_wanted)(const void *context, const char *section, size_t length),
+                             const void *context);
+/* 1: the path begins with the section. */
+int cnnvp_section_is(const char *section, size_t length, const char *path);
 
 /* ---- points (point.c) ---- */
 

@@ -133,11 +133,22 @@ static void close_rows(struct rows *rows)
     free(rows->points);
 }
 
+/* The sections whose numbers are columns. */
+static const char *const sections[] = {"total", "memory", "storage", "energy"};
+
+static int is_column(const void *sweep, const char *section, size_t length)
+{
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (cnnvp_section_is(section, length, sections[i]))
+            return 1;
+    return cnnvp_objectives_need(sweep, section, length);
+}
+
 static json_t *stats_of(struct rows *rows, size_t index, struct cnnvp_row *row, cnnvp_result *result,
                         struct cnnvp_error *error)
 {
     *result = cnnvp_results_get(rows->results, rows->points[index]->key, 1, row, error);
-    return *result == CNNVP_DONE && row->stats ? json_loads(row->stats, JSON_ALLOW_NUL, NULL) : NULL;
+    return *result == CNNVP_DONE && row->stats ? cnnvp_stats_sections(row->stats, is_column, rows->sweep) : NULL;
 }
 
 static void format_number(char *buffer, size_t size, double number)
@@ -153,7 +164,6 @@ static void format_number(char *buffer, size_t size, double number)
 /* The statistics that are columns: totals, and what the objectives name. */
 static json_t *list_columns(const struct cnnvp_sweep *sweep, const json_t *stats)
 {
-    static const char *const sections[] = {"total", "memory", "storage", "energy"};
     json_t *columns = json_object();
     const char *key, *unit;
     json_t *value, *part;

@@ -48,7 +48,8 @@ static cnnvp_result read_values(struct evolution *evolution, struct individual *
 {
     struct cnnvp_row row = {.params = NULL};
     cnnvp_result result = cnnvp_results_get(evolution->driver->results, key, 1, &row, error);
-    json_t *stats = result == CNNVP_DONE && row.stats ? json_loads(row.stats, JSON_ALLOW_NUL, NULL) : NULL;
+    json_t *stats = result == CNNVP_DONE && row.stats
+                        ? cnnvp_stats_sections(row.stats, cnnvp_objectives_need, evolution->sweep) : NULL;
     individual->failed = !stats || !cnnvp_objectives_of(evolution->sweep, stats, individual->values);
     for (size_t o = 0; o < evolution->objectives && individual->failed; o++)
         individual->values[o] = HUGE_VAL;

@@ -54,6 +54,15 @@ int cnnvp_stats_number(const json_t *stats, const char *path, double *number)
     return json_is_number(found);
 }
 
+int cnnvp_objectives_need(const void *sweep, const char *section, size_t length)
+{
+    const struct cnnvp_sweep *of = sweep;
+    for (size_t i = 0; i < of->objective_count; i++)
+        if (cnnvp_section_is(section, length, of->objectives[i].path))
+            return 1;
+    return 0;
+}
+
 int cnnvp_objectives_of(const struct cnnvp_sweep *sweep, const json_t *stats, double *values)
 {
     for (size_t i = 0; i < sweep->objective_count; i++) {

@@ -19,11 +19,12 @@ static void put(FILE *stream, const unsigned char *text)
 /* JSON inside a script element: `<` would end it. */
 static void put_json(FILE *stream, const char *json)
 {
-    for (; *json; json++) {
+    for (size_t length = strcspn(json, "<"); *json; length = strcspn(json, "<")) {
+        (void)fwrite(json, 1, length, stream);
+        json += length;
         if (*json == '<')
             (void)fputs("\\u003c", stream);
-        else
-            (void)fputc(*json, stream);
+        json += *json == '<';
     }
 }
 

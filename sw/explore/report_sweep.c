@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The data of a sweep's page: every point with its parameters, its totals, and its layers, as arrays. */
+#define _XOPEN_SOURCE 700
 #include "report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct page {
-    json_t *points;
+    FILE *points; /* a list as text, without brackets: as objects they would take ten times the memory */
+    size_t count;
     json_t *params; /* names, as an object from name to index */
     json_t *paths;  /* likewise */
     json_t *metrics;
@@ -124,13 +126,30 @@ static void add_layers(struct page *page, json_t *point, const json_t *layers)
     json_decref(names);
 }
 
+static const char *const sections[] = {"total", "memory", "storage", "energy"};
+
+static int is_shown(const void *context, const char *section, size_t length)
+{
+    const struct page *page = context;
+    size_t index;
+    json_t *objective;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (cnnvp_section_is(section, length, sections[i]))
+            return 1;
+    json_array_foreach(page->objectives, index, objective) {
+        const char *path = json_string_value(json_object_get(objective, "path"));
+        if (path && cnnvp_section_is(section, length, path))
+            return 1;
+    }
+    return cnnvp_section_is(section, length, "layers");
+}
+
 static int take(void *context, const struct cnnvp_row *row)
 {
     struct page *page = context;
     json_t *point = json_object(), *values = json_array(), *stats_values = json_array();
     json_t *params = row->params ? json_loads(row->params, 0, NULL) : NULL;
-    json_t *stats = row->stats ? json_loads(row->stats, JSON_ALLOW_NUL, NULL) : NULL;
-    static const char *const sections[] = {"total", "memory", "storage", "energy"};
+    json_t *stats = row->stats ? cnnvp_stats_sections(row->stats, is_shown, page) : NULL;
     const char *key;
     json_t *value;
     (void)json_object_set_new(point, "key", json_string(row->key));
@@ -148,7 +167,10 @@ static int take(void *context, const struct cnnvp_row *row)
         add_layers(page, point, json_object_get(stats, "layers"));
         (void)json_object_set(point, "stats", stats_values);
     }
-    page->failed |= json_array_append_new(page->points, point) != 0;
+    char *text = json_dumps(point, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    page->failed |= !text || fprintf(page->points, "%s%s", page->count++ ? "," : "", text) < 0;
+    free(text);
+    json_decref(point);
     json_decref(stats_values);
     json_decref(params);
     json_decref(stats);
@@ -160,8 +182,7 @@ static json_t *names_of(json_t *names)
 {
     json_t *list = json_array(), *index;
     const char *name;
-    json_object_foreach(names, name, index) 
-        {
+    json_object_foreach(names, name, index) {
         json_t *text = json_string(name);
         put_at(list, (size_t)json_integer_value(index), text);
         json_decref(text);
@@ -177,18 +198,23 @@ static json_t *fact(struct cnnvp_results *results, const char *name)
     return value ? value : json_array();
 }
 
-static cnnvp_result write_page(struct page *page, struct cnnvp_results *results, const char *database,
-                               const char *html_file, struct cnnvp_error *error)
+static cnnvp_result write_page(const struct page *page, const char *points, struct cnnvp_results *results,
+                               const char *database, const char *html_file, struct cnnvp_error *error)
 {
     const char *slash = strrchr(database, '/');
-    json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:O, s:O}", "title", slash ? slash + 1 : database, "objectives",
+    json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:O}", "title", slash ? slash + 1 : database, "objectives",
                              page->objectives, "hypervolume", fact(results, "hypervolume"), "params", names_of(page->params),
-                             "paths", names_of(page->paths), "metrics", names_of(page->metrics), "lists", page->lists,
-                             "points", page->points);
-    char *json = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+                             "paths", names_of(page->paths), "metrics", names_of(page->metrics), "lists", page->lists);
+    char *head = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    if (head)
+        head[strlen(head) - 1] = '\0'; /* the closing brace */
+    char *begin = head ? cnnvp_text_join(head, ",\"points\":[", points) : NULL;
+    char *json = begin ? cnnvp_text_join(begin, "]}", "") : NULL;
     cnnvp_result result = json && !page->failed ? cnnvp_page_write(html_file, json, CNNVP_PAGE_SWEEP, error)
                                                 : cnnvp_config_no_memory(error);
     free(json);
+    free(begin);
+    free(head);
     json_decref(root);
     return result;
 }
@@ -199,14 +225,18 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, str
     cnnvp_result result = cnnvp_results_open(database, 0, &results, error);
     if (result != CNNVP_DONE)
         return result;
-    struct page page = {.points = json_array(), .params = json_object(), .paths = json_object(), .metrics = json_object(),
+    char *points = NULL;
+    size_t size = 0;
+    struct page page = {.points = open_memstream(&points, &size), .params = json_object(), .paths = json_object(), .metrics = json_object(),
                         .lists = json_array(), .list_index = json_object(), .objectives = fact(results, "objectives")};
-    result = cnnvp_results_each(results, take, &page, error);
-    if (result == CNNVP_DONE && json_array_size(page.points) == 0)
+    result = page.points ? cnnvp_results_each(results, take, &page, error) : cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE && page.count == 0)
         result = cnnvp_config_error(error, database, "has no points");
+    if (page.points)
+        page.failed |= fclose(page.points) != 0;
     if (result == CNNVP_DONE)
-        result = write_page(&page, results, database, html_file, error);
-    json_decref(page.points);
+        result = write_page(&page, points, results, database, html_file, error);
+    free(points);
     json_decref(page.params);
     json_decref(page.paths);
     json_decref(page.metrics);

@@ -359,6 +359,35 @@ static void test_paths(void **state)
     assert_true(cnnvp_parse_time("2") == 0 && cnnvp_parse_time("0s") == 0 && cnnvp_parse_time("-1s") == 0);
 }
 
+static int is_first_or_last(const void *context, const char *section, size_t length)
+{
+    (void)context;
+    return cnnvp_section_is(section, length, "first.x") || cnnvp_section_is(section, length, "last");
+}
+
+/* Whatever stands between, members are found whole, and others are left out. */
+static void test_sections(void **state)
+{
+    static const char *const between[] = {
+        "", "\"a\":1,", "\"a\":{\"last\":{\"b\":[1,{\"first\":2}]}},", "\"a\":\"}],\\\"last\\\":3\",", "\"fir\":[],\"firstx\":{},",
+        " \"a\" : [ [ ] , { } , \"\\\\\" ] ,\n\t", "\"\\\"\":null,\"a\":-1.5e3,"};
+    static const char *const broken[] = {"", "[]", "3", "{", "{\"first\":", "{\"first\":1", "{\"last\":\"}", "{\"last\":[}", "{\"a"};
+    (void)state;
+    for (size_t i = 0; i < sizeof between / sizeof *between; i++) {
+        char text[400];
+        (void)snprintf(text, sizeof text, " {%s\"first\":{\"x\":[1,\"]\",{}]},%s\"last\" : \"}\\\"\"}", between[i], between[i]);
+        json_t *part = cnnvp_stats_sections(text, is_first_or_last, NULL), *whole = json_loads(text, 0, NULL);
+        assert_non_null(whole);
+        assert_int_equal(json_object_size(part), 2);
+        assert_true(json_equal(json_object_get(part, "first"), json_object_get(whole, "first")));
+        assert_true(json_equal(json_object_get(part, "last"), json_object_get(whole, "last")));
+        json_decref(part);
+        json_decref(whole);
+    }
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+        assert_null(cnnvp_stats_sections(broken[i], is_first_or_last, NULL));
+}
+
 /* ---- command: train, by a program ---- */
 
 /* A program in the place of cnnvp: writes its arguments into the statistics, fails for 3 rows. */
@@ -426,6 +455,7 @@ int main(void)
         cmocka_unit_test(test_specification_errors), cmocka_unit_test(test_option_errors),
         cmocka_unit_test(test_grid), cmocka_unit_test(test_random), cmocka_unit_test(test_chance),
         cmocka_unit_test(test_hypervolume), cmocka_unit_test(test_result_files), cmocka_unit_test(test_paths),
+        cmocka_unit_test(test_sections),
         cmocka_unit_test(test_train),
     };
     (void)snprintf(folder, sizeof folder, "/tmp/cnnvp_explore_XXXXXX");
