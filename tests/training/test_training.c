@@ -267,7 +267,7 @@ static void exponents_of_images_and_channels(void **state)
                                                         .bn = (enum cnnvp_train_bn)bn,
                                                         .rounding = (enum cnnvp_rounding)rounding, .bits = 8,
                                                         .block = (enum cnnvp_train_block)block, .cpu_host = 1},
-                          (uint64_t)(21 + rounding));
+                          UINT64_C(21) + (uint64_t)rounding);
 }
 
 static void weights_of_8_bits_alone(void **state)
@@ -279,7 +279,7 @@ static void weights_of_8_bits_alone(void **state)
                 check(&(const struct training_case){.kind = (enum problem_kind)kind, .narrow = 1,
                                                     .rounding = (enum cnnvp_rounding)rounding, .bits = 8,
                                                     .block = (enum cnnvp_train_block)block, .cpu_host = 1},
-                      (uint64_t)(31 + rounding));
+                      UINT64_C(31) + (uint64_t)rounding);
 }
 
 /* With every rounding of the rest; with 8 bits, fewer, and more. */
@@ -296,7 +296,7 @@ static void errors_plain_and_carried(void **state)
                 check(&(const struct training_case){.errors = (enum cnnvp_train_errors)errors, .bits = widths[w].bits,
                                                     .rounding = (enum cnnvp_rounding)rounding, .cpu_host = 1,
                                                     .sets = {widths[w].set}},
-                      (uint64_t)(41 + rounding));
+                      UINT64_C(41) + (uint64_t)rounding);
 }
 
 static void core_and_orders_change_nothing(void **state)
