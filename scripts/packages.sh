@@ -12,7 +12,7 @@ CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
     python3 python3-numpy python3-sklearn"
 # What the tests need beyond that: the test library, readers of other people's for what is written, linters.
 CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler picolibc-riscv64-unknown-elf qemu-system-misc python3-onnx sqlite3
-    clang-tidy cppcheck"
+    clang-tidy cppcheck valgrind"
 
 # cnnvp_install PACKAGE...
 cnnvp_install() {
