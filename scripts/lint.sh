@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# cppcheck and clang-tidy over all our C and C++, side by side on all processors: lint.sh [BUILD-FOLDER [PATTERN]].
-# BUILD-FOLDER (default build) has been built: its compile_commands.json and generated headers are used. PATTERN: only
-# sources whose path in the tree it matches (clang-tidy). Status 0: no finding.
+# Limits of style (lint/style.py), cppcheck and clang-tidy over all our C and C++, side by side on all processors:
+# lint.sh [BUILD-FOLDER [PATTERN]]. BUILD-FOLDER (default build) has been built: its compile_commands.json and generated
+# headers are used. PATTERN: only sources whose path in the tree it matches (clang-tidy). Status 0: no finding.
 set -u
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
@@ -29,6 +29,9 @@ with open(os.path.join(folder, "lint", "compile_commands.json"), "w") as stream:
 with open(os.path.join(folder, "lint", "sources"), "w") as stream: # each once, though a library and a test may be made of it
     stream.writelines(name + "\n" for name in sorted({os.path.realpath(c["file"])[len(tree):] for c in ours}))
 END
+
+echo "style"
+/usr/bin/python3 scripts/lint/style.py "$folder" || findings=1
 
 echo "cppcheck"
 # readdir is called by one thread; readdir_r is no longer advised (glibc's manual).
