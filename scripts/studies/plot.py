@@ -103,16 +103,16 @@ def buffers(rows):
 
 
 def mantissa(rows):
-    bits = lambda row: int(row["bits"])
+    bits = lambda row: int(row["pe_array.mantissa_bits"])
+    percent = lambda row: 100 * float(row["values.training.eval_accuracy"])
+    loss = lambda row: float(row["values.training.loss"] or "inf")
     panels = [("accuracy on images not learned", "bits of a mantissa", "%",
-               group(rows, lambda row: row["rounding"], bits, lambda row: row["bits"],
-                     lambda row: float(row["eval_accuracy"]))),
+               group(rows, lambda row: row["rounding"], bits, lambda row: str(bits(row)), percent)),
               ("loss on the images learned", "bits of a mantissa", "cross-entropy, cut at 3",
-               group(rows, lambda row: row["rounding"], bits, lambda row: row["bits"],
-                     lambda row: min(float(row["loss"]), 3.0)))]
+               group(rows, lambda row: row["rounding"], bits, lambda row: str(bits(row)), lambda row: min(loss(row), 3.0)))]
     widths = sorted({bits(row) for row in rows})
     table(["rounding", *(f"{width} bits" for width in widths)],
-          [(rounding, *(f"{row['eval_accuracy']} %" for width in widths for row in rows
+          [(rounding, *(f"{percent(row):.2f} %" for width in widths for row in rows
                         if row["rounding"] == rounding and bits(row) == width))
            for rounding in ("truncate", "nearest", "stochastic")])
     return panels

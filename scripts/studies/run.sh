@@ -12,14 +12,12 @@ cnnvp=$(realpath "${2:-$studies/../../build/bin/cnnvp}")
 mkdir -p "$1/studies" "$1/networks"
 cd "$1/studies"
 cp "$studies"/*.yaml .
-cp "$studies/../networks/lenet5.onnx" ../networks/
+cp "$studies/../networks/lenet5.onnx" "$studies/../networks/digits.onnx" ../networks/
 [ -s vgg16.onnx ] || /usr/bin/python3 "$studies/make_vgg16.py" vgg16.onnx
-for study in array_shape buffers; do
+[ -s digits/test_labels.idx ] || /usr/bin/python3 "$studies/../make_digits.py" digits
+for study in array_shape buffers mantissa; do
     "$cnnvp" sweep $study.yaml -o $study.sqlite --export $study.csv
     "$cnnvp" report $study.sqlite -o $study.html
     /usr/bin/python3 "$studies/plot.py" $study $study.csv $study.svg >$study.md
 done
-[ -s digits/test_labels.idx ] || /usr/bin/python3 "$studies/../make_digits.py" digits
-[ -s mantissa.csv ] || sh "$studies/mantissa.sh" "$cnnvp" digits mantissa.csv
-/usr/bin/python3 "$studies/plot.py" mantissa mantissa.csv mantissa.svg >mantissa.md
-echo "in $(pwd): array_shape, buffers (.sqlite, .html, .csv, .svg, .md), mantissa (.csv, .svg, .md)"
+echo "in $(pwd): array_shape, buffers, mantissa (.sqlite, .html, .csv, .svg, .md)"

@@ -123,9 +123,9 @@ CNNVP_MUST_USE cnnvp_result cli_platform_open_console(const struct cli_platform_
  * The text is NULL if it could not be had. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cli_statistics(const struct cli_platform_options *options, cnnvp_platform *platform,
                                            int partial, char **json);
-/* The same; `training` (may be NULL) is put at values.training. */
-CNNVP_MUST_USE cnnvp_result cli_statistics_trained(const struct cli_platform_options *options, cnnvp_platform *platform,
-                                                   int partial, json_t *training, char **json);
+/* The same; `value` (may be NULL) is put at values.NAME. */
+CNNVP_MUST_USE cnnvp_result cli_statistics_with(const struct cli_platform_options *options, cnnvp_platform *platform,
+                                                int partial, const char *name, json_t *value, char **json);
 /* Says on standard error how a run ended that did not end well. */
 void cli_report_end(const struct cnnvp_run_result *result);
 

@@ -56,21 +56,21 @@ cnnvp_result cli_platform_open_console(const struct cli_platform_options *option
     return cli_report(cnnvp_platform_new(config, &platform_options, platform, &error), &error);
 }
 
-/* The statistics with "partial": true, and with `values` (may be NULL) among those that depend on data. */
-static char *complete_statistics(const char *json, int partial, json_t *training)
+/* The statistics with "partial": true, and with values.NAME (`value` may be NULL). */
+static char *complete_statistics(const char *json, int partial, const char *name, json_t *value)
 {
     json_error_t error;
     json_t *root = json_loads(json, JSON_ALLOW_NUL, &error);
     json_t *values = root ? json_object_get(root, "values") : NULL;
     char *text = NULL;
     int failed = root == NULL || (partial && json_object_set_new(root, "partial", json_true()) != 0);
-    if (!failed && training && !values) {
+    if (!failed && value && !values) {
         values = json_object();
         failed = json_object_set_new(root, "values", values) != 0;
     }
-    failed = failed || (training && json_object_set(values, "training", training) != 0);
+    failed = failed || (value && json_object_set(values, name, value) != 0);
     if (!failed)
-        text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+        text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     json_decref(root);
     return text;
 }
@@ -78,16 +78,16 @@ static char *complete_statistics(const char *json, int partial, json_t *training
 cnnvp_result cli_statistics(const struct cli_platform_options *options, cnnvp_platform *platform, int partial,
                             char **json)
 {
-    return cli_statistics_trained(options, platform, partial, NULL, json);
+    return cli_statistics_with(options, platform, partial, "", NULL, json);
 }
 
-cnnvp_result cli_statistics_trained(const struct cli_platform_options *options, cnnvp_platform *platform, int partial,
-                                    json_t *training, char **json)
+cnnvp_result cli_statistics_with(const struct cli_platform_options *options, cnnvp_platform *platform, int partial,
+                                 const char *name, json_t *value, char **json)
 {
     *json = NULL;
     cnnvp_result result = cnnvp_platform_stats(platform, json);
-    if (result == CNNVP_DONE && (partial || training)) {
-        char *text = complete_statistics(*json, partial, training);
+    if (result == CNNVP_DONE && (partial || value)) {
+        char *text = complete_statistics(*json, partial, name, value);
         free(*json);
         *json = text;
         result = text ? CNNVP_DONE : CNNVP_FAILED;

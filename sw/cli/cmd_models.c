@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "cnnvp_explore.h"
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -136,9 +137,9 @@ static int command(int argc, char **argv)
 {
     const struct argp argp = {
         .parser = parse,
-        .args_doc = "[KIND|LIBRARY.so:KIND|energy]",
+        .args_doc = "[KIND|LIBRARY.so:KIND|energy|values]",
         .doc = "Lists the kinds of units, or one kind's parameters, ports, registers and statistics; `energy`: the energy "
-               "tables.",
+               "tables; `values`: what training and labels add to the statistics.",
     };
     const char *kind = NULL;
     cli_parse(&argp, "cnnvp models", 0, argc, argv, &kind);
@@ -146,9 +147,13 @@ static int command(int argc, char **argv)
         list_kinds();
         return CNNVP_DONE;
     }
-    if (strcmp(kind, "energy") == 0) {
+    if (strcmp(kind, "energy") == 0 || strcmp(kind, "values") == 0) {
         char *text = NULL;
-        const cnnvp_result result = cnnvp_energy_text(&text);
+        cnnvp_result result = CNNVP_DONE;
+        if (strcmp(kind, "energy") == 0)
+            result = cnnvp_energy_text(&text);
+        else if (!(text = cnnvp_values_text()))
+            result = CNNVP_FAILED;
         if (result == CNNVP_DONE)
             (void)fputs(text, stdout);
         free(text);

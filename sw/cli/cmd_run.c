@@ -2,6 +2,7 @@
 /* cnnvp run: inference of an ONNX network on the platform. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,6 +37,7 @@ struct run {
     cnnvp_config *config;
     cnnvp_network *network;
     cnnvp_platform *platform;
+    struct cnnvp_accuracy accuracy; /* no images: there is none */
     char *json;
 };
 
@@ -172,7 +174,7 @@ static cnnvp_result read_arrays(struct run *run)
     limit_images(&run->labels, options->images);
     if (!options->labels)
         return CNNVP_DONE;
-    result = accuracy_check_labels(options->labels, &run->labels);
+    result = cli_report(cnnvp_labels_check(options->labels, &run->labels, &error), &error);
     /* An input of another rank may be one image; how many it is then shows when the run is over. */
     if (result == CNNVP_DONE && run->input.rank == 4 && run->input.shape[0] != run->labels.shape[0])
         result = cli_bad("%s: %zu labels for %zu images", options->labels, run->labels.shape[0], run->input.shape[0]);
@@ -182,7 +184,12 @@ static cnnvp_result read_arrays(struct run *run)
 static cnnvp_result write_statistics(struct run *run, int partial)
 {
     struct cnnvp_error error = {""};
-    cnnvp_result written = cli_statistics(&run->options->platform, run->platform, partial, &run->json);
+    char *text = run->accuracy.images ? cnnvp_accuracy_json(&run->accuracy) : NULL;
+    json_t *accuracy = text ? json_loads(text, 0, NULL) : NULL;
+    cnnvp_result written =
+        cli_statistics_with(&run->options->platform, run->platform, partial, "accuracy", accuracy, &run->json);
+    json_decref(accuracy);
+    free(text);
     if (written == CNNVP_DONE && run->options->report)
         written = cli_write_file(run->options->report_stats, run->json, strlen(run->json));
     if (written == CNNVP_DONE && run->options->csv)
@@ -244,10 +251,11 @@ static cnnvp_result simulate(struct run *run)
     if (cli_was_interrupted())
         return give_up(run);
     result = cnnvp_platform_run(run->platform, &end);
-    if (result != CNNVP_DONE)
+    if (result != CNNVP_DONE) {
         cli_report_end(&end);
-    const cnnvp_result written = write_statistics(run, result != CNNVP_DONE);
-    return result != CNNVP_DONE ? result : written;
+        (void)write_statistics(run, 1);
+    }
+    return result;
 }
 
 /* What depends on values: the output file, the dump, the float model's output. */
@@ -264,12 +272,9 @@ static cnnvp_result collect(struct run *run)
         result = cnnvp_network_block_reference(run->network, &run->block_reference, &error);
     if (result != CNNVP_DONE)
         return cli_report(result, &error);
-    if (options->labels) {
-        result = accuracy_check(&run->output, &run->reference, &run->labels);
-        if (result != CNNVP_DONE)
-            return result;
-    }
-    if (options->dump)
+    if (options->labels)
+        result = cnnvp_accuracy_count(&run->output, &run->reference, &run->labels, &run->accuracy, &error);
+    if (result == CNNVP_DONE && options->dump)
         result = cnnvp_network_dump(run->network, run->platform, options->dump, &error);
     if (result == CNNVP_DONE && options->output)
         result = cnnvp_npy_write(options->output, &run->output, &error);
@@ -288,7 +293,7 @@ static cnnvp_result print(struct run *run)
     if (result == CNNVP_DONE && options->labels && options->network.timing_only)
         cli_message("--labels: no accuracy with --timing-only");
     else if (result == CNNVP_DONE && options->labels)
-        accuracy_print(&run->output, &run->reference, &run->labels, stdout);
+        accuracy_print(&run->accuracy, stdout);
     if (result == CNNVP_DONE && !options->platform.quiet) {
         result = cli_print_totals(run->json, stdout);
         if (options->platform.stats)
@@ -314,8 +319,10 @@ static cnnvp_result run_network(struct run *run)
         result = plan(run);
     if (result == CNNVP_DONE)
         result = simulate(run);
-    if (result == CNNVP_DONE)
-        result = collect(run);
+    if (result == CNNVP_DONE) {
+        const cnnvp_result collected = collect(run), written = write_statistics(run, 0);
+        result = collected != CNNVP_DONE ? collected : written;
+    }
     result = (cnnvp_result)cli_close_trace(run->platform, (int)result);
     cnnvp_platform_free(run->platform);
     run->platform = NULL;
@@ -329,7 +336,7 @@ static int command(int argc, char **argv)
     static const struct argp_option options[] = {
         {"input", 'i', "FILE.npy", 0, "Images, float32, or uint8 meaning x/255 (default: seeded normal values)", 0},
         {"output", 'o', "FILE.npy", 0, "Write the network's output", 0},
-        {"labels", 'l', "FILE.npy", 0, "Right classes: print the top-1 accuracy", 0},
+        {"labels", 'l', "FILE.npy", 0, "Right classes: print the top-1 accuracy, and put it into the statistics", 0},
         {"calibration", 'c', "FILE.npy", 0, "Images that choose the number formats (default: the input)", 0},
         {"dump", 'd', "FOLDER", 0, "Write each tensor with its float counterpart and a table of SQNR", 0},
         {"report", KEY_REPORT, "FOLDER", 0, "Record what `cnnvp report FOLDER` makes a page of", 0},

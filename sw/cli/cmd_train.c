@@ -233,7 +233,7 @@ static cnnvp_result learn(struct train *train)
     cnnvp_result result = train_loop(train, &complete);
     json_t *training = options->trainer.timing_only ? NULL : train_statistics(train);
     cnnvp_result written =
-        cli_statistics_trained(&options->platform, train->platform, !complete, training, &train->json);
+        cli_statistics_with(&options->platform, train->platform, !complete, "training", training, &train->json);
     json_decref(training);
     if (written == CNNVP_DONE && !options->trainer.timing_only)
         written = train_write_log(train);

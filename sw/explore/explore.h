@@ -161,6 +161,18 @@ CNNVP_MUST_USE cnnvp_result cnnvp_expression_holds(const struct cnnvp_expression
 CNNVP_MUST_USE cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t number, int *allowed,
                                                 struct cnnvp_error *error);
 
+/* ---- members of `values` (accuracy.c, values.def) ---- */
+
+struct cnnvp_value_help {
+    const char *object; /* values.OBJECT.NAME */
+    const char *name;
+    const char *unit;
+    const char *needs; /* an option; "": none */
+    const char *help;
+};
+extern const struct cnnvp_value_help cnnvp_value_table[];
+extern const size_t cnnvp_value_count;
+
 /* ---- objectives (objective.c) ---- */
 
 /* The number at a path such as total.time_ps, units.dma.bursts or layers.C1.cycles; 0 if there is none. */

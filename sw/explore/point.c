@@ -196,7 +196,7 @@ static void no_console(void *context, const void *data, size_t size)
 }
 
 struct run {
-    struct cnnvp_array input, calibration;
+    struct cnnvp_array input, calibration, labels;
     cnnvp_network *network;
     cnnvp_platform *platform;
 };
@@ -207,6 +207,7 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
     uint64_t number = point->number;
     const struct cnnvp_axis_value *input = cnnvp_point_option(sweep, number, "input");
     const struct cnnvp_axis_value *calibration = cnnvp_point_option(sweep, number, "calibration");
+    const struct cnnvp_axis_value *labels = cnnvp_point_option(sweep, number, "labels");
     const struct cnnvp_axis_value *max_time = cnnvp_point_option(sweep, number, "max_time");
     int timing_only = is_set(sweep, number, "timing_only", "true");
     uint64_t images = number_of(sweep, number, "images", 0);
@@ -215,8 +216,14 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         result = cnnvp_npy_read(input->file, &run->input, error);
     if (result == CNNVP_DONE && calibration)
         result = cnnvp_npy_read(calibration->file, &run->calibration, error);
+    if (result == CNNVP_DONE && labels && !timing_only)
+        result = cnnvp_npy_read(labels->file, &run->labels, error);
+    if (result == CNNVP_DONE && run->labels.data)
+        result = cnnvp_labels_check(labels->file, &run->labels, error);
     if (result != CNNVP_DONE)
         return result;
+    if (images && run->labels.data && run->labels.shape[0] > images)
+        run->labels.shape[0] = (size_t)images;
     if (images && run->input.rank > 0 && run->input.shape[0] > images)
         run->input.shape[0] = (size_t)images;
     const struct cnnvp_network_options options = {
@@ -226,6 +233,7 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
                                                                       : CNNVP_ROUND_NEAREST,
         .schedule = is_set(sweep, number, "schedule", "depth-first") ? CNNVP_SCHEDULE_DEPTH_FIRST : CNNVP_SCHEDULE_LAYER,
         .block = (uint32_t)number_of(sweep, number, "block", 8),
+        .block_order = is_set(sweep, number, "block_order", "table") ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
         .on_chip = is_set(sweep, number, "on_chip", "true"),
         .timing_only = timing_only,
         .cpu_host = is_set(sweep, number, "cpu", "host"),
@@ -263,10 +271,34 @@ static cnnvp_result simulate(struct run *run, struct cnnvp_error *error)
     return CNNVP_FAILED;
 }
 
-static cnnvp_result compact(const char *json, char **stats, struct cnnvp_error *error)
+/* values.accuracy as text; NULL without labels. */
+static cnnvp_result compare_labels(struct run *run, char **accuracy, struct cnnvp_error *error)
+{
+    struct cnnvp_array output = {.data = NULL}, reference = {.data = NULL};
+    struct cnnvp_accuracy counts;
+    if (!run->labels.data)
+        return CNNVP_DONE;
+    cnnvp_result result = cnnvp_network_output(run->network, run->platform, &output, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_reference(run->network, &reference, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_accuracy_count(&output, &reference, &run->labels, &counts, error);
+    if (result == CNNVP_DONE && !(*accuracy = cnnvp_accuracy_json(&counts)))
+        result = cnnvp_config_no_memory(error);
+    cnnvp_array_clear(&output);
+    cnnvp_array_clear(&reference);
+    return result;
+}
+
+/* `accuracy` may be NULL. */
+static cnnvp_result compact(const char *json, const char *accuracy, char **stats, struct cnnvp_error *error)
 {
     json_error_t reason;
     json_t *root = json_loads(json, JSON_ALLOW_NUL, &reason);
+    if (root && accuracy && !json_object_get(root, "values"))
+        (void)json_object_set_new(root, "values", json_object());
+    if (root && accuracy)
+        (void)json_object_set_new(json_object_get(root, "values"), "accuracy", json_loads(accuracy, 0, NULL));
     *stats = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(root);
     if (*stats)
@@ -279,20 +311,24 @@ cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, const struct cnnvp
                              struct cnnvp_error *error)
 {
     struct run run = {.network = NULL};
-    char *json = NULL;
+    char *json = NULL, *accuracy = NULL;
     *stats = NULL;
     cnnvp_result result = load(sweep, point, &run, error);
     if (result == CNNVP_DONE && run_it)
         result = simulate(&run, error);
+    if (result == CNNVP_DONE && run_it)
+        result = compare_labels(&run, &accuracy, error);
     if (result == CNNVP_DONE)
         result = cnnvp_platform_stats(run.platform, &json);
     if (result == CNNVP_DONE)
-        result = compact(json, stats, error);
+        result = compact(json, accuracy, stats, error);
     free(json);
+    free(accuracy);
     cnnvp_platform_free(run.platform);
     cnnvp_network_free(run.network);
     cnnvp_array_clear(&run.input);
     cnnvp_array_clear(&run.calibration);
+    cnnvp_array_clear(&run.labels);
     return result;
 }
 
@@ -371,7 +407,7 @@ cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnn
     } else {
         result = cnnvp_read_text(stats_file, 1 << 28, &text, NULL, error);
         if (result == CNNVP_DONE)
-            result = compact(text, stats, error);
+            result = compact(text, NULL, stats, error);
     }
     (void)unlink(stats_file);
     if (log)

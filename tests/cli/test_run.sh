@@ -65,8 +65,9 @@ expect 0 run "$network" -i "$input" --labels labels.npy -q
 says "top-1 accuracy"
 says "100.00 %"
 [ "$(wc -l <out)" -eq 1 ] || fail "-q prints more than was asked for"
-expect 0 run "$network" -i "$input" --labels wrong_labels.npy -q
+expect 0 run "$network" -i "$input" --labels wrong_labels.npy -q --stats labels.json
 says " 0.00 % (0 of "
+grep -q '"reference_correct": 0,' labels.json || fail "values.accuracy: $(grep -A 6 '"accuracy"' labels.json)"
 expect 0 run "$network" -i "$input" --labels bytes.npy -q
 says "100.00 %"
 expect 0 run "$network" -i "$input" -q -n 1
