@@ -109,7 +109,8 @@ def mantissa(rows):
     panels = [("accuracy on images not learned", "bits of a mantissa", "%",
                group(rows, lambda row: row["rounding"], bits, lambda row: str(bits(row)), percent)),
               ("loss on the images learned", "bits of a mantissa", "cross-entropy, cut at 3",
-               group(rows, lambda row: row["rounding"], bits, lambda row: str(bits(row)), lambda row: min(loss(row), 3.0)))]
+               group(rows, lambda row: row["rounding"], bits, lambda row: str(bits(row)),
+                     lambda row: min(loss(row), 3.0)))]
     widths = sorted({bits(row) for row in rows})
     table(["rounding", *(f"{width} bits" for width in widths)],
           [(rounding, *(f"{percent(row):.2f} %" for width in widths for row in rows

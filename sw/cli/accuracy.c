@@ -17,7 +17,8 @@ static size_t count_of(const struct cnnvp_array *array)
 void accuracy_print(const struct cnnvp_accuracy *accuracy, FILE *stream)
 {
     const double images = (double)accuracy->images;
-    (void)fprintf(stream, "%-20s  %.2f %% (%" PRIu64 " of %" PRIu64 "), float model %.2f %% (%" PRIu64 " of %" PRIu64 ")\n",
+    (void)fprintf(stream,
+                  "%-20s  %.2f %% (%" PRIu64 " of %" PRIu64 "), float model %.2f %% (%" PRIu64 " of %" PRIu64 ")\n",
                   "top-1 accuracy", 100.0 * (double)accuracy->correct / images, accuracy->correct, accuracy->images,
                   100.0 * (double)accuracy->reference_correct / images, accuracy->reference_correct, accuracy->images);
 }

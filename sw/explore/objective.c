@@ -115,8 +115,8 @@ static int has_option(const struct cnnvp_sweep *sweep, const char *name)
 }
 
 /* Of members of `values`, which come into being with the values, *known says whether there will be one of this name. */
-static cnnvp_result check_value(const struct cnnvp_sweep *sweep, uint64_t number, const struct cnnvp_objective *objective,
-                                int *known, struct cnnvp_error *error)
+static cnnvp_result check_value(const struct cnnvp_sweep *sweep, uint64_t number,
+                                const struct cnnvp_objective *objective, int *known, struct cnnvp_error *error)
 {
     const struct cnnvp_value_help *value = find_value(objective->path);
     const int trains = strcmp(sweep->command, "train") == 0;

@@ -201,31 +201,44 @@ struct run {
     cnnvp_platform *platform;
 };
 
-static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, struct run *run,
-                         struct cnnvp_error *error)
+/* Keeps the first `images` of an array, 0 for all; its memory stays as it is. */
+static void limit_images(struct cnnvp_array *array, uint64_t images)
 {
-    uint64_t number = point->number;
+    if (images && array->rank > 0 && array->shape[0] > images)
+        array->shape[0] = (size_t)images;
+}
+
+static cnnvp_result read_arrays(const struct cnnvp_sweep *sweep, uint64_t number, struct run *run,
+                                struct cnnvp_error *error)
+{
     const struct cnnvp_axis_value *input = cnnvp_point_option(sweep, number, "input");
     const struct cnnvp_axis_value *calibration = cnnvp_point_option(sweep, number, "calibration");
     const struct cnnvp_axis_value *labels = cnnvp_point_option(sweep, number, "labels");
-    const struct cnnvp_axis_value *max_time = cnnvp_point_option(sweep, number, "max_time");
-    int timing_only = is_set(sweep, number, "timing_only", "true");
-    uint64_t images = number_of(sweep, number, "images", 0);
+    const uint64_t images = number_of(sweep, number, "images", 0);
     cnnvp_result result = CNNVP_DONE;
     if (input)
         result = cnnvp_npy_read(input->file, &run->input, error);
     if (result == CNNVP_DONE && calibration)
         result = cnnvp_npy_read(calibration->file, &run->calibration, error);
-    if (result == CNNVP_DONE && labels && !timing_only)
+    if (result == CNNVP_DONE && labels && !is_set(sweep, number, "timing_only", "true"))
         result = cnnvp_npy_read(labels->file, &run->labels, error);
     if (result == CNNVP_DONE && run->labels.data)
         result = cnnvp_labels_check(labels->file, &run->labels, error);
+    limit_images(&run->input, images);
+    limit_images(&run->labels, images);
+    return result;
+}
+
+static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, struct run *run,
+                         struct cnnvp_error *error)
+{
+    uint64_t number = point->number;
+    const struct cnnvp_axis_value *max_time = cnnvp_point_option(sweep, number, "max_time");
+    int timing_only = is_set(sweep, number, "timing_only", "true");
+    uint64_t images = number_of(sweep, number, "images", 0);
+    cnnvp_result result = read_arrays(sweep, number, run, error);
     if (result != CNNVP_DONE)
         return result;
-    if (images && run->labels.data && run->labels.shape[0] > images)
-        run->labels.shape[0] = (size_t)images;
-    if (images && run->input.rank > 0 && run->input.shape[0] > images)
-        run->input.shape[0] = (size_t)images;
     const struct cnnvp_network_options options = {
         .struct_size = sizeof options,
         .rounding = is_set(sweep, number, "rounding", "truncate")     ? CNNVP_ROUND_TRUNCATE
@@ -233,14 +246,15 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
                                                                       : CNNVP_ROUND_NEAREST,
         .schedule = is_set(sweep, number, "schedule", "depth-first") ? CNNVP_SCHEDULE_DEPTH_FIRST : CNNVP_SCHEDULE_LAYER,
         .block = (uint32_t)number_of(sweep, number, "block", 8),
-        .block_order = is_set(sweep, number, "block_order", "table") ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
+        .block_order =
+            is_set(sweep, number, "block_order", "table") ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
         .on_chip = is_set(sweep, number, "on_chip", "true"),
         .timing_only = timing_only,
         .cpu_host = is_set(sweep, number, "cpu", "host"),
         .seed = number_of(sweep, number, "seed", 0),
-        .input = input ? &run->input : NULL,
+        .input = run->input.data ? &run->input : NULL,
         .images = images ? images : 1,
-        .calibration = calibration ? &run->calibration : NULL,
+        .calibration = run->calibration.data ? &run->calibration : NULL,
     };
     const struct cnnvp_platform_options platform_options = {
         .struct_size = sizeof platform_options,

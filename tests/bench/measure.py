@@ -5,7 +5,7 @@ import time
 
 
 class Cost:
-    """Seconds: wall; own, on a processor, of the process; others, likewise, of those that it waited for. MiB: the largest of them."""
+    """Seconds: wall; own, on a processor, of the process; others, likewise, of those that it waited for. MiB: the largest."""
 
     def __init__(self, command):
         begin = time.monotonic()

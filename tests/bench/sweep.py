@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""sweep.py CNNVP NETWORK [POINTS] [WORKERS]: what the driver of a sweep costs beside its points, timing only; never a pass or a
-fail by time. Processor time is that of the kernel's accounts, which other work on the machine does not lengthen much."""
+"""sweep.py CNNVP NETWORK [POINTS] [WORKERS]: what the driver of a sweep costs beside its points, timing only; never a pass
+or a fail by time. Processor time is that of the kernel's accounts, which other work on the machine lengthens less."""
 import os
 import sqlite3
 import sys
@@ -29,7 +29,8 @@ with tempfile.TemporaryDirectory() as folder:
         stream.write(SPEC.format(network, points))
     command = [program, "sweep", spec, "-o", results, "-j", workers, "-q"]
     cost, again = Cost(command), Cost(command)
-    count, seconds = sqlite3.connect(results).execute("select count(*), sum(seconds) from points where status = 'ok'").fetchone()
+    rows = sqlite3.connect(results).execute("select count(*), sum(seconds) from points where status = 'ok'")
+    count, seconds = rows.fetchone()
 if count != points:
     raise SystemExit(f"{count} of {points} points")
 print(f"{count} points, {workers} workers: {cost.wall:.2f} s, {count / cost.wall:.0f} points/s; "

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""tracing.py CNNVP REPEATS NETWORK [OPTION...] [-- NETWORK [OPTION...]]...: what traces add to the processor time of whole runs, as
-ratios to the same run without; never a pass or a fail by time. The commands take turns; the least time of each counts, for a
-machine that is shared."""
+"""tracing.py CNNVP REPEATS NETWORK [OPTION...] [-- NETWORK [OPTION...]]...: what traces add to the processor time of whole
+runs, as ratios to the same run without; never a pass or a fail by time. The commands take turns; the least time of each
+counts, for a machine that is shared."""
 import os
 import sys
 import tempfile
@@ -20,8 +20,9 @@ def measure(program, words, repeats, folder):
             trace = ["--trace", files[kind]] if kind else []
             least[kind] = min(least[kind], Cost([program, "run", *words, "-q", *trace]).own)
     name = " ".join([os.path.basename(words[0]), *words[1:]])
+    sizes = {kind: os.path.getsize(file) / 2**20 for kind, file in files.items()}
     print(f"{name:44} {1000 * least['']:9.1f}" +
-          "".join(f"{least[kind] / least['']:8.3f} {os.path.getsize(files[kind]) / 2**20:6.2f}" for kind in FORMATS[1:]))
+          "".join(f"{least[kind] / least['']:8.3f} {size:6.2f}" for kind, size in sizes.items()))
 
 
 program, repeats = os.path.realpath(sys.argv[1]), int(sys.argv[2])

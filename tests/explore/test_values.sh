@@ -1,8 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Accuracy and loss as objectives: of runs with labels and of trainings; options that decide a result and are no option of sweeps.
+# Accuracy and loss as objectives: of runs with labels and of trainings. Options that decide results are options of sweeps.
 . "$SOURCE/tests/cli/lib.sh"
 lenet=$SOURCE/scripts/networks/lenet5.onnx
+images=$SOURCE/tests/data/lenet5_input.npy
+
+# stats_of DATABASE PATTERN: the statistics of the points whose params are like that, without what differs each time.
+stats_of() {
+    sqlite3 "$1" "select json_remove(stats, '\$.wall_seconds') from points where params like '$2'"
+}
+
+# file_stats FILE [, PATH]: the same of a file of --stats, without more members.
+file_stats() {
+    sqlite3 :memory: "select json_remove(readfile('$1'), '\$.wall_seconds'${2:-})"
+}
 /usr/bin/python3 - "$SOURCE" <<'PYTHON'
 import struct, sys, numpy
 right = numpy.load(sys.argv[1] + "/tests/data/lenet5_output.npy")
@@ -23,7 +34,7 @@ PYTHON
 # ---- runs with labels ----
 cat >run.yaml <<END
 network: $lenet
-options: {input: $SOURCE/tests/data/lenet5_input.npy, labels: labels.npy, rounding: [nearest, truncate]}
+options: {input: $images, labels: labels.npy, rounding: [nearest, truncate]}
 parameters: {pe_array.rows: [4, 8]}
 objectives: [-values.accuracy.top1, total.time_ps]
 END
@@ -35,13 +46,11 @@ says "values.accuracy.top1"
 grep -q '^key,status,.*,values.accuracy.top1,' run.csv || fail "columns: $(head -n 1 run.csv)"
 
 # A point is what `cnnvp run` says of it, values too; and labels change nothing else.
-expect 0 run "$lenet" -i "$SOURCE/tests/data/lenet5_input.npy" --labels labels.npy --rounding truncate -s pe_array.rows=4 -q --stats one.json
-expect 0 run "$lenet" -i "$SOURCE/tests/data/lenet5_input.npy" --rounding truncate -s pe_array.rows=4 -q --stats plain.json
-own=$(sqlite3 run.sqlite "select json_remove(stats, '\$.wall_seconds') from points where params like '%truncate%\"pe_array.rows\":4}'")
-[ -n "$own" ] && [ "$own" = "$(sqlite3 :memory: "select json_remove(readfile('one.json'), '\$.wall_seconds')")" ] ||
-    fail "statistics with labels differ from those of run"
-[ "$(sqlite3 :memory: "select json_remove(readfile('one.json'), '\$.wall_seconds', '\$.values.accuracy')")" = \
-    "$(sqlite3 :memory: "select json_remove(readfile('plain.json'), '\$.wall_seconds')")" ] || fail "labels change statistics"
+expect 0 run "$lenet" -i "$images" --labels labels.npy --rounding truncate -s pe_array.rows=4 -q --stats one.json
+expect 0 run "$lenet" -i "$images" --rounding truncate -s pe_array.rows=4 -q --stats plain.json
+own=$(stats_of run.sqlite '%truncate%"pe_array.rows":4}')
+[ -n "$own" ] && [ "$own" = "$(file_stats one.json)" ] || fail "statistics with labels differ from those of run"
+[ "$(file_stats one.json ", '\$.values.accuracy'")" = "$(file_stats plain.json)" ] || fail "labels change statistics"
 
 # The same for an order of blocks.
 cat >order.yaml <<END
@@ -50,10 +59,10 @@ options: {timing_only: true, schedule: depth-first, block: 4, block_order: [mort
 END
 expect 0 sweep order.yaml -o order.sqlite -q
 for order in morton table; do
-    expect 0 run "$SOURCE/scripts/networks/mixed.onnx" --timing-only --schedule depth-first --block 4 --block-order $order -q --stats one.json
-    own=$(sqlite3 order.sqlite "select json_remove(stats, '\$.wall_seconds') from points where params like '%$order%'")
-    [ -n "$own" ] && [ "$own" = "$(sqlite3 :memory: "select json_remove(readfile('one.json'), '\$.wall_seconds')")" ] ||
-        fail "statistics of block_order $order differ from those of run"
+    expect 0 run "$SOURCE/scripts/networks/mixed.onnx" --timing-only --schedule depth-first --block 4 \
+        --block-order $order -q --stats one.json
+    own=$(stats_of order.sqlite "%$order%")
+    [ -n "$own" ] && [ "$own" = "$(file_stats one.json)" ] || fail "statistics of block_order $order differ"
 done
 
 # ---- trainings ----
@@ -61,12 +70,16 @@ cat >train.yaml <<END
 command: train
 network: $SOURCE/scripts/networks/digits.onnx
 platform: trainer
-options: {dataset: "idx:images,labels", eval: "idx:images,labels", epochs: 1, batch: 20, cpu: host, rounding: [nearest, stochastic]}
+options:
+  {dataset: "idx:images,labels", eval: "idx:images,labels", epochs: 1, batch: 20, cpu: host,
+   rounding: [nearest, stochastic]}
 objectives: [-values.training.eval_accuracy, values.training.loss, memory.read_bytes]
 END
 expect 0 sweep train.yaml -o train.sqlite -j 2 --pareto --export train.csv
 says "values.training.eval_accuracy"
-[ "$(sqlite3 train.sqlite "select count(*) from points where json_extract(stats, '\$.values.training.eval_loss') > 0")" = 2 ] ||
+losses=$(sqlite3 train.sqlite \
+    "select count(*) from points where json_extract(stats, '\$.values.training.eval_loss') > 0")
+[ "$losses" = 2 ] ||
     fail "trainings: $(sqlite3 train.sqlite "select error from points")"
 expect 0 report train.sqlite -o train.html
 
@@ -90,12 +103,14 @@ absent wrong.sqlite
 
 # ---- every option of both commands decides a result, and is one of sweeps, or is known to decide none ----
 for command in run train; do
-    "$CNNVP" $command --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | sed 's/^--//' | tr - _ | while read -r option; do
+    "$CNNVP" $command --help | grep -oE -- '--[a-z][a-z-]*' | sort -u | cut -c3- | tr - _ >options
+    while read -r option; do
         case " output dump report csv stats trace memory_trace quiet verbose help version platform set log checkpoint \
 checkpoint_every resume " in *" $option "*) continue ;; esac
         column=$([ $command = run ] && echo 1 || echo 2)
-        grep "^CNNVP_OPTION($option," "$SOURCE/sw/explore/options.def" | cut -d, -f$((column + 1)) | grep -q 1 || echo "$command --$option"
-    done
+        grep "^CNNVP_OPTION($option," "$SOURCE/sw/explore/options.def" | cut -d, -f$((column + 1)) | grep -q 1 ||
+            echo "$command --$option"
+    done <options
 done >unknown
 [ -s unknown ] && fail "no options of sweeps: $(cat unknown)"
 "$CNNVP" models values | grep -q "values.training.eval_accuracy" || fail "models values"
