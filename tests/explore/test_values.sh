@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Accuracy and loss as objectives: of runs with labels and of trainings. Options that decide results are options of sweeps.
+# Accuracy and loss as objectives: of runs with labels and of trainings. What decides results is an option of sweeps.
 . "$SOURCE/tests/cli/lib.sh"
 lenet=$SOURCE/scripts/networks/lenet5.onnx
 images=$SOURCE/tests/data/lenet5_input.npy

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """check_decoded.py DECODED.txt ELF: a run's trace as protoc has decoded it. On every track times do not run backwards
-and slices balance; the core's track of functions has slices within slices, each named as a symbol of the guest program."""
+and slices balance; the core's track of functions has slices within slices, named as symbols of the guest program."""
 import collections
 import re
 import subprocess
