@@ -18,9 +18,9 @@ from torch import nn
 from torch.nn import functional as F
 
 import onnx_export
+import zoo_forms
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-FOLDER = os.path.join(ROOT, "tests", "data", "zoo")
+FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "data", "zoo")
 SEED = 23
 IMAGES = 2
 
@@ -704,8 +704,8 @@ def main():
     onnx_export.deterministic(SEED)
     os.makedirs(folder, exist_ok=True)
     zoo = Zoo(folder)
-    for part in (convolutions, pools, activations, norms, dense, arithmetic, places, networks, later, quantised_operators, more_operators,
-                 forms):
+    for part in (convolutions, pools, activations, norms, dense, arithmetic, places, networks, later,
+                 quantised_operators, more_operators, forms, zoo_forms.forms):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

@@ -212,6 +212,9 @@ static cnnvp_result import_prelu(struct cnnvp_import *import)
     if (result != CNNVP_DONE)
         return result;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    result = cnnvp_import_old_axis(import, input.rank, &constant);
+    if (result != CNNVP_DONE)
+        return result;
     /* What the network becomes must not depend on whether it computes: the slopes are read even then. */
     const int weightless = import->graph->weightless;
     float *slopes = NULL;

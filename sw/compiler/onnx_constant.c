@@ -62,6 +62,32 @@ cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, stru
     return result;
 }
 
+cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, const Onnx__TensorProto **constant)
+{
+    const Onnx__TensorProto *from = *constant;
+    const int slopes = strcmp(import->node->op_type, "PRelu") == 0;
+    if (import->onnx.opset >= 7 || (slopes && from->n_dims != 1) ||
+        (!slopes && (cnnvp_onnx_int(import->node, "broadcast", 0) == 0 ||
+                     cnnvp_onnx_attribute(import->node, "axis") == NULL)))
+        return CNNVP_DONE;
+    int64_t axis = slopes ? 1 : cnnvp_onnx_int(import->node, "axis", 0);
+    axis += axis < 0 ? (int64_t)rank : 0;
+    if (axis < 0 || from->n_dims > rank || axis > (int64_t)(rank - from->n_dims))
+        return cnnvp_import_error(import, "axis %lld leaves no place for a constant of %zu dimensions among %u",
+                                  (long long)axis, from->n_dims, rank);
+    Onnx__TensorProto *made = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *made);
+    int64_t *dims = cnnvp_keep_alloc(&import->graph->arena, rank, sizeof *dims);
+    if (made == NULL || dims == NULL)
+        return cnnvp_import_no_memory(import);
+    *made = *from;
+    made->dims = dims;
+    made->n_dims = rank - (size_t)axis;
+    for (size_t i = 0; i < made->n_dims; ++i)
+        dims[i] = i < from->n_dims ? from->dims[i] : 1;
+    *constant = made;
+    return CNNVP_DONE;
+}
+
 /* The node's output is that constant. */
 cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made)
 {

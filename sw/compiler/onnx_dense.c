@@ -344,9 +344,12 @@ static cnnvp_result read_operand(struct cnnvp_import *import, const Onnx__Tensor
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     *on = in;
+    cnnvp_result result = cnnvp_import_old_axis(import, input.rank, &constant);
+    if (result != CNNVP_DONE)
+        return result;
     if (is_per_channel(constant, input.rank, input.channels))
         return cnnvp_import_per_channel(import, constant, input.rank, input.channels, 1.0f, values);
-    const cnnvp_result result = read_all(import, constant, in, values);
+    result = read_all(import, constant, in, values);
     if (result != CNNVP_DONE)
         return result;
     *on = cnnvp_graph_tensor_add(import->graph, input.name, 2, (uint32_t)cnnvp_graph_words(&input), 1, 1);

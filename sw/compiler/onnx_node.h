@@ -54,6 +54,11 @@ int cnnvp_import_has(const struct cnnvp_import *import, size_t index);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
                                                 size_t count, float **out);
 
+/* Before operator set 7 a second operand's dimensions could begin at `axis` of the first one's, and slopes were one for
+ * each channel: the same constant with ones behind. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank,
+                                                  const Onnx__TensorProto **constant);
+
 /* Training: input `input` of the node is that parameter of the graph's last layer. Nothing else otherwise. */
 void cnnvp_import_origin(struct cnnvp_import *import, enum cnnvp_graph_role role, size_t input);
 /* Training: a further input of the graph is a parameter without values. */

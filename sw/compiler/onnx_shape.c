@@ -166,13 +166,6 @@ static cnnvp_result import_cast(struct cnnvp_import *import)
     return import_identity(import);
 }
 
-static cnnvp_result import_dropout(struct cnnvp_import *import)
-{
-    if (import->node->n_output > 1 && import->node->output[1][0] != '\0')
-        return cnnvp_import_error(import, "the mask of a dropout is not computed; export the network for inference");
-    return import_identity(import);
-}
-
 static cnnvp_result import_constant(struct cnnvp_import *import)
 {
     const Onnx__AttributeProto *value = cnnvp_onnx_attribute(import->node, "value");
@@ -216,7 +209,7 @@ cnnvp_import_function cnnvp_import_shape(const char *op_type)
         cnnvp_import_function function;
     } known[] = {
         {"Flatten", import_flatten},     {"Reshape", import_reshape},   {"Squeeze", import_squeeze},
-        {"Unsqueeze", import_unsqueeze}, {"Identity", import_identity}, {"Dropout", import_dropout},
+        {"Unsqueeze", import_unsqueeze}, {"Identity", import_identity}, {"Dropout", import_identity},
         {"Cast", import_cast},           {"Constant", import_constant},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
