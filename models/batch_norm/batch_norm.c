@@ -5,7 +5,7 @@
  */
 #include "batch_norm.h"
 
-#include "stage/stage.h"
+#include "stage/step.h"
 
 #define STAGE_DEF "batch_norm/batch_norm.def"
 #include "stage/stage_tables.inc"
@@ -38,6 +38,29 @@ static int borrow_entries(const struct cnnvp_stage *stage, const struct cnnvp_ac
 
 /* ---- coefficients ---- */
 
+struct stepped_channels {
+    const struct cnnvp_tile *tile;
+    struct entries entries;
+};
+
+static void coefficients_of(const struct cnnvp_tile *tile, const struct entries *entries, uint64_t c)
+{
+    struct cnnvp_norm *norm = (struct cnnvp_norm *)entries->norms + c;
+    if (tile->kind == CNNVP_TILE_COEFFICIENTS_BACK)
+        cnnvp_norm_coefficients_back((enum cnnvp_norm_form)tile->form, norm);
+    else
+        cnnvp_norm_coefficients((enum cnnvp_norm_form)tile->form, tile->epsilon, tile->running,
+                                (const struct cnnvp_extremes *)entries->extremes + c,
+                                (const struct cnnvp_sums *)entries->sums + c, norm);
+}
+
+static void coefficients_one(void *context, uint32_t image, uint64_t index)
+{
+    const struct stepped_channels *stepped = context;
+    (void)image;
+    coefficients_of(stepped->tile, &stepped->entries, index);
+}
+
 static int coefficients(const struct batch_norm *norm, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     const struct cnnvp_stage *stage = &norm->stage;
@@ -46,20 +69,12 @@ static int coefficients(const struct batch_norm *norm, const struct cnnvp_access
     const int status = borrow_entries(stage, access, tile, true, !back, !back, &entries);
     if (status != CNNVP_OK)
         return status;
-    if (cnnvp_stage_computes(stage, access)) {
-        struct cnnvp_norm *norms = entries.norms;
-        const struct cnnvp_extremes *extremes = entries.extremes;
-        const struct cnnvp_sums *sums = entries.sums;
-        for (uint32_t c = 0; c < tile->channels; ++c)
-            if (back)
-                cnnvp_norm_coefficients_back((enum cnnvp_norm_form)tile->form, &norms[c]);
-            else
-                cnnvp_norm_coefficients((enum cnnvp_norm_form)tile->form, tile->epsilon, tile->running, &extremes[c],
-                                        &sums[c], &norms[c]);
-    }
-    const struct cnnvp_stage_work work = {
-        "coefficients", STAT_busy_cycles, STAT_channels,
-        cnnvp_tile_shared_beats(tile, tile->channels) * norm->channel_cycles, tile->channels};
+    for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c)
+        coefficients_of(tile, &entries, c);
+    struct stepped_channels stepped = {tile, entries};
+    const uint64_t cycles = cnnvp_stage_take_shared(stage, access, tile, tile->channels, norm->channel_cycles,
+                                                    coefficients_one, &stepped);
+    const struct cnnvp_stage_work work = {"coefficients", STAT_busy_cycles, STAT_channels, cycles, tile->channels};
     cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;
 }
@@ -94,6 +109,75 @@ static void backward(const struct cnnvp_tile *tile, const struct entries *entrie
     }
 }
 
+/* Partial sums of the plane that a set has in work, as sum/sum.h orders them. */
+struct partial {
+    double errors[8], products[8];
+};
+
+struct stepped_values {
+    const struct cnnvp_tile *tile;
+    const struct entries *entries;
+    struct partial partials[64]; /* by set */
+};
+
+static void forward_one(void *context, uint32_t image, uint64_t index)
+{
+    const struct stepped_values *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    const struct cnnvp_norm *norm = (const struct cnnvp_norm *)stepped->entries->norms + index / tile->plane;
+    float *value = plane_of(tile, image, 0) + index;
+    const float product = *value * norm->scale;
+    *value = product + norm->offset;
+}
+
+static void backward_one(void *context, uint32_t image, uint64_t index)
+{
+    const struct stepped_values *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    const struct cnnvp_norm *norm = (const struct cnnvp_norm *)stepped->entries->norms + index / tile->plane;
+    const struct cnnvp_extremes *at = (const struct cnnvp_extremes *)stepped->entries->extremes + index / tile->plane;
+    const uint64_t number = tile->first_value + image * tile->map + index % tile->plane;
+    float *value = plane_of(tile, image, 0) + index;
+    const float of_error = *value * norm->dy_scale;
+    const float of_value = tile->inputs[image * tile->inputs_image_stride + index] * norm->x_scale;
+    const float both = of_error + of_value;
+    *value = both + norm->dy_offset;
+    if (norm->extreme != 0.0f && number == at->max_at)
+        *value += norm->extreme;
+    if (norm->extreme != 0.0f && number == at->min_at)
+        *value -= norm->extreme;
+}
+
+static double all_parts(const double *part)
+{
+    const double even = (part[0] + part[4]) + (part[2] + part[6]);
+    const double odd = (part[1] + part[5]) + (part[3] + part[7]);
+    return even + odd;
+}
+
+static void reduce_one(void *context, uint32_t image, uint64_t index)
+{
+    struct stepped_values *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    struct cnnvp_norm *norm = (struct cnnvp_norm *)stepped->entries->norms + index / tile->plane;
+    const struct cnnvp_extremes *at = (const struct cnnvp_extremes *)stepped->entries->extremes + index / tile->plane;
+    struct partial *partial = &stepped->partials[image % tile->sets];
+    const uint64_t i = index % tile->plane;
+    const uint64_t number = tile->first_value + image * tile->map + i;
+    const float error = plane_of(tile, image, 0)[index];
+    const double distance = (double)tile->inputs[image * tile->inputs_image_stride + index] - norm->mean;
+    if (i == 0)
+        *partial = (struct partial){{0}, {0}};
+    partial->errors[i % 8u] += (double)error;
+    partial->products[i % 8u] += (double)error * distance;
+    norm->dy_at_min = number == at->min_at ? error : norm->dy_at_min;
+    norm->dy_at_max = number == at->max_at ? error : norm->dy_at_max;
+    if (i + 1u < tile->plane)
+        return;
+    norm->dbeta += all_parts(partial->errors);
+    norm->dgamma += all_parts(partial->products);
+}
+
 static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     const bool back = tile->kind == CNNVP_TILE_BACKWARD;
@@ -102,15 +186,18 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
     const int status = borrow_entries(stage, access, tile, reduce, back, false, &entries);
     if (status != CNNVP_OK)
         return status;
-    if (cnnvp_stage_computes(stage, access)) {
+    if (cnnvp_stage_computes_fast(stage, access, tile)) {
         if (back)
             backward(tile, &entries);
         else
             forward(tile, entries.norms);
     }
     const uint64_t values = tile->channels * tile->plane;
+    struct stepped_values stepped = {.tile = tile, .entries = &entries};
+    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, values, 1u,
+                                             reduce ? reduce_one : back ? backward_one : forward_one, &stepped);
     const struct cnnvp_stage_work work = {reduce ? "reduce" : back ? "backward" : "forward", STAT_busy_cycles,
-                                          STAT_values, cnnvp_tile_beats(tile, values),
+                                          STAT_values, cycles,
                                           (back ? 2u : 1u) * tile->images * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;

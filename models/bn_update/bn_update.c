@@ -2,7 +2,7 @@
 /* BN-gradient update of S001. See bn_update.h. */
 #include "bn_update.h"
 
-#include "stage/stage.h"
+#include "stage/step.h"
 #include "update/update.h"
 
 #define STAGE_DEF "bn_update/bn_update.def"
@@ -14,6 +14,30 @@ void cnnvp_bn_update_entry(float rate, float momentum, int velocities, struct cn
     const float dbeta = (float)norm->dbeta;
     cnnvp_update_values(rate, momentum, &dgamma, 1u, velocities ? &norm->gamma_velocity : NULL, &norm->gamma);
     cnnvp_update_values(rate, momentum, &dbeta, 1u, velocities ? &norm->beta_velocity : NULL, &norm->beta);
+}
+
+struct stepped {
+    const struct cnnvp_tile *tile;
+    struct cnnvp_norm *norms;
+};
+
+/* Gamma and beta in turn. */
+static void update_one(void *context, uint32_t image, uint64_t index)
+{
+    const struct stepped *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    struct cnnvp_norm *norm = &stepped->norms[index / 2u];
+    float *value = index % 2u == 0 ? &norm->gamma : &norm->beta;
+    float *velocity = index % 2u == 0 ? &norm->gamma_velocity : &norm->beta_velocity;
+    float step = (float)(index % 2u == 0 ? norm->dgamma : norm->dbeta);
+    (void)image;
+    if ((tile->flags & CNNVP_TILE_MOMENTUM) != 0) {
+        const float kept = tile->momentum * *velocity;
+        step = kept + step;
+        *velocity = step;
+    }
+    const float change = tile->rate * step;
+    *value -= change;
 }
 
 static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *access)
@@ -32,11 +56,13 @@ static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *acce
     if (status != CNNVP_OK)
         return status;
     const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;
-    if (cnnvp_stage_computes(stage, access))
+    if (cnnvp_stage_computes_fast(stage, access, tile))
         for (uint32_t c = 0; c < tile->channels; ++c)
             cnnvp_bn_update_entry(tile->rate, tile->momentum, momentum, (struct cnnvp_norm *)entries + c);
+    struct stepped stepped = {tile, entries};
     const struct cnnvp_stage_work work = {"BN update", STAT_busy_cycles, STAT_values,
-                                          cnnvp_tile_shared_beats(tile, 2u * (uint64_t)tile->channels),
+                                          cnnvp_stage_take_shared(stage, access, tile, 2u * (uint64_t)tile->channels,
+                                                                  1u, update_one, &stepped),
                                           (momentum ? 4u : 2u) * (uint64_t)tile->channels};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_channels, tile->channels);

@@ -2,7 +2,7 @@
 /* The encoding module of S001. See encode.h. */
 #include "encode.h"
 
-#include "stage/stage.h"
+#include "stage/step.h"
 
 #include <string.h>
 
@@ -64,6 +64,20 @@ static void put_results(const struct cnnvp_tile *tile, uint64_t plane)
         memcpy((char *)tile->results + n * tile->results_image_stride * bytes, from + n * size, (size_t)size);
 }
 
+static void put_one(void *context, uint32_t image, uint64_t index)
+{
+    const struct cnnvp_tile *tile = context;
+    const uint64_t plane = tile->kind == CNNVP_TILE_FORWARD ? cnnvp_tile_pooled(tile) : tile->plane;
+    const uint64_t from = (uint64_t)image * tile->channels * plane + index;
+    const uint64_t to = image * tile->results_image_stride + index;
+    if ((tile->flags & CNNVP_TILE_FLOAT) != 0)
+        ((float *)tile->results)[to] = tile->values[from];
+    else if (tile->mantissa_bits > 8u)
+        ((int32_t *)tile->results)[to] = ((const int32_t *)tile->mantissas)[from];
+    else
+        ((int8_t *)tile->results)[to] = ((const int8_t *)tile->mantissas)[from];
+}
+
 static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
     const struct cnnvp_stage *stage = self;
@@ -81,13 +95,14 @@ static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
     if (status != CNNVP_OK)
         return status;
     const uint64_t plane = forward ? cnnvp_tile_pooled(tile) : tile->plane;
-    if (!unpack && cnnvp_stage_computes(stage, access))
+    if (!unpack && cnnvp_stage_computes_fast(stage, access, tile))
         put_results(tile, plane);
     const uint64_t values = tile->channels * plane;
     /* One row in the trace: matrices come in while mantissas of the same tile go out. */
     const bool packs_later = unpack && (tile->flags & (CNNVP_TILE_REDUCE | CNNVP_TILE_MEASURE)) == 0;
-    const struct cnnvp_stage_work work = {packs_later ? NULL : unpack ? "unpack" : "pack", STAT_busy_cycles, STAT_values,
-                                          cnnvp_tile_beats(tile, values), unpack ? 0 : tile->images * values};
+    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, values, 1u, unpack ? NULL : put_one, tile);
+    const struct cnnvp_stage_work work = {packs_later ? NULL : unpack ? "unpack" : "pack", STAT_busy_cycles,
+                                          STAT_values, cycles, unpack ? 0 : tile->images * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_tiles, 1u);
     return CNNVP_OK;

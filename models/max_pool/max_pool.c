@@ -3,7 +3,7 @@
 #include "max_pool.h"
 
 #include "bfp/encoder.h"
-#include "stage/stage.h"
+#include "stage/step.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +49,82 @@ static void pool_tile(const struct max_pool *pool, const struct cnnvp_tile *tile
     }
 }
 
+/* Windows that have begun: the largest value so far and where it lies. */
+struct window {
+    int32_t best;
+    uint32_t id;
+};
+
+struct stepped {
+    const struct cnnvp_tile *tile;
+    struct window *windows; /* [images][channels][pooled] */
+};
+
+/* A value meets every window that it lies in, the first one of a window begins it. */
+static void compare_one(void *context, uint32_t image, uint64_t index)
+{
+    const struct stepped *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    const uint64_t at = (uint64_t)image * tile->channels * tile->plane + index;
+    const int32_t value = tile->mantissa_bits > 8u ? ((const int32_t *)tile->mantissas)[at]
+                                                   : ((const int8_t *)tile->mantissas)[at];
+    const uint32_t y = (uint32_t)(index % tile->plane / tile->width);
+    const uint32_t x = (uint32_t)(index % tile->plane % tile->width);
+    struct window *windows = stepped->windows + at / tile->plane * cnnvp_tile_pooled(tile);
+    for (uint32_t oy = 0; oy < tile->pooled_height && oy * tile->sy <= y; ++oy)
+        for (uint32_t ox = 0; ox < tile->pooled_width && ox * tile->sx <= x; ++ox) {
+            const uint32_t ky = y - oy * tile->sy;
+            const uint32_t kx = x - ox * tile->sx;
+            struct window *window = &windows[(uint64_t)oy * tile->pooled_width + ox];
+            if (ky < tile->ky && kx < tile->kx && ((ky == 0 && kx == 0) || value > window->best))
+                *window = (struct window){value, ky * tile->kx + kx};
+        }
+}
+
+static void put_bits(uint8_t *packed, uint64_t first, uint32_t bits, uint32_t value)
+{
+    for (uint32_t b = 0; b < bits; ++b)
+        packed[(first + b) / 8u] = (uint8_t)(packed[(first + b) / 8u] | (value >> b & 1u) << (first + b) % 8u);
+}
+
+/* The windows' maxima take the place of the values. */
+static void put_windows(const struct stepped *stepped, uint8_t *positions)
+{
+    const struct cnnvp_tile *tile = stepped->tile;
+    const uint64_t pooled = cnnvp_tile_pooled(tile);
+    const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
+    const uint64_t bytes = cnnvp_tile_packed(pooled, bits);
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    if (positions != NULL)
+        memset(positions, 0, (size_t)(planes * bytes));
+    for (uint64_t o = 0; o < planes * pooled; ++o) {
+        if (tile->mantissa_bits > 8u)
+            ((int32_t *)tile->mantissas)[o] = stepped->windows[o].best;
+        else
+            ((int8_t *)tile->mantissas)[o] = (int8_t)stepped->windows[o].best;
+        if (positions != NULL)
+            put_bits(positions + o / pooled * bytes, o % pooled * bits, bits, stepped->windows[o].id);
+    }
+}
+
+/* CNNVP_E_NOMEM: nothing has changed. */
+static int step_tile(const struct cnnvp_stage *stage, const struct cnnvp_access *access, const struct cnnvp_tile *tile,
+                     uint8_t *positions, uint64_t *cycles)
+{
+    struct stepped stepped = {tile, NULL};
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    if (cnnvp_stage_computes(stage, access)) {
+        stepped.windows = calloc((size_t)(planes * cnnvp_tile_pooled(tile)), sizeof *stepped.windows);
+        if (stepped.windows == NULL)
+            return CNNVP_E_NOMEM;
+    }
+    *cycles = cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, compare_one, &stepped);
+    if (stepped.windows != NULL)
+        put_windows(&stepped, positions);
+    free(stepped.windows);
+    return CNNVP_OK;
+}
+
 static int work_on(struct max_pool *pool, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     const struct cnnvp_stage *stage = &pool->stage;
@@ -62,10 +138,14 @@ static int work_on(struct max_pool *pool, const struct cnnvp_access *access, str
         status = cnnvp_stage_borrow(stage, access, &piece, &positions);
     if (status != CNNVP_OK)
         return status;
-    if (cnnvp_stage_computes(stage, access))
+    uint64_t cycles = cnnvp_tile_beats(tile, tile->channels * tile->plane);
+    if (cnnvp_stage_computes_fast(stage, access, tile))
         pool_tile(pool, tile, positions);
-    const struct cnnvp_stage_work work = {"max pool", STAT_busy_cycles, STAT_values,
-                                          cnnvp_tile_beats(tile, tile->channels * tile->plane), planes * tile->plane};
+    else if (tile->stepped != 0 && !cnnvp_stage_asks(access))
+        status = step_tile(stage, access, tile, positions, &cycles);
+    if (status != CNNVP_OK)
+        return status;
+    const struct cnnvp_stage_work work = {"max pool", STAT_busy_cycles, STAT_values, cycles, planes * tile->plane};
     cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;
 }

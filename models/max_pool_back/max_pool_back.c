@@ -7,7 +7,7 @@
 
 #include "bfp/encoder.h"
 #include "max_pool/max_pool.h"
-#include "stage/stage.h"
+#include "stage/step.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +51,61 @@ static bool restore(const struct max_pool_back *pool, const struct cnnvp_tile *t
     return good;
 }
 
+struct stepped {
+    const struct cnnvp_tile *tile;
+    const uint8_t *positions;
+    bool stray; /* a position outside its window has been seen */
+    bool drops[64]; /* by set: the plane that is in work has such a one */
+};
+
+/* Bits of window o of a plane. */
+static uint32_t position_at(const struct stepped *stepped, uint64_t plane, uint64_t o)
+{
+    const struct cnnvp_tile *tile = stepped->tile;
+    const uint32_t bits = cnnvp_tile_position_bits(tile->kx, tile->ky);
+    const uint8_t *packed = stepped->positions + plane * cnnvp_tile_packed(cnnvp_tile_pooled(tile), bits);
+    uint32_t value = 0;
+    for (uint32_t b = 0; b < bits; ++b) {
+        const uint64_t bit = o * bits + b;
+        value |= ((uint32_t)packed[bit / 8u] >> bit % 8u & 1u) << b;
+    }
+    return value;
+}
+
+static bool has_stray(const struct stepped *stepped, uint64_t plane)
+{
+    const struct cnnvp_tile *tile = stepped->tile;
+    for (uint64_t o = 0; o < cnnvp_tile_pooled(tile); ++o)
+        if (position_at(stepped, plane, o) >= tile->kx * tile->ky)
+            return true;
+    return false;
+}
+
+/* A place of the plane gathers the errors of those windows that had their maximum there. */
+static void restore_one(void *context, uint32_t image, uint64_t index)
+{
+    struct stepped *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    const uint64_t plane = (uint64_t)image * tile->channels + index / tile->plane;
+    const uint32_t y = (uint32_t)(index % tile->plane / tile->width);
+    const uint32_t x = (uint32_t)(index % tile->plane % tile->width);
+    bool *drops = &stepped->drops[image % tile->sets];
+    float sum = 0.0f;
+    if (index % tile->plane == 0) {
+        *drops = has_stray(stepped, plane);
+        stepped->stray |= *drops;
+    }
+    for (uint32_t oy = 0; !*drops && oy < tile->pooled_height && oy * tile->sy <= y; ++oy)
+        for (uint32_t ox = 0; ox < tile->pooled_width && ox * tile->sx <= x; ++ox) {
+            const uint32_t ky = y - oy * tile->sy;
+            const uint32_t kx = x - ox * tile->sx;
+            const uint64_t o = (uint64_t)oy * tile->pooled_width + ox;
+            if (ky < tile->ky && kx < tile->kx && position_at(stepped, plane, o) == ky * tile->kx + kx)
+                sum += tile->errors[plane * cnnvp_tile_pooled(tile) + o];
+        }
+    tile->values[plane * tile->plane + index % tile->plane] = sum;
+}
+
 static int work_on(struct max_pool_back *pool, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     const struct cnnvp_stage *stage = &pool->stage;
@@ -63,12 +118,15 @@ static int work_on(struct max_pool_back *pool, const struct cnnvp_access *access
         status = cnnvp_stage_borrow(stage, access, &piece, &positions);
     if (status != CNNVP_OK)
         return status;
-    if (cnnvp_stage_computes(stage, access) && !restore(pool, tile, positions)) {
+    struct stepped stepped = {.tile = tile, .positions = positions};
+    const uint64_t cycles =
+        cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, restore_one, &stepped);
+    const bool stray = cnnvp_stage_computes_fast(stage, access, tile) ? !restore(pool, tile, positions) : stepped.stray;
+    if (stray) {
         cnnvp_stage_count(stage, access, STAT_stray_positions, 1u);
         stage->ops->log(stage->host, CNNVP_LOG_WARNING, "positions outside their windows: their errors became 0");
     }
-    const struct cnnvp_stage_work work = {"max pool back", STAT_busy_cycles, STAT_values,
-                                          cnnvp_tile_beats(tile, tile->channels * tile->plane), planes * tile->plane};
+    const struct cnnvp_stage_work work = {"max pool back", STAT_busy_cycles, STAT_values, cycles, planes * tile->plane};
     cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;
 }

@@ -3,8 +3,9 @@
  * The multi-function module of S001: the command target behind the PE module. See multi_function.h.
  *
  * Modelled: one set of blocks behind each storage block (Part B 1-28), all working on a tile side by side; what a tile
- * needs is checked in all blocks before anything changes. Not modelled: single values between blocks, which move as one
- * pipeline at one value a cycle and lane.
+ * needs is checked in all blocks before anything changes. With `detail` cycle single values move through each block's
+ * pipeline clock by clock (stage/step.h). Not modelled: single values between blocks, which move as one pipeline, so a
+ * tile takes what its slowest block does, and all pipelines; and the conversion of sums, done a tile at a time.
  */
 #include "multi_function.h"
 
@@ -18,12 +19,15 @@
 
 enum { TRACK_work };
 
+enum { DETAIL_fast, DETAIL_cycle };
+
 struct multi_function {
     struct cnnvp_host *host;
     const struct cnnvp_host_ops *ops;
     uint32_t sets, lanes;
     uint64_t pipeline;
     bool timing_only;
+    bool stepped;
     struct cnnvp_job_scratch scratch;
 };
 
@@ -268,6 +272,7 @@ static uint64_t beats_of(const struct multi_function *module, struct cnnvp_job *
     struct cnnvp_tile *tile = &job->tile;
     tile->sets = module->sets;
     tile->lanes = module->lanes;
+    tile->stepped = module->stepped;
     if (is_held(job))
         return cnnvp_tile_shared_beats(tile, job->size / 4u);
     if (tile->kind == CNNVP_TILE_UPDATE || job->opcode == CNNVP_JOB_tdecode) {
@@ -377,6 +382,7 @@ static int multi_function_init(void *self, const struct cnnvp_init *init)
     module->sets = (uint32_t)init->ops->param(init->host, PARAM_sets);
     module->lanes = (uint32_t)init->ops->param(init->host, PARAM_lanes);
     module->pipeline = init->ops->param(init->host, PARAM_pipeline);
+    module->stepped = init->ops->param(init->host, PARAM_detail) == DETAIL_cycle;
     module->timing_only = init->ops->timing_only(init->host) != 0;
     return CNNVP_OK;
 }

@@ -6,7 +6,7 @@
 #include "quantise.h"
 
 #include "bfp/bfp.h"
-#include "stage/stage.h"
+#include "stage/step.h"
 #include "statistics/statistics.h"
 
 #define STAGE_DEF "quantise/quantise.def"
@@ -35,18 +35,27 @@ static float extreme_of(const struct cnnvp_tile *tile, const struct cnnvp_extrem
     return cnnvp_extremes_magnitude(extremes);
 }
 
-static void find_exponents(const struct cnnvp_tile *tile, const struct cnnvp_extremes *extremes,
-                           const struct cnnvp_norm *norms, struct cnnvp_bfp_counts *counts)
+struct search {
+    const struct cnnvp_tile *tile;
+    const struct cnnvp_extremes *extremes;
+    const struct cnnvp_norm *norms;
+    float largest; /* of all entries */
+    struct cnnvp_bfp_counts counts;
+};
+
+/* Entry c; the last one of a tensor brings its exponent. */
+static void find_exponent(void *context, uint32_t image, uint64_t c)
 {
-    float all = 0.0f;
-    for (uint32_t c = 0; c < tile->channels; ++c) {
-        const float extreme = extreme_of(tile, &extremes[c], norms != NULL ? &norms[c] : NULL);
-        if ((tile->flags & CNNVP_TILE_EACH) != 0)
-            tile->exponents_out[c] = cnnvp_bfp_exponent(extreme, counts);
-        all = extreme > all ? extreme : all;
-    }
-    if ((tile->flags & CNNVP_TILE_EACH) == 0)
-        tile->exponents_out[0] = cnnvp_bfp_exponent(all, counts);
+    struct search *search = context;
+    const struct cnnvp_tile *tile = search->tile;
+    const bool each = (tile->flags & CNNVP_TILE_EACH) != 0;
+    const float extreme = extreme_of(tile, &search->extremes[c], search->norms != NULL ? &search->norms[c] : NULL);
+    (void)image;
+    search->largest = extreme > search->largest ? extreme : search->largest;
+    if (each)
+        tile->exponents_out[c] = cnnvp_bfp_exponent(extreme, &search->counts);
+    else if (c + 1u == tile->channels)
+        tile->exponents_out[0] = cnnvp_bfp_exponent(search->largest, &search->counts);
 }
 
 static int make_exponents(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
@@ -60,19 +69,48 @@ static int make_exponents(const struct cnnvp_stage *stage, const struct cnnvp_ac
                                      sizeof(struct cnnvp_norm), &norms);
     if (status != CNNVP_OK)
         return status;
-    if (cnnvp_stage_computes(stage, access)) {
-        struct cnnvp_bfp_counts counts = {0};
-        find_exponents(tile, extremes, norms, &counts);
-        count_events(stage, access, &counts);
-    }
-    const struct cnnvp_stage_work work = {"exponents", STAT_busy_cycles, STAT_extremes,
-                                          cnnvp_tile_shared_beats(tile, tile->channels), 2u * tile->channels};
+    struct search search = {.tile = tile, .extremes = extremes, .norms = norms};
+    const uint64_t cycles =
+        cnnvp_stage_take_shared(stage, access, tile, tile->channels, 1u, find_exponent, &search);
+    for (uint32_t c = 0; cnnvp_stage_computes_fast(stage, access, tile) && c < tile->channels; ++c)
+        find_exponent(&search, 0, c);
+    count_events(stage, access, &search.counts);
+    const struct cnnvp_stage_work work = {"exponents", STAT_busy_cycles, STAT_extremes, cycles, 2u * tile->channels};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_exponents, (tile->flags & CNNVP_TILE_EACH) != 0 ? tile->channels : 1u);
     return CNNVP_OK;
 }
 
 /* ---- tiles ---- */
+
+struct stepped {
+    const struct cnnvp_tile *tile;
+    struct cnnvp_bfp_format format;
+    struct cnnvp_bfp_counts counts;
+    int64_t remainders[64]; /* by set */
+};
+
+static void quantise_one(void *context, uint32_t image, uint64_t index)
+{
+    struct stepped *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    const uint64_t at = (uint64_t)image * tile->channels * tile->plane + index;
+    const int8_t exponent = tile->exponents[(uint64_t)image * tile->exponent_image_stride +
+                                            index / tile->plane * tile->exponent_channel_stride];
+    int64_t *remainder = &stepped->remainders[image % tile->sets];
+    int32_t mantissa;
+    if (index % tile->plane == 0)
+        *remainder = 0;
+    if (stepped->format.rounding == CNNVP_BFP_ROUNDING_CARRIED)
+        mantissa = cnnvp_bfp_carry_one(&stepped->format, exponent, tile->values[at], remainder, &stepped->counts);
+    else
+        cnnvp_bfp_quantise_wide(&stepped->format, exponent, tile->first + image * tile->image_stride + index,
+                                &tile->values[at], 1u, &mantissa, &stepped->counts);
+    if (tile->mantissa_bits > 8u)
+        ((int32_t *)tile->mantissas)[at] = mantissa;
+    else
+        ((int8_t *)tile->mantissas)[at] = (int8_t)mantissa;
+}
 
 static void quantise_plane(const struct cnnvp_tile *tile, const struct cnnvp_bfp_format *format, int8_t exponent,
                            uint64_t index, uint64_t at, struct cnnvp_bfp_counts *counts)
@@ -103,14 +141,13 @@ static void quantise(const struct cnnvp_tile *tile, struct cnnvp_bfp_counts *cou
 
 static void work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
-    if (cnnvp_stage_computes(stage, access)) {
-        struct cnnvp_bfp_counts counts = {0};
-        quantise(tile, &counts);
-        count_events(stage, access, &counts);
-    }
     const uint64_t values = tile->channels * tile->plane;
-    const struct cnnvp_stage_work work = {"quantise", STAT_busy_cycles, STAT_values, cnnvp_tile_beats(tile, values),
-                                          tile->images * values};
+    struct stepped stepped = {.tile = tile, .format = {tile->mantissa_bits, tile->rounding, tile->seed}};
+    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, values, 1u, quantise_one, &stepped);
+    if (cnnvp_stage_computes_fast(stage, access, tile))
+        quantise(tile, &stepped.counts);
+    count_events(stage, access, &stepped.counts);
+    const struct cnnvp_stage_work work = {"quantise", STAT_busy_cycles, STAT_values, cycles, tile->images * values};
     cnnvp_stage_charge(stage, access, tile, &work);
 }
 

@@ -2,7 +2,9 @@
 /* ReLU of S001 (C4): batch norm's result becomes the activation; the 0/1 matrix goes into the ReLU buffer (C5). */
 #include "relu.h"
 
-#include "stage/stage.h"
+#include <string.h>
+
+#include "stage/step.h"
 
 #define STAGE_DEF "relu/relu.def"
 #include "stage/stage_tables.inc"
@@ -18,6 +20,28 @@ static void activate(const struct cnnvp_tile *tile, uint8_t *matrix)
             cnnvp_relu_forward(tile->values + p * tile->plane, tile->plane);
 }
 
+struct stepped {
+    const struct cnnvp_tile *tile;
+    uint8_t *matrix;
+};
+
+static void activate_one(void *context, uint32_t image, uint64_t index)
+{
+    const struct stepped *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    float *x = tile->values + (uint64_t)image * tile->channels * tile->plane + index;
+    const uint64_t bit = index % tile->plane;
+    const bool positive = *x > 0.0f;
+    if (stepped->matrix != NULL) {
+        const uint64_t bytes = cnnvp_tile_packed(tile->plane, 1u);
+        uint8_t *plane = stepped->matrix + ((uint64_t)image * tile->channels + index / tile->plane) * bytes;
+        if (bit == 0)
+            memset(plane, 0, (size_t)bytes);
+        plane[bit / 8u] = (uint8_t)(plane[bit / 8u] | (unsigned)positive << bit % 8u);
+    }
+    *x = positive ? *x : 0.0f;
+}
+
 static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     const uint64_t planes = (uint64_t)tile->images * tile->channels;
@@ -28,10 +52,12 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
     const int status = keep ? cnnvp_stage_borrow(stage, access, &piece, &matrix) : CNNVP_OK;
     if (status != CNNVP_OK)
         return status;
-    if (cnnvp_stage_computes(stage, access))
+    if (cnnvp_stage_computes_fast(stage, access, tile))
         activate(tile, matrix);
-    const struct cnnvp_stage_work work = {"ReLU", STAT_busy_cycles, STAT_values,
-                                          cnnvp_tile_beats(tile, tile->channels * tile->plane), planes * tile->plane};
+    struct stepped stepped = {tile, matrix};
+    const uint64_t cycles =
+        cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, activate_one, &stepped);
+    const struct cnnvp_stage_work work = {"ReLU", STAT_busy_cycles, STAT_values, cycles, planes * tile->plane};
     cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;
 }

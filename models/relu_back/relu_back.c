@@ -3,10 +3,26 @@
 #include "relu_back.h"
 
 #include "relu/relu.h"
-#include "stage/stage.h"
+#include "stage/step.h"
 
 #define STAGE_DEF "relu_back/relu_back.def"
 #include "stage/stage_tables.inc"
+
+struct stepped {
+    const struct cnnvp_tile *tile;
+    const uint8_t *matrix;
+};
+
+static void pass_one(void *context, uint32_t image, uint64_t index)
+{
+    const struct stepped *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    const uint64_t plane = (uint64_t)image * tile->channels + index / tile->plane;
+    const uint64_t bit = index % tile->plane;
+    const uint8_t byte = stepped->matrix[plane * cnnvp_tile_packed(tile->plane, 1u) + bit / 8u];
+    if (((unsigned)byte & 1u << bit % 8u) == 0)
+        tile->values[plane * tile->plane + bit] = 0.0f;
+}
 
 static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
@@ -17,11 +33,12 @@ static int work_on(const struct cnnvp_stage *stage, const struct cnnvp_access *a
     const int status = cnnvp_stage_borrow(stage, access, &piece, &matrix);
     if (status != CNNVP_OK)
         return status;
-    if (cnnvp_stage_computes(stage, access))
+    if (cnnvp_stage_computes_fast(stage, access, tile))
         for (uint64_t p = 0; p < planes; ++p)
             cnnvp_relu_backward((const uint8_t *)matrix + p * bytes, tile->plane, tile->values + p * tile->plane);
-    const struct cnnvp_stage_work work = {"ReLU back", STAT_busy_cycles, STAT_values,
-                                          cnnvp_tile_beats(tile, tile->channels * tile->plane), planes * tile->plane};
+    struct stepped stepped = {tile, matrix};
+    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, pass_one, &stepped);
+    const struct cnnvp_stage_work work = {"ReLU back", STAT_busy_cycles, STAT_values, cycles, planes * tile->plane};
     cnnvp_stage_charge(stage, access, tile, &work);
     return CNNVP_OK;
 }

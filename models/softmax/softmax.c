@@ -7,7 +7,7 @@
  */
 #include "softmax.h"
 
-#include "stage/stage.h"
+#include "stage/step.h"
 
 #define STAGE_DEF "softmax/softmax.def"
 #include "stage/stage_tables.inc"
@@ -22,29 +22,39 @@ static uint64_t record_bytes(const struct cnnvp_tile *tile)
     return sizeof(struct cnnvp_class_result) + (uint64_t)tile->channels * sizeof(float);
 }
 
-/* Inputs that were not finite. */
-static uint64_t classify(const struct cnnvp_tile *tile, char *records)
+struct work {
+    const struct cnnvp_tile *tile;
+    char *records;
+    uint64_t nonfinite; /* inputs */
+};
+
+static void classify_image(struct work *work, uint32_t n)
 {
+    const struct cnnvp_tile *tile = work->tile;
     const bool gradient = (tile->flags & CNNVP_TILE_GRADIENT) != 0;
-    uint64_t nonfinite = 0;
-    for (uint32_t n = 0; n < tile->images; ++n) {
-        char *record = records + n * record_bytes(tile);
-        struct cnnvp_class_result *head = (struct cnnvp_class_result *)(void *)record;
-        struct cnnvp_softmax_result result;
-        const uint64_t at = (uint64_t)n * tile->channels;
-        const uint32_t *label = gradient ? &tile->labels[n] : NULL;
-        /* Labels have been checked. */
-        if (cnnvp_softmax_classify(1u, tile->channels, tile->values + at, label, (double)tile->rate,
-                                   (float *)(void *)(record + sizeof *head), gradient ? tile->errors + at : NULL,
-                                   &result) != CNNVP_OK)
-            continue;
-        *head = (struct cnnvp_class_result){.predicted = result.predicted,
-                                            .correct = label != NULL && *label == result.predicted,
-                                            .loss = (float)result.loss,
-                                            .nonfinite = result.nonfinite};
-        nonfinite += result.nonfinite;
-    }
-    return nonfinite;
+    char *record = work->records + n * record_bytes(tile);
+    struct cnnvp_class_result *head = (struct cnnvp_class_result *)(void *)record;
+    struct cnnvp_softmax_result result;
+    const uint64_t at = (uint64_t)n * tile->channels;
+    const uint32_t *label = gradient ? &tile->labels[n] : NULL;
+    /* Labels have been checked. */
+    if (cnnvp_softmax_classify(1u, tile->channels, tile->values + at, label, (double)tile->rate,
+                               (float *)(void *)(record + sizeof *head), gradient ? tile->errors + at : NULL,
+                               &result) != CNNVP_OK)
+        return;
+    *head = (struct cnnvp_class_result){.predicted = result.predicted,
+                                        .correct = label != NULL && *label == result.predicted,
+                                        .loss = (float)result.loss,
+                                        .nonfinite = result.nonfinite};
+    work->nonfinite += result.nonfinite;
+}
+
+/* An image is classified when its last value has come: every probability needs all exponentials. */
+static void classify_one(void *context, uint32_t image, uint64_t index)
+{
+    struct work *work = context;
+    if (index + 1u == work->tile->channels)
+        classify_image(work, image);
 }
 
 static bool labels_are_classes(const struct cnnvp_tile *tile)
@@ -87,11 +97,15 @@ static int softmax_access(void *self, uint32_t port, struct cnnvp_access *access
     status = cnnvp_stage_borrow(stage, access, &piece, &records);
     if (status != CNNVP_OK)
         return status;
-    if (cnnvp_stage_computes(stage, access))
-        cnnvp_stage_count(stage, access, STAT_nonfinite, classify(tile, records));
+    struct work images = {tile, records, 0};
+    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, tile->channels, 1u + 2u * softmax->exp_cycles,
+                                             classify_one, &images);
+    for (uint32_t n = 0; cnnvp_stage_computes_fast(stage, access, tile) && n < tile->images; ++n)
+        classify_image(&images, n);
+    cnnvp_stage_count(stage, access, STAT_nonfinite, images.nonfinite);
     const uint64_t values = (uint64_t)tile->images * tile->channels;
     const struct cnnvp_stage_work work = {"softmax", STAT_busy_cycles, STAT_values,
-                                          cnnvp_tile_beats(tile, tile->channels) * (1u + 2u * softmax->exp_cycles),
+                                          cycles,
                                           3u * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_images, tile->images);

@@ -6,7 +6,11 @@
  */
 #include "statistics.h"
 
-#include "stage/stage.h"
+#include "stage/step.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
 
 #define STAGE_DEF "statistics/statistics.def"
 #include "stage/stage_tables.inc"
@@ -32,6 +36,80 @@ static void add_tile(const struct cnnvp_tile *tile, struct cnnvp_extremes *entri
     }
 }
 
+/* What values that go into one entry together have: a channel of an image, or all of an image. */
+struct stepped {
+    const struct cnnvp_tile *tile;
+    const struct cnnvp_extremes *apart;
+    struct cnnvp_extremes *found; /* [images][units] */
+    uint64_t units, unit;         /* of an image; values of one */
+};
+
+static void look_at_one(void *context, uint32_t image, uint64_t index)
+{
+    const struct stepped *stepped = context;
+    const uint64_t u = index / stepped->unit;
+    const uint64_t at = stepped->tile->first_value + image * stepped->tile->map + index % stepped->unit;
+    const float value = stepped->tile->values[(uint64_t)image * stepped->units * stepped->unit + index];
+    struct cnnvp_extremes *found = &stepped->found[image * stepped->units + u];
+    if (stepped->apart != NULL && (at == stepped->apart[u].min_at || at == stepped->apart[u].max_at))
+        return;
+    if (value < found->min && value >= -FLT_MAX) {
+        found->min = value;
+        found->min_at = (uint32_t)at;
+    }
+    if (value > found->max && value <= FLT_MAX) {
+        found->max = value;
+        found->max_at = (uint32_t)at;
+    }
+}
+
+/* What was found, into the entries, in the order of images and channels. */
+static void merge(const struct stepped *stepped, struct cnnvp_extremes *entries)
+{
+    const struct cnnvp_tile *tile = stepped->tile;
+    for (uint32_t n = 0; n < tile->images; ++n)
+        for (uint64_t u = 0; u < stepped->units; ++u) {
+            const struct cnnvp_extremes *found = &stepped->found[n * stepped->units + u];
+            struct cnnvp_extremes *entry =
+                &entries[(uint64_t)n * tile->entry_image_stride + u * tile->entry_channel_stride];
+            if (found->min > found->max)
+                continue;
+            const uint64_t first = tile->first_value + n * tile->map;
+            const uint64_t low = stepped->apart == NULL ? first : found->min_at;
+            const uint64_t high = stepped->apart == NULL ? first : found->max_at;
+            if (found->min < entry->min || (found->min <= entry->min && low < entry->min_at)) {
+                entry->min = found->min;
+                entry->min_at = found->min_at;
+            }
+            if (found->max > entry->max || (found->max >= entry->max && high < entry->max_at)) {
+                entry->max = found->max;
+                entry->max_at = found->max_at;
+            }
+        }
+}
+
+/* CNNVP_E_NOMEM: nothing has changed. */
+static int step_tile(const struct cnnvp_stage *stage, const struct cnnvp_access *access, const struct cnnvp_tile *tile,
+                     struct cnnvp_extremes *entries, const struct cnnvp_extremes *apart, uint64_t *cycles)
+{
+    const uint64_t values = tile->channels * tile->plane;
+    const bool together = tile->entry_channel_stride == 0 && apart == NULL;
+    struct stepped stepped = {tile, apart, NULL, together ? 1u : tile->channels, together ? values : tile->plane};
+    const uint64_t count = tile->images * stepped.units;
+    if (cnnvp_stage_computes(stage, access)) {
+        stepped.found = malloc((size_t)count * sizeof *stepped.found);
+        if (stepped.found == NULL)
+            return CNNVP_E_NOMEM;
+        for (uint64_t i = 0; i < count; ++i)
+            stepped.found[i] = (struct cnnvp_extremes){.min = INFINITY, .max = -INFINITY};
+    }
+    *cycles = cnnvp_stage_take(stage, access, tile, values, 1u, look_at_one, &stepped);
+    if (stepped.found != NULL)
+        merge(&stepped, entries);
+    free(stepped.found);
+    return CNNVP_OK;
+}
+
 static int take_extremes(const struct cnnvp_stage *stage, struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     void *entries;
@@ -45,10 +123,15 @@ static int take_extremes(const struct cnnvp_stage *stage, struct cnnvp_access *a
                                      sizeof(struct cnnvp_extremes), &entries);
     if (status != CNNVP_OK)
         return status;
-    if (cnnvp_stage_computes(stage, access))
-        add_tile(tile, entries, apart);
     const uint64_t values = tile->channels * tile->plane;
-    const struct cnnvp_stage_work work = {"extremes", STAT_busy_cycles, STAT_values, cnnvp_tile_beats(tile, values),
+    uint64_t cycles = cnnvp_tile_beats(tile, values);
+    if (cnnvp_stage_computes_fast(stage, access, tile))
+        add_tile(tile, entries, apart);
+    else if (tile->stepped != 0 && !cnnvp_stage_asks(access))
+        status = step_tile(stage, access, tile, entries, apart, &cycles);
+    if (status != CNNVP_OK)
+        return status;
+    const struct cnnvp_stage_work work = {"extremes", STAT_busy_cycles, STAT_values, cycles,
                                           2u * tile->images * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_tiles, 1u);

@@ -5,7 +5,10 @@
  */
 #include "sum.h"
 
-#include "stage/stage.h"
+#include "stage/step.h"
+
+#include <float.h>
+#include <stdlib.h>
 
 #define STAGE_DEF "sum/sum.def"
 #include "stage/stage_tables.inc"
@@ -29,6 +32,88 @@ static uint64_t add_tile(const struct cnnvp_tile *tile, struct cnnvp_sums *entri
     return nonfinite;
 }
 
+/* A plane on its way: eight parts, value i in part i mod 8. */
+struct plane {
+    double parts[8];
+    double sum;
+    uint32_t finite, nonfinite;
+};
+
+struct stepped {
+    const struct cnnvp_tile *tile;
+    const struct cnnvp_sums *entries;
+    struct plane *planes; /* [images][channels] */
+};
+
+static const struct cnnvp_sums *entry_of(const struct cnnvp_tile *tile, const struct cnnvp_sums *entries, uint64_t n,
+                                         uint64_t c)
+{
+    return &entries[n * tile->entry_image_stride + c * tile->entry_channel_stride];
+}
+
+static void add_one(void *context, uint32_t image, uint64_t index)
+{
+    const struct stepped *stepped = context;
+    const struct cnnvp_tile *tile = stepped->tile;
+    const uint64_t c = index / tile->plane;
+    const uint64_t i = index % tile->plane;
+    struct plane *plane = &stepped->planes[(uint64_t)image * tile->channels + c];
+    const float value = tile->values[(uint64_t)image * tile->channels * tile->plane + index];
+    const bool finite = value >= -FLT_MAX && value <= FLT_MAX;
+    double term = finite ? (double)value : 0.0;
+    if (tile->kind == CNNVP_TILE_SQUARES) {
+        const double distance = finite ? term - cnnvp_sum_mean(entry_of(tile, stepped->entries, image, c)) : 0.0;
+        term = distance * distance;
+    }
+    plane->parts[i % 8u] += term;
+    plane->finite += finite;
+    plane->nonfinite += !finite;
+    if (i + 1u < tile->plane)
+        return;
+    const double even = (plane->parts[0] + plane->parts[4]) + (plane->parts[2] + plane->parts[6]);
+    const double odd = (plane->parts[1] + plane->parts[5]) + (plane->parts[3] + plane->parts[7]);
+    plane->sum = even + odd;
+}
+
+/* Sums of planes into the entries, in the order of images and channels. Values that were not finite. */
+static uint64_t merge(const struct stepped *stepped, struct cnnvp_sums *entries)
+{
+    const struct cnnvp_tile *tile = stepped->tile;
+    uint64_t nonfinite = 0;
+    for (uint32_t n = 0; n < tile->images; ++n)
+        for (uint32_t c = 0; c < tile->channels; ++c) {
+            const struct plane *plane = &stepped->planes[(uint64_t)n * tile->channels + c];
+            struct cnnvp_sums *entry = &entries[(uint64_t)n * tile->entry_image_stride +
+                                                (uint64_t)c * tile->entry_channel_stride];
+            if (tile->kind == CNNVP_TILE_SQUARES) {
+                entry->squares += plane->sum;
+                continue;
+            }
+            entry->sum += plane->sum;
+            entry->count += plane->finite;
+            entry->nonfinite += plane->nonfinite;
+            nonfinite += plane->nonfinite;
+        }
+    return nonfinite;
+}
+
+/* CNNVP_E_NOMEM: nothing has changed. */
+static int step_tile(const struct cnnvp_stage *stage, const struct cnnvp_access *access, const struct cnnvp_tile *tile,
+                     struct cnnvp_sums *entries, uint64_t *cycles)
+{
+    struct stepped stepped = {tile, entries, NULL};
+    if (cnnvp_stage_computes(stage, access)) {
+        stepped.planes = calloc((size_t)tile->images * tile->channels, sizeof *stepped.planes);
+        if (stepped.planes == NULL)
+            return CNNVP_E_NOMEM;
+    }
+    *cycles = cnnvp_stage_take(stage, access, tile, tile->channels * tile->plane, 1u, add_one, &stepped);
+    if (stepped.planes != NULL)
+        cnnvp_stage_count(stage, access, STAT_nonfinite, merge(&stepped, entries));
+    free(stepped.planes);
+    return CNNVP_OK;
+}
+
 static int sum_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
     const struct cnnvp_stage *stage = self;
@@ -44,13 +129,18 @@ static int sum_access(void *self, uint32_t port, struct cnnvp_access *access)
                                  sizeof(struct cnnvp_sums), &entries);
     if (status != CNNVP_OK)
         return status;
-    if (cnnvp_stage_computes(stage, access))
-        cnnvp_stage_count(stage, access, STAT_nonfinite, add_tile(tile, entries));
     const bool squares = tile->kind == CNNVP_TILE_SQUARES;
     const uint64_t values = tile->channels * tile->plane;
+    uint64_t cycles = cnnvp_tile_beats(tile, values);
+    if (cnnvp_stage_computes_fast(stage, access, tile))
+        cnnvp_stage_count(stage, access, STAT_nonfinite, add_tile(tile, entries));
+    else if (tile->stepped != 0 && !cnnvp_stage_asks(access))
+        status = step_tile(stage, access, tile, entries, &cycles);
+    if (status != CNNVP_OK)
+        return status;
     const struct cnnvp_stage_work work = {squares ? "squares" : "sums", STAT_busy_cycles,
                                           squares ? STAT_square_values : STAT_values,
-                                          cnnvp_tile_beats(tile, values), tile->images * values};
+                                          cycles, tile->images * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_tiles, 1u);
     return CNNVP_OK;

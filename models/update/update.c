@@ -5,10 +5,24 @@
  */
 #include "update.h"
 
-#include "stage/stage.h"
+#include "stage/step.h"
 
 #define STAGE_DEF "update/update.def"
 #include "stage/stage_tables.inc"
+
+static void update_one(void *context, uint32_t image, uint64_t index)
+{
+    const struct cnnvp_tile *tile = context;
+    float step = tile->errors[index];
+    (void)image;
+    if ((tile->flags & CNNVP_TILE_MOMENTUM) != 0) {
+        const float kept = tile->momentum * tile->velocities[index];
+        step = kept + step;
+        tile->velocities[index] = step;
+    }
+    const float change = tile->rate * step;
+    tile->values[index] -= change;
+}
 
 static int update_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
@@ -22,10 +36,11 @@ static int update_access(void *self, uint32_t port, struct cnnvp_access *access)
         return CNNVP_E_INVAL;
     const uint64_t values = tile->channels * tile->plane;
     const bool momentum = (tile->flags & CNNVP_TILE_MOMENTUM) != 0;
-    if (cnnvp_stage_computes(stage, access))
+    if (cnnvp_stage_computes_fast(stage, access, tile))
         cnnvp_update_values(tile->rate, tile->momentum, tile->errors, values, momentum ? tile->velocities : NULL,
                             tile->values);
-    const struct cnnvp_stage_work work = {"update", STAT_busy_cycles, STAT_values, cnnvp_tile_beats(tile, values),
+    const uint64_t cycles = cnnvp_stage_take(stage, access, tile, values, 1u, update_one, tile);
+    const struct cnnvp_stage_work work = {"update", STAT_busy_cycles, STAT_values, cycles,
                                           (momentum ? 2u : 1u) * values};
     cnnvp_stage_charge(stage, access, tile, &work);
     cnnvp_stage_count(stage, access, STAT_tiles, 1u);

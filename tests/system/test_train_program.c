@@ -194,7 +194,7 @@ static void test_step(void **state)
 {
     static const char *const settings[][4] = {
         {NULL},
-        {"pe_array.detail=cycle", NULL},
+        {"pe_array.detail=cycle", "multi_function.detail=cycle", NULL},
         {"multi_function.lanes=7", "multi_function.sets=3", "pe_array.cols=5", "pe_array.arrays=3"},
         {"instruction.order=strict", "dma.port_bytes=2", "dram.preset=ddr3-1600", NULL},
     };

@@ -284,19 +284,29 @@ static void test_timing_only(void **state)
     check_timing_only(setup);
 }
 
+static void check_depths(struct session_setup setup)
+{
+    struct outcome fast = outcome_of(&setup);
+    setup.sets[0] = "pe_array.detail=cycle";
+    setup.sets[1] = "multi_function.detail=cycle";
+    struct outcome stepped = outcome_of(&setup);
+    assert_same_results(&fast, &stepped);
+    assert_same_stats(&fast, &stepped);
+    outcome_clear(&fast);
+    outcome_clear(&stepped);
+}
+
 static void test_cycle_stepped(void **state)
 {
     (void)state;
     struct session_setup setup = digits();
     setup.images = 6;
     setup.evaluation = 0;
-    struct outcome fast = outcome_of(&setup);
-    setup.sets[0] = "pe_array.detail=cycle";
-    struct outcome stepped = outcome_of(&setup);
-    assert_same_results(&fast, &stepped);
-    assert_same_stats(&fast, &stepped);
-    outcome_clear(&fast);
-    outcome_clear(&stepped);
+    check_depths(setup);
+    setup.options.bn = CNNVP_TRAIN_BN_STANDARD;
+    setup.options.block = CNNVP_TRAIN_BLOCK_IMAGE;
+    setup.options.rounding = CNNVP_ROUND_NEAREST;
+    check_depths(setup);
 }
 
 /* Smaller buffers: more tiles, maps in rows, the same bits and the same compute cycles. */

@@ -308,7 +308,7 @@ static void core_and_orders_change_nothing(void **state)
     check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 1,
                                         .sets = {"pe_array.arrays=2", "pe_array.cols=8"}}, 11);
     check(&(const struct training_case){.rounding = CNNVP_ROUND_STOCHASTIC, .bits = 8, .cpu_host = 1,
-                                        .sets = {"pe_array.detail=cycle"}}, 11);
+                                        .sets = {"pe_array.detail=cycle", "multi_function.detail=cycle"}}, 11);
 }
 
 /* Sums of wide mantissas have more bits than the binary32 that slices of them meet in. */
