@@ -21,6 +21,8 @@ function short(value) {
     for (const [step, name] of steps) if (size >= step) return Number((value / step).toPrecision(3)) + name;
     return String(Number(value.toPrecision(3)));
 }
+/* An end of an axis: a file without its folder, a number that is not too long. */
+function ends(value) { return typeof value === "number" ? String(round(value)) : show(value).replace(/^.*\//, ""); }
 function time(ps) {
     const steps = [[1e12, "s"], [1e9, "ms"], [1e6, "us"], [1e3, "ns"]];
     for (const [step, name] of steps) if (ps >= step) return Number((ps / step).toPrecision(6)) + " " + name;
@@ -54,16 +56,16 @@ function ticks(low, high, count) {
     for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) list.push(at);
     return list;
 }
-function axes(c, box, xr, yr, xname, yname) {
+function axes(c, box, xr, yr, xname, yname, label = short) {
     const g = c.context;
     g.clearRect(0, 0, c.width, c.height); g.strokeStyle = "#d5d9e0"; g.fillStyle = "#5b6676"; g.lineWidth = 1;
     g.textAlign = "center"; g.textBaseline = "top";
     for (const t of ticks(xr[0], xr[1], 7)) {
-        const x = box.x(t); g.beginPath(); g.moveTo(x, box.top); g.lineTo(x, box.bottom); g.stroke(); g.fillText(short(t), x, box.bottom + 4);
+        const x = box.x(t); g.beginPath(); g.moveTo(x, box.top); g.lineTo(x, box.bottom); g.stroke(); g.fillText(label(t), x, box.bottom + 4);
     }
     g.textAlign = "right"; g.textBaseline = "middle";
     for (const t of ticks(yr[0], yr[1], 6)) {
-        const y = box.y(t); g.beginPath(); g.moveTo(box.left, y); g.lineTo(box.right, y); g.stroke(); g.fillText(short(t), box.left - 4, y);
+        const y = box.y(t); g.beginPath(); g.moveTo(box.left, y); g.lineTo(box.right, y); g.stroke(); g.fillText(label(t), box.left - 4, y);
     }
     g.fillStyle = "#1c2430"; g.textAlign = "center"; g.fillText(xname, (box.left + box.right) / 2, c.height - 8);
     g.save(); g.translate(10, (box.top + box.bottom) / 2); g.rotate(-Math.PI / 2); g.fillText(yname, 0, 0); g.restore();
@@ -97,7 +99,8 @@ function sortable(parent, columns, rows, cell, options) {
         }
         return shown.length;
     }
-    columns.forEach((name, i) => make(head, "th", name, { onclick: () => { down = order === i ? !down : false; order = i; fill(); } }));
+    const isText = i => { const row = rows.find(r => cell(r, i) !== undefined && cell(r, i) !== null); return row !== undefined && typeof cell(row, i) !== "number"; };
+    columns.forEach((name, i) => make(head, "th", name, { className: isText(i) ? "text" : "", onclick: () => { down = order === i ? !down : false; order = i; fill(); } }));
     fill();
     return { fill, head, table };
 }

@@ -9,7 +9,7 @@ make(document.body, "div", time(stats.total.time_ps) + ", " + stats.total.accel_
     (stats.partial ? "; the run did not come to its end" : ""), { className: "note", id: "totals" });
 /* ---- timeline: layers, then tracks; wheel zooms, dragging moves, double click shows all ---- */
 make(document.body, "h2", "Timeline");
-make(document.body, "div", "Wheel: zoom. Drag: move. Double click: all of it.", { className: "note" });
+make(document.body, "div", "Wheel: zoom. Drag: move. Double click: all of it.", { className: "note screen" });
 const rows = layers.map((l, i) => ({ label: l.name + (l.phase === "forward" ? "" : " " + l.phase), layer: l, colour: colours[i % colours.length] }))
     .concat(series.streams.filter(s => s.kind === "track" && s.begin && s.begin.length).map(s => ({ label: s.unit + " " + s.name, track: s })));
 const rowHeight = 17, timeline = canvas(document.body, 1100, rows.length * rowHeight + 30), side = 170;
@@ -156,7 +156,7 @@ if (measured.length) {
     const lx = range(points.map(p => Math.log10(p.x)).concat(bandwidth ? [Math.log10(peak / bandwidth)] : [])), ly = range(points.map(p => Math.log10(p.y)).concat([Math.log10(peak)]));
     lx[0] -= .3; lx[1] += .3; ly[0] -= .2; ly[1] += .2;
     const c = canvas(document.body, 800, 340), box = frame(c, lx, ly), g = c.context;
-    axes(c, box, lx, ly, "log10 of MACs for each byte off chip", "log10 of MACs/s");
+    axes(c, box, lx, ly, "MACs for each byte off chip", "MACs/s", t => short(Math.pow(10, t)));
     g.strokeStyle = "#1c2430"; g.lineWidth = 1.5; g.beginPath();
     for (let i = 0; i <= 200; i++) { const x = lx[0] + (lx[1] - lx[0]) * i / 200, y = Math.min(Math.log10(peak), x + Math.log10(bandwidth || peak)); if (i) g.lineTo(box.x(x), box.y(Math.max(y, ly[0]))); else g.moveTo(box.x(x), box.y(Math.max(y, ly[0]))); }
     g.stroke(); g.textAlign = "left"; g.textBaseline = "middle";

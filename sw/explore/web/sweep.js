@@ -22,17 +22,37 @@ function chooser(parent, label, index, changed) {
 function describe(p) {
     return varying.map(i => data.params[i] + " = " + show(p.params[i])).join("\n");
 }
+/* ---- which points the page is about: one value of a parameter, or all ---- */
+const limits = new Map(); /* from a parameter's index to the one value that is looked at */
+let looked = good;
+const isLooked = p => [...limits].every(([i, value]) => show(p.params[i]) === value);
+const limitBar = make(document.body, "div", null, { className: "bar", id: "limits" });
+for (const i of varying) {
+    const values = [...new Set(data.points.map(p => show(p.params[i])))];
+    if (values.length > 12) continue;
+    const numbers = data.points.every(p => typeof p.params[i] === "number");
+    values.sort((a, b) => numbers ? a - b : a < b ? -1 : 1);
+    const select = make(make(limitBar, "label", data.params[i] + " "), "select");
+    for (const value of ["all", ...values]) make(select, "option", value);
+    select.onchange = () => {
+        if (select.selectedIndex) limits.set(i, select.value); else limits.delete(i);
+        looked = good.filter(isLooked);
+        drawPlot(); drawParallel(); drawSensitivity(); table.fill();
+    };
+}
+if (!limitBar.children.length) limitBar.remove();
 /* ---- plot of two objectives, with the front ---- */
 make(document.body, "h2", "Objectives");
 const plotBar = make(document.body, "div", null, { className: "bar" });
-const xSelect = chooser(plotBar, "x", firstPath, drawPlot), ySelect = chooser(plotBar, "y", secondPath, drawPlot);
+const redraw = () => { drawPlot(); drawParallel(); drawSensitivity(); };
+const xSelect = chooser(plotBar, "x", firstPath, redraw), ySelect = chooser(plotBar, "y", secondPath, redraw);
 const frontNote = make(plotBar, "span", "", { className: "note", id: "front" });
 make(plotBar, "span", "click a point to choose it", { className: "note" });
 const plot = canvas(document.body, 900, 380);
 let plotBox = null, plotX = 0, plotY = 0;
 function front(xi, yi) {
     const sx = best(data.paths[xi]), sy = best(data.paths[yi]);
-    const list = good.filter(p => p.stats[xi] !== null && p.stats[yi] !== null)
+    const list = looked.filter(p => p.stats[xi] !== null && p.stats[yi] !== null)
         .sort((a, b) => sx * (a.stats[xi] - b.stats[xi]) || sy * (a.stats[yi] - b.stats[yi]));
     const kept = [];
     let lowest = Infinity, at = NaN;
@@ -45,25 +65,25 @@ function front(xi, yi) {
 }
 function drawPlot() {
     plotX = Number(xSelect.value); plotY = Number(ySelect.value);
-    if (!good.length) return;
-    const xr = range(good.map(p => p.stats[plotX])), yr = range(good.map(p => p.stats[plotY])), g = plot.context;
+    if (!looked.length) { plot.context.clearRect(0, 0, plot.width, plot.height); plotBox = null; frontNote.textContent = "no points"; return; }
+    const xr = range(looked.map(p => p.stats[plotX])), yr = range(looked.map(p => p.stats[plotY])), g = plot.context;
     const margin = (r) => [r[0] - (r[1] - r[0]) * .03, r[1] + (r[1] - r[0]) * .03];
     const xm = margin(xr), ym = margin(yr), box = plotBox = frame(plot, xm, ym), kept = front(plotX, plotY);
     axes(plot, box, xm, ym, data.paths[plotX], data.paths[plotY]);
     g.fillStyle = "rgba(31,111,209,.45)";
-    for (const p of good) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 3, 0, 7); g.fill(); }
+    for (const p of looked) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 3, 0, 7); g.fill(); }
     g.strokeStyle = g.fillStyle = "#d1571f"; g.lineWidth = 1.5; g.beginPath();
     kept.forEach((p, i) => { const x = box.x(p.stats[plotX]), y = box.y(p.stats[plotY]); if (i) { g.lineTo(x, box.y(kept[i - 1].stats[plotY])); g.lineTo(x, y); } else g.moveTo(x, y); });
     g.stroke();
     for (const p of kept) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 4, 0, 7); g.fill(); }
     g.strokeStyle = "#1c2430";
-    for (const p of chosen) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 7, 0, 7); g.stroke(); }
+    for (const p of chosen) if (isLooked(p)) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 7, 0, 7); g.stroke(); }
     frontNote.textContent = kept.length + " on the front";
 }
 function nearest(event) {
     const area = plot.element.getBoundingClientRect(), x = event.clientX - area.left, y = event.clientY - area.top;
     let found = null, least = 144;
-    for (const p of good) {
+    for (const p of looked) {
         const d = (plotBox.x(p.stats[plotX]) - x) ** 2 + (plotBox.y(p.stats[plotY]) - y) ** 2;
         if (d < least) { least = d; found = p; }
     }
@@ -77,51 +97,60 @@ plot.element.onmouseleave = event => tip(event, "");
 plot.element.onclick = event => { const p = plotBox && nearest(event); if (p) toggle(p); };
 function toggle(p) { if (chosen.has(p)) chosen.delete(p); else chosen.add(p); drawPlot(); table.fill(); compare(); }
 /* ---- parallel coordinates ---- */
-if (varying.length && good.length) {
-    make(document.body, "h2", "Parameters of the points, coloured by x of the plot above");
-    const parallel = canvas(document.body, 900, 260);
-    const lanes = varying.map(i => ({ name: data.params[i], value: p => p.params[i] })).concat([firstPath, secondPath]
+const parallelHolder = make(document.body, "div");
+function drawParallel() {
+    parallelHolder.textContent = "";
+    if (!varying.length || !looked.length) return;
+    make(parallelHolder, "h2", "Parameters of the points, coloured by x of the plot above");
+    const parallel = canvas(parallelHolder, 900, 260);
+    const lanes = varying.map(i => ({ name: data.params[i], value: p => p.params[i] })).concat([plotX, plotY]
         .filter((v, i, a) => a.indexOf(v) === i).map(i => ({ name: data.paths[i], value: p => p.stats[i] })));
     for (const lane of lanes) {
-        const values = [...new Set(data.points.filter(p => p.status === "ok").map(lane.value))];
-        if (values.every(v => typeof v === "number")) {
+        const values = [...new Set(looked.map(lane.value))];
+        if (values.length > 1 && values.every(v => typeof v === "number")) {
             const [low, high] = range(values);
-            lane.at = v => (v - low) / (high - low); lane.low = show(Math.min(...range(values))); lane.high = show(high);
+            lane.at = v => (v - low) / (high - low); lane.low = ends(low); lane.high = ends(high);
         } else {
             values.sort((a, b) => String(a) < String(b) ? -1 : 1);
-            lane.at = v => values.length > 1 ? values.indexOf(v) / (values.length - 1) : .5; lane.low = show(values[0]); lane.high = show(values[values.length - 1]);
+            lane.at = v => values.length > 1 ? values.indexOf(v) / (values.length - 1) : .5; lane.low = ends(values[0]); lane.high = ends(values[values.length - 1]);
         }
     }
     const g = parallel.context, top = 26, bottom = 236, left = 60, step = (900 - 120) / Math.max(1, lanes.length - 1);
-    const [low, high] = range(good.map(p => p.stats[firstPath])), spread = good.length > 3000 ? Math.ceil(good.length / 3000) : 1;
+    const [low, high] = range(looked.map(p => p.stats[plotX])), spread = looked.length > 3000 ? Math.ceil(looked.length / 3000) : 1;
     g.lineWidth = .8;
-    good.forEach((p, n) => {
+    looked.forEach((p, n) => {
         if (n % spread) return;
-        g.strokeStyle = "hsla(" + Math.round(215 - 195 * (p.stats[firstPath] - low) / (high - low)) + ",70%,45%,.35)"; g.beginPath();
+        g.strokeStyle = "hsla(" + Math.round(215 - 195 * (p.stats[plotX] - low) / (high - low)) + ",70%,45%,.35)"; g.beginPath();
         lanes.forEach((lane, i) => { const x = left + i * step, y = bottom - lane.at(lane.value(p)) * (bottom - top); if (i) g.lineTo(x, y); else g.moveTo(x, y); });
         g.stroke();
     });
     g.fillStyle = "#1c2430"; g.strokeStyle = "#1c2430"; g.textAlign = "center";
     lanes.forEach((lane, i) => {
         const x = left + i * step; g.beginPath(); g.moveTo(x, top); g.lineTo(x, bottom); g.stroke();
-        g.fillText(lane.name, x, 10); g.fillText(lane.high, x, 22); g.fillText(lane.low, x, 248);
+        g.textAlign = i ? i + 1 < lanes.length ? "center" : "right" : "left";
+        const at = i ? i + 1 < lanes.length ? x : 892 : 8;
+        g.fillText(lane.name, at, 10); g.fillText(lane.high, at, 22); g.fillText(lane.low, at, 248);
     });
 }
 /* ---- sensitivity: how far the mean moves over the values of one parameter ---- */
 make(document.body, "h2", "Sensitivity");
 make(document.body, "div", "Mean of an objective at each value of a parameter over all points with it; share = the largest mean less the smallest, of the overall mean.", { className: "note" });
-const sensitivity = [];
-for (const path of new Set([firstPath, secondPath])) for (const i of varying) {
-    const groups = new Map();
-    for (const p of good) { const g = groups.get(p.params[i]) || [0, 0]; g[0] += p.stats[path]; g[1]++; groups.set(p.params[i], g); }
-    const means = [...groups].map(([value, g]) => [value, g[0] / g[1]]).sort((a, b) => a[1] - b[1]);
-    if (means.length < 2) continue;
-    const all = good.reduce((sum, p) => sum + p.stats[path], 0) / good.length;
-    sensitivity.push([data.paths[path], data.params[i], show(means[0][0]), round(means[0][1]), show(means[means.length - 1][0]), round(means[means.length - 1][1]),
-        round((means[means.length - 1][1] - means[0][1]) / all)]);
+const sensitivityHolder = make(document.body, "div", null, { id: "sensitivity" });
+function drawSensitivity() {
+    const sensitivity = [];
+    for (const path of new Set([plotX, plotY])) for (const i of varying) {
+        const groups = new Map();
+        for (const p of looked) { const g = groups.get(p.params[i]) || [0, 0]; g[0] += p.stats[path]; g[1]++; groups.set(p.params[i], g); }
+        const means = [...groups].map(([value, g]) => [value, g[0] / g[1]]).sort((a, b) => a[1] - b[1]);
+        if (means.length < 2) continue;
+        const all = looked.reduce((sum, p) => sum + p.stats[path], 0) / looked.length;
+        sensitivity.push([data.paths[path], data.params[i], show(means[0][0]), round(means[0][1]), show(means[means.length - 1][0]), round(means[means.length - 1][1]),
+            round((means[means.length - 1][1] - means[0][1]) / all)]);
+    }
+    sensitivity.sort((a, b) => b[6] - a[6]);
+    sensitivityHolder.textContent = "";
+    sortable(sensitivityHolder, ["objective", "parameter", "lowest at", "mean", "highest at", "mean", "share"], sensitivity, (r, i) => r[i]);
 }
-sensitivity.sort((a, b) => b[6] - a[6]);
-sortable(document.body, ["objective", "parameter", "lowest at", "mean", "highest at", "mean", "share"], sensitivity, (r, i) => r[i]);
 /* ---- hypervolume ---- */
 if (data.hypervolume && data.hypervolume.length > 1) {
     make(document.body, "h2", "Hypervolume over generations");
@@ -144,7 +173,7 @@ function buildTable() {
         if (i <= data.params.length) return p.params[i - 1] ?? undefined;
         i -= 1 + data.params.length;
         if (i < paths.length) return p.stats ? p.stats[paths[i]] ?? undefined : undefined;
-        return i === paths.length ? p.seconds : p.error ?? undefined;
+        return i === paths.length ? Number(p.seconds.toPrecision(4)) : p.error ?? undefined;
     };
     const passes = (value, text) => {
         const match = /^\s*(<=|>=|<|>|=)\s*(.+)$/.exec(text);
@@ -155,7 +184,7 @@ function buildTable() {
     };
     tableHolder.textContent = "";
     table = sortable(tableHolder, columns, data.points, cell, {
-        filter: p => filters.every((text, i) => !text || passes(cell(p, i), text)),
+        filter: p => isLooked(p) && filters.every((text, i) => !text || passes(cell(p, i), text)),
         line: (line, p) => { line.dataset.key = p.key; if (p.status !== "ok") line.className = "failed"; else { if (chosen.has(p)) line.className = "chosen"; line.onclick = () => toggle(p); } }
     });
     columns.forEach((name, i) => make(make(table.head.children[i], "div"), "input", null,
@@ -182,5 +211,5 @@ function compare() {
     };
     select.onchange();
 }
-buildTable(); drawPlot(); compare();
+buildTable(); drawPlot(); drawParallel(); drawSensitivity(); compare();
 document.body.dataset.ready = String(Math.round(performance.now()));
