@@ -97,8 +97,8 @@ for page in sweep run; do
 done
 sed -e '/^<\/body><\/html>$/d' sweep.html >used.html
 cat "$HERE/use_limits.html" >>used.html
-timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 --user-data-dir="$work/browser" \
-    --dump-dom "file://$work/used.html" >used.dom 2>/dev/null
+timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
+    --user-data-dir="$work/browser" --dump-dom "file://$work/used.html" >used.dom 2>/dev/null
 grep -q 'data-used="works"' used.dom || fail "one value of a parameter: $(grep -o 'data-used="[^"]*"' used.dom)"
 /usr/bin/python3 "$HERE/check_report.py" sweep sweep.dom r.sqlite || fail "numbers of sweep.html"
 /usr/bin/python3 "$HERE/check_report.py" run run.dom run || fail "numbers of run.html"

@@ -22,7 +22,9 @@ function short(value) {
     return String(Number(value.toPrecision(3)));
 }
 /* An end of an axis: a file without its folder, a number that is not too long. */
-function ends(value) { return typeof value === "number" ? String(round(value)) : show(value).replace(/^.*\//, ""); }
+function ends(value) {
+    return typeof value === "number" ? String(round(value)) : show(value).replace(/^.*\//, "");
+}
 function time(ps) {
     const steps = [[1e12, "s"], [1e9, "ms"], [1e6, "us"], [1e3, "ns"]];
     for (const [step, name] of steps) if (ps >= step) return Number((ps / step).toPrecision(6)) + " " + name;
@@ -99,7 +101,10 @@ function sortable(parent, columns, rows, cell, options) {
         }
         return shown.length;
     }
-    const isText = i => { const row = rows.find(r => cell(r, i) !== undefined && cell(r, i) !== null); return row !== undefined && typeof cell(row, i) !== "number"; };
+    const isText = i => {
+        const row = rows.find(r => cell(r, i) !== undefined && cell(r, i) !== null);
+        return row !== undefined && typeof cell(row, i) !== "number";
+    };
     columns.forEach((name, i) => make(head, "th", name, { className: isText(i) ? "text" : "", onclick: () => { down = order === i ? !down : false; order = i; fill(); } }));
     fill();
     return { fill, head, table };

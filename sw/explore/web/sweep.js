@@ -65,7 +65,12 @@ function front(xi, yi) {
 }
 function drawPlot() {
     plotX = Number(xSelect.value); plotY = Number(ySelect.value);
-    if (!looked.length) { plot.context.clearRect(0, 0, plot.width, plot.height); plotBox = null; frontNote.textContent = "no points"; return; }
+    if (!looked.length) {
+        plot.context.clearRect(0, 0, plot.width, plot.height);
+        plotBox = null;
+        frontNote.textContent = "no points";
+        return;
+    }
     const xr = range(looked.map(p => p.stats[plotX])), yr = range(looked.map(p => p.stats[plotY])), g = plot.context;
     const margin = (r) => [r[0] - (r[1] - r[0]) * .03, r[1] + (r[1] - r[0]) * .03];
     const xm = margin(xr), ym = margin(yr), box = plotBox = frame(plot, xm, ym), kept = front(plotX, plotY);
