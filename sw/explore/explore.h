@@ -148,9 +148,11 @@ struct cnnvp_expression;
 
 /* What a name means: an index for cnnvp_expression_holds, or UINT32_MAX if there is no such name. */
 typedef uint32_t (*cnnvp_name_fn)(void *context, const char *name);
+/* Offers names that a wrong one may have been meant to be. */
+typedef void (*cnnvp_offer_fn)(void *context, struct cnnvp_suggest *suggest);
 /* `place` is that of the text's first character: "FILE:LINE:COLUMN". */
 CNNVP_MUST_USE cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, const char *text, const char *place,
-                                                 cnnvp_name_fn name, void *context,
+                                                 cnnvp_name_fn name, cnnvp_offer_fn offer, void *context,
                                                  struct cnnvp_expression **expression, struct cnnvp_error *error);
 /* `value` gives the operand of a name's index. */
 typedef struct cnnvp_operand (*cnnvp_value_fn)(const void *context, uint32_t index);
@@ -175,7 +177,7 @@ extern const size_t cnnvp_value_count;
 
 /* ---- objectives (objective.c) ---- */
 
-/* The number at a path such as total.time_ps, units.dma.bursts or layers.C1.cycles; 0 if there is none. */
+/* The number at a path such as total.time_ps, units.dram.bursts or layers.C1.cycles; 0 if there is none. */
 int cnnvp_stats_number(const json_t *stats, const char *path, double *number);
 /* Refuses objectives that the statistics of the sweep's first point will not have, by making them without running it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number,

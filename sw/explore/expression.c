@@ -44,6 +44,7 @@ struct parser {
     struct cnnvp_expression *expression;
     const char *at;
     cnnvp_name_fn name;
+    cnnvp_offer_fn offer;
     void *context;
     struct cnnvp_error *error;
     int depth;
@@ -147,9 +148,13 @@ static struct node *parse_name(struct parser *parser)
     node->text = name;
     node->index = parser->name(parser->context, name);
     if (node->index == UINT32_MAX) {
-        char message[240];
-        (void)snprintf(message, sizeof message, "there is no parameter %s; texts go in quotes",
-                       cnnvp_config_show(name).text);
+        char message[400];
+        struct cnnvp_suggest suggest;
+        cnnvp_suggest_begin(&suggest, name);
+        parser->offer(parser->context, &suggest);
+        const char *similar = strstr(cnnvp_suggest_text(&suggest, "among"), "; did you mean");
+        (void)snprintf(message, sizeof message, "there is no parameter %s%s", cnnvp_config_show(name).text,
+                       similar ? similar : "; texts go in quotes");
         return fail(parser, start, message);
     }
     return node;
@@ -270,14 +275,15 @@ static struct node *parse_or(struct parser *parser)
 }
 
 cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, const char *text, const char *place, cnnvp_name_fn name,
-                                  void *context, struct cnnvp_expression **expression, struct cnnvp_error *error)
+                                  cnnvp_offer_fn offer, void *context, struct cnnvp_expression **expression,
+                                  struct cnnvp_error *error)
 {
     struct cnnvp_expression *made = cnnvp_arena_alloc(arena, sizeof *made);
     if (!made)
         return cnnvp_config_no_memory(error);
     *made = (struct cnnvp_expression){.text = text, .place = place};
-    struct parser parser = {.arena = arena, .expression = made, .at = text, .name = name, .context = context,
-                            .error = error};
+    struct parser parser = {.arena = arena, .expression = made, .at = text, .name = name, .offer = offer,
+                            .context = context, .error = error};
     made->root = parse_or(&parser);
     skip_space(&parser);
     if (made->root && *parser.at)

@@ -48,7 +48,7 @@ static cnnvp_result settle(struct cnnvp_driver *driver, struct slot *slots, stru
 static cnnvp_result replace(struct cnnvp_driver *driver, struct slot *slot, const struct cnnvp_worker_end *end,
                             struct cnnvp_error *error)
 {
-    char reason[80], message[120];
+    char reason[80], message[160];
     int taken = 0;
     slot->busy = 0;
     cnnvp_result result = cnnvp_driver_take(driver, slot->point.key, &taken, error);
@@ -57,7 +57,8 @@ static cnnvp_result replace(struct cnnvp_driver *driver, struct slot *slot, cons
     if (slot->attempts < ATTEMPTS && (cnnvp_worker_was_killed(end) || !end->first))
         return give(driver, slot, error);
     cnnvp_worker_describe(end, reason, sizeof reason);
-    (void)snprintf(message, sizeof message, "%s, %d time(s)", reason, slot->attempts);
+    (void)snprintf(message, sizeof message, "%s, %d time(s)%s", reason, slot->attempts,
+                   cnnvp_worker_was_killed(end) ? "; --retry-failed runs it again" : "");
     return cnnvp_driver_fail(driver, &slot->point, message, error);
 }
 

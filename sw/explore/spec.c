@@ -119,6 +119,24 @@ static uint32_t name_index(void *context, const char *name)
     return UINT32_MAX;
 }
 
+/* All names that name_index knows. */
+static void offer_names(void *context, struct cnnvp_suggest *suggest)
+{
+    struct cnnvp_sweep *sweep = context;
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
+    for (size_t i = 0; i < sweep->axis_count; i++)
+        cnnvp_suggest_offer(suggest, sweep->axes[i].name);
+    for (size_t i = 0; i < resolved->instance_count; i++) {
+        const struct cnnvp_unit *unit = resolved->instances[i].unit;
+        for (size_t p = 0; unit && p < unit->param_count; p++) {
+            const char *name =
+                cnnvp_arena_printf(&sweep->arena, "%s.%s", resolved->instances[i].name, unit->params[p].name);
+            if (name)
+                cnnvp_suggest_offer(suggest, name);
+        }
+    }
+}
+
 struct allowed_context {
     const struct cnnvp_sweep *sweep;
     uint64_t number;
@@ -201,7 +219,7 @@ static cnnvp_result add_constraint(struct cnnvp_sweep *sweep, const struct cnnvp
     const char *place = inside(sweep, node);
     if (!place)
         return cnnvp_config_no_memory(error);
-    return cnnvp_expression_new(&sweep->arena, node->text, place, name_index, sweep,
+    return cnnvp_expression_new(&sweep->arena, node->text, place, name_index, offer_names, sweep,
                                 &sweep->constraints[sweep->constraint_count++], error);
 }
 

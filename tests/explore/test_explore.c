@@ -22,6 +22,14 @@ static uint32_t find_name(void *context, const char *name)
     return strcmp(name, "a") == 0 ? 0 : strcmp(name, "b.c") == 0 ? 1 : strcmp(name, "s") == 0 ? 2 : UINT32_MAX;
 }
 
+static void offer_names(void *context, struct cnnvp_suggest *suggest)
+{
+    (void)context;
+    cnnvp_suggest_offer(suggest, "a");
+    cnnvp_suggest_offer(suggest, "b.c");
+    cnnvp_suggest_offer(suggest, "s");
+}
+
 static struct cnnvp_operand value_of(const void *context, uint32_t index)
 {
     static const struct cnnvp_operand values[] = {{NULL, 8}, {NULL, 3}, {"ddr4-2400", 0}};
@@ -35,7 +43,8 @@ static int holds(const char *text, struct cnnvp_error *error)
     struct cnnvp_arena arena = {NULL};
     struct cnnvp_expression *expression = NULL;
     int result = -1;
-    if (cnnvp_expression_new(&arena, text, "f.yaml:4:10", find_name, NULL, &expression, error) != CNNVP_DONE ||
+    if (cnnvp_expression_new(&arena, text, "f.yaml:4:10", find_name, offer_names, NULL, &expression, error) !=
+            CNNVP_DONE ||
         cnnvp_expression_holds(expression, value_of, NULL, &result, error) != CNNVP_DONE)
         result = -1;
     cnnvp_arena_free(&arena);
@@ -74,7 +83,8 @@ static void test_constraint_errors(void **state)
     } cases[] = {
         {"a = 8", "f.yaml:4:12: two values are compared by =="},
         {"a == ", "f.yaml:4:15: something is missing"},
-        {"x.y == 1", "f.yaml:4:10: there is no parameter \"x.y\""},
+        {"x.yz == 1", "f.yaml:4:10: there is no parameter \"x.yz\"; texts go in quotes"},
+        {"a == b.d", "f.yaml:4:15: there is no parameter \"b.d\"; did you mean \"b.c\"?"},
         {"s == ddr4-2400", "f.yaml:4:15: there is no parameter \"ddr4\""},
         {"(a == 8", "f.yaml:4:17: a closing parenthesis"},
         {"a == 8)", "f.yaml:4:16: an operator"},

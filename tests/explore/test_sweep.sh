@@ -120,6 +120,9 @@ volumes=$(sqlite3 n1.sqlite "select value from sweep where name = 'hypervolume'"
 # Wrong specifications: nothing is made.
 sed 's/pe_array.rows: /pe_array.rwos: /' grid.yaml >bad.yaml
 refused 2 'bad.yaml:6:3: the platform has no parameter "pe_array.rwos"; did you mean "pe_array.rows"?' sweep bad.yaml -o bad.sqlite
+sed 's/"pe_array.rows >=/"pe_array.row >=/' grid.yaml >bad.yaml
+refused 2 'bad.yaml:9:16: there is no parameter "pe_array.row"; did you mean "pe_array.rows"?' \
+    sweep bad.yaml -o bad.sqlite
 sed 's/time_ps/time_pq/' grid.yaml >bad.yaml
 refused 2 'did you mean "total.time_ps"' sweep bad.yaml -o bad.sqlite
 absent bad.sqlite bad.sqlite.work
