@@ -270,17 +270,21 @@ static void must_remove(const char *folder, const char *name)
 static void check_row(const char *table, const char *tensor, const char *format, double least)
 {
     char text[64];
-    char have[16];
-    double worst[3];
     (void)snprintf(text, sizeof text, "\n\"%s\",", tensor);
     const char *row = strstr(table, text);
     if (row == NULL)
         fail_msg("no row of %s", tensor);
-    assert_int_equal(sscanf(row + strlen(text), "%15[^,],%lf,%lf,%lf", have, &worst[0], &worst[1], &worst[2]), 4);
+    row += strlen(text);
     if (format != NULL)
-        assert_string_equal(have, format);
-    if (!(worst[2] >= least))
-        fail_msg("%s: %.2f dB", tensor, worst[2]);
+        assert_memory_equal(row, format, strlen(format));
+    for (int comma = 0; comma < 3; ++comma) {
+        row = strchr(row, ',');
+        assert_non_null(row);
+        ++row;
+    }
+    const double ratio = strtod(row, NULL);
+    if (!(ratio >= least))
+        fail_msg("%s: %.2f dB", tensor, ratio);
 }
 
 /* Image `images` - 1, of a full group and of a short one, with mantissas of 8 bits and of 16. */
@@ -302,7 +306,7 @@ static void check_dump(uint64_t images, const char *set, double least)
     assert_true(fread(table, 1, sizeof table - 1, stream) > 0);
     (void)fclose(stream);
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; ++i)
-        check_row(table, tensors[i], i == 5 ? "float" : NULL, least);
+        check_row(table, tensors[i], i == 5 ? "float," : NULL, least);
     assert_null(strstr(table, "C1_relu"));
     (void)snprintf(path, sizeof path, "%s/007_output.npy", folder);
     struct cnnvp_array values;
