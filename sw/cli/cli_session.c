@@ -112,6 +112,7 @@ void cli_report_end(const struct cnnvp_run_result *result)
     static const char *const ends[] = {"the guest ended with an error", "--max-time was reached",
                                        "nothing is left that could happen, and the guest has not ended the run",
                                        "the run cannot go on", "interrupted"};
-    cli_message("%s%s%s, at %" PRIu64 " ps of simulated time", ends[result->end], *result->reason ? ": " : "",
-                result->reason, result->time_ps);
+    const int told = strcmp(result->reason, ends[result->end]) == 0;
+    cli_message("%s%s%s, at %" PRIu64 " ps of simulated time", ends[result->end], *result->reason && !told ? ": " : "",
+                told ? "" : result->reason, result->time_ps);
 }
