@@ -19,7 +19,8 @@ def same(x, kernel, strides, lower, value=0.0):
 
 
 def old_forms(zoo):
-    """Before operator set 7: a second operand that begins at an axis, slopes of one dimension; a mask that nobody reads."""
+    """Before operator set 7 a second operand that begins at an axis, slopes of one dimension; a mask that nobody
+    reads."""
     shape = (3, 4, 5)
     offsets, slopes = zoo.normal(3), zoo.normal(3, scale=0.3)
     rows = zoo.normal(4)
@@ -48,7 +49,8 @@ def padding_by_name(zoo):
         zoo.node(f"averagepool_named_{name}", "AveragePool", shape,
                  lambda x, low=name == "lower": F.avg_pool2d(same(x, kernel, strides, low), kernel, strides),
                  auto_pad=pad, count_include_pad=1, **window)
-    zoo.node("conv_valid", "Conv", shape, lambda x: F.conv2d(x, t(w), stride=strides), {"w": w}, auto_pad="VALID", **window)
+    zoo.node("conv_valid", "Conv", shape, lambda x: F.conv2d(x, t(w), stride=strides), {"w": w}, auto_pad="VALID",
+             **window)
 
 
 def softmax_axes(zoo):

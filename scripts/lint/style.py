@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of style over everything that git follows here: style.py [BUILD-FOLDER]. Status 0: no finding.
+"""Limits of style over everything that git follows or might: style.py [BUILD-FOLDER]. Status 0: no finding.
 
 - the licence stands in the first line, or in the second behind an interpreter's;
 - a file has at most 600 lines;
@@ -102,7 +102,9 @@ def main():
     folder = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
     os.chdir(os.path.join(here, "..", ".."))
     findings = Findings(exceptions(os.path.join(here, "style.txt")))
-    names = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.split("\n")
+    tracked = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True,
+                             text=True, check=True)
+    names = tracked.stdout.split("\n")
     for name in names:
         if SOURCES.search(name) and not NOT_OURS.search(name) and os.path.exists(name):
             check_file(findings, name)
