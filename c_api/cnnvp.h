@@ -180,7 +180,7 @@ struct cnnvp_work_info {
     uint32_t struct_size;
     const char *command;      /* run, train, exec */
     const char *network;      /* file name without folders; NULL for exec */
-    uint64_t network_hash;    /* xxh3 of the network file */
+    uint64_t network_hash;    /* xxh3 of the network file without the raw data of tensors above 4096 bytes */
     uint64_t seed;
     uint64_t images;
     uint64_t pes;             /* processing elements, for utilization */

@@ -6,14 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xxhash.h>
-
 #include "cnnvp_command.h"
 #include "depth.h"
 #include "floatref.h"
 #include "formats.h"
 #include "guest_file.h"
 #include "onnx_import.h"
+#include "onnx_read.h"
 #include "train_inference.h"
 #include "train_plan.h"
 
@@ -37,21 +36,13 @@ static cnnvp_result check_options(const struct cnnvp_network_options *options, s
 
 cnnvp_result cnnvp_network_file_hash(const char *file, uint64_t *hash, struct cnnvp_error *error)
 {
-    FILE *stream = fopen(file, "rb");
-    XXH3_state_t *state = XXH3_createState();
-    unsigned char *block = malloc(65536);
-    const int done = stream != NULL && state != NULL && block != NULL;
-    if (done) {
-        (void)XXH3_64bits_reset(state);
-        for (size_t size = fread(block, 1, 65536, stream); size != 0; size = fread(block, 1, 65536, stream))
-            (void)XXH3_64bits_update(state, block, size);
-        *hash = XXH3_64bits_digest(state);
-    }
-    (void)XXH3_freeState(state);
-    free(block);
-    if (stream != NULL)
-        (void)fclose(stream);
-    return done ? CNNVP_DONE : cnnvp_compiler_error(error, "%s: cannot be read", file);
+    struct cnnvp_onnx onnx;
+    const cnnvp_result result = cnnvp_onnx_open(file, &onnx, error);
+    if (result != CNNVP_DONE)
+        return result;
+    *hash = onnx.hash;
+    cnnvp_onnx_close(&onnx);
+    return CNNVP_DONE;
 }
 
 /* Runs the images in float and keeps the largest magnitudes. */

@@ -10,7 +10,7 @@ struct cnnvp_network {
     struct cnnvp_graph graph;
     struct cnnvp_target target;
     struct cnnvp_build build;
-    uint64_t file_hash;  /* xxh3 of the file */
+    uint64_t file_hash;  /* cnnvp_network_file_hash */
     uint64_t seed;
     uint32_t images;
     int on_chip;
@@ -25,7 +25,8 @@ struct cnnvp_network {
     struct cnnvp_train_inference *train; /* on the training engine; NULL on the others */
 };
 
-/* xxh3 of a file's bytes. */
+/* xxh3 of an ONNX file; of tensors with more than 4096 bytes of raw data without these, so that a run that only wants times never
+ * touches weights and yet says the same. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_file_hash(const char *file, uint64_t *hash, struct cnnvp_error *error);
 
 /* network_blocks.c: what is there to say of the chains. DONE: *chains, to be given back with free(). */

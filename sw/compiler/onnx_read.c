@@ -84,7 +84,7 @@ cnnvp_result cnnvp_onnx_open(const char *file, struct cnnvp_onnx *onnx, struct c
     if (result == CNNVP_DONE && onnx->files == NULL)
         result = cnnvp_compiler_no_memory(error);
     if (result == CNNVP_DONE)
-        result = cnnvp_onnx_scan(file, onnx->file, onnx->size, &skeleton, &size, error);
+        result = cnnvp_onnx_scan(file, onnx->file, onnx->size, &skeleton, &size, &onnx->hash, error);
     if (result == CNNVP_DONE) {
         onnx->model = onnx__model_proto__unpack(NULL, size, skeleton);
         free(skeleton);

@@ -19,6 +19,7 @@ struct cnnvp_onnx {
     const char *name; /* the caller's, for messages */
     const uint8_t *file;
     size_t size;
+    uint64_t hash; /* see onnx_scan.h */
     Onnx__ModelProto *model;
     uint64_t opset;   /* of the default domain */
     struct cnnvp_onnx_file *files; /* with external data, as they are needed */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <xxhash.h>
+
 #include "onnx_wire.h"
 
 enum message { MODEL, GRAPH, NODE, ATTRIBUTE, TENSOR, VALUE_INFO, TYPE, MESSAGES };
@@ -37,6 +39,8 @@ struct scan {
     const uint8_t *file;
     struct cnnvp_wire_buffer out;
     size_t bad; /* offset of damage; SIZE_MAX: none */
+    XXH3_state_t *hash; /* of the bytes before `hashed` */
+    size_t hashed;
 };
 
 static const struct rule *rule_of(enum message message, uint64_t field)
@@ -49,7 +53,22 @@ static const struct rule *rule_of(enum message message, uint64_t field)
 
 static int scan_message(struct scan *scan, enum message message, size_t begin, size_t end);
 
-static int scan_message(struct scan *scan, enum message message, size_t begin, size_t end);
+/* Of large data the hash has only what says how many there are. */
+#define HASHED_DATA 4096u
+
+static void hash_up_to(struct scan *scan, size_t end)
+{
+    (void)XXH3_64bits_update(scan->hash, scan->file + scan->hashed, end - scan->hashed);
+    scan->hashed = end;
+}
+
+static void hash_around(struct scan *scan, const struct cnnvp_wire_field *field)
+{
+    if (field->end - field->value_begin <= HASHED_DATA)
+        return;
+    hash_up_to(scan, field->value_begin);
+    scan->hashed = field->end;
+}
 
 /* A nested message: its length is known when it has been written, so it is moved up by the length's own bytes. */
 static int descend(struct scan *scan, const struct rule *rule, size_t begin, size_t end)
@@ -87,6 +106,7 @@ static int scan_message(struct scan *scan, enum message message, size_t begin, s
         } else if (rule->action == COPY || field.wire != CNNVP_WIRE_BYTES) {
             done = cnnvp_wire_put(&scan->out, scan->file + field.begin, field.end - field.begin);
         } else if (rule->action == RAW) {
+            hash_around(scan, &field);
             const uint64_t place[2] = {field.value_begin, field.end - field.value_begin};
             done = cnnvp_wire_put_varint(&scan->out, key) && cnnvp_wire_put_varint(&scan->out, sizeof place) &&
                    cnnvp_wire_put(&scan->out, place, sizeof place);
@@ -100,10 +120,19 @@ static int scan_message(struct scan *scan, enum message message, size_t begin, s
 }
 
 cnnvp_result cnnvp_onnx_scan(const char *name, const uint8_t *file, size_t size, uint8_t **skeleton,
-                             size_t *skeleton_size, struct cnnvp_error *error)
+                             size_t *skeleton_size, uint64_t *hash, struct cnnvp_error *error)
 {
-    struct scan scan = {.file = file, .bad = SIZE_MAX};
-    if (scan_message(&scan, MODEL, 0, size) && cnnvp_wire_reserve(&scan.out, 1)) {
+    struct scan scan = {.file = file, .bad = SIZE_MAX, .hash = XXH3_createState()};
+    if (scan.hash == NULL)
+        return cnnvp_compiler_no_memory(error);
+    (void)XXH3_64bits_reset(scan.hash);
+    const int done = scan_message(&scan, MODEL, 0, size) && cnnvp_wire_reserve(&scan.out, 1);
+    if (done) {
+        hash_up_to(&scan, size);
+        *hash = XXH3_64bits_digest(scan.hash);
+    }
+    (void)XXH3_freeState(scan.hash);
+    if (done) {
         *skeleton = scan.out.bytes;
         *skeleton_size = scan.out.used;
         return CNNVP_DONE;
