@@ -2,6 +2,8 @@
 /*
  * A lone request that reads along an open row: after each RD the next follows at the spacing of reads of a bank group, and a burst
  * enters when its stream may send it, so nothing has to be chosen. That is how weights arrive, and most bursts are weights.
+ * Once the data of the bursts on their way end at that spacing too, each period of it is as the one before, and all that fit
+ * before the row, the request, the time or a window of the statistics ends are made in one step.
  */
 #include "dram_row.h"
 
@@ -140,6 +142,92 @@ static inline void issue(struct row *row)
     row->ready = clock + row->spacing;
 }
 
+/* 1 if bursts enter and issue by turns, each pair `spacing` after the one before. `entering`: clock of the next. */
+static int is_periodic(const struct row *row, uint64_t entering)
+{
+    const struct dram_channel *channel = row->channel;
+    const struct dram_stream *stream = row->stream;
+    const uint32_t *t = channel->timing->t;
+    const uint64_t latency = t[DRAM_T_cl] + t[DRAM_T_bl];
+    const uint64_t first = stream->end_count ? stream->ends[stream->end_first] : 0;
+    if (row->left < 4 || !first || stream->on_their_way != row->most || entering != first + 1u
+        || entering > row->ready + row->spacing || first * row->queue->timing.tck_ps < stream->arrival)
+        return 0;
+    if (channel->returned + row->spacing != row->ready + latency || channel->bus_end != channel->returned || channel->idle
+        || channel->refresh_to > channel->bus_end || !row->request->first_data || row->list->count < 2)
+        return 0;
+    for (uint32_t i = 1; i < stream->end_count; ++i)
+        if (stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] != first + i * row->spacing)
+            return 0;
+    return first + (stream->end_count - 1u) * row->spacing == channel->returned;
+}
+
+/* Periods that fit; the window of the next RD has begun. */
+static uint64_t periods(const struct row *row, uint64_t entering, uint64_t last)
+{
+    const uint64_t done = row->channel->returned + row->spacing;
+    uint64_t room = dram_lesser(last - dram_later(entering, row->ready), row->window_command - row->ready);
+    room = dram_lesser(room, row->window_data - done);
+    return dram_lesser(room / row->spacing + 1u, row->left);
+}
+
+/* The places in the queue of those that issue go to those that enter. Returns the sum of the clocks at which what issues has entered.
+ */
+static uint64_t turn_over(struct row *row, uint64_t entering, uint64_t count)
+{
+    struct dram_channel *channel = row->channel;
+    struct dram_list *list = row->list;
+    const uint64_t places = dram_lesser(count, list->count), through = count - places;
+    uint64_t sum = through * entering + row->spacing * (through * (through - 1u) / 2u);
+    for (uint64_t i = 0; i < places; ++i) {
+        const uint8_t index = list->first;
+        struct dram_entry *entry = &channel->entry[index];
+        sum += entry->entered;
+        row->reads.hits -= entry->classified;
+        channel->counts.hits -= entry->classified;
+        entry->classified = 0;
+        entry->entered = entering + (through + i) * row->spacing;
+        entry->order = channel->order + through + i + 1u;
+        entry->column = row->stream->place.column + (uint32_t)(through + i);
+        channel->entry[list->last].next = index;
+        list->last = index;
+        list->first = entry->next;
+        entry->next = DRAM_NONE;
+    }
+    return sum;
+}
+
+/* `count` bursts enter and as many issue, by turns. */
+static void repeat(struct row *row, uint64_t entering, uint64_t count)
+{
+    struct dram_channel *channel = row->channel;
+    struct dram_stream *stream = row->stream;
+    const uint64_t span = count * row->spacing, bl = channel->timing->t[DRAM_T_bl];
+    const uint64_t issues = count * row->ready + row->spacing * (count * (count - 1u) / 2u);
+    const uint64_t clocks = issues - turn_over(row, entering, count);
+    row->request->scratch[DRAM_LATENCY] +=
+        count * (channel->returned + row->spacing - stream->ends[stream->end_first]) * row->queue->timing.tck_ps;
+    for (uint32_t i = 0; i < stream->end_count; ++i)
+        stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] += span;
+    row->reads.bursts += count;
+    row->reads.hits += count;
+    row->reads.queue_clocks += clocks;
+    channel->counts.hits += count;
+    channel->counts.queue_clocks[0] += clocks;
+    channel->counts.data_clocks += count * bl;
+    channel->counts.row_clocks += count * (row->spacing - bl);
+    channel->bus_end += span;
+    channel->returned += span;
+    channel->order += count;
+    channel->write_mode = 0;
+    row->request->scratch[DRAM_TIME] = channel->returned * row->queue->timing.tck_ps;
+    stream->address += count * DRAM_BURST_BYTES;
+    stream->place.column += (uint32_t)count;
+    row->left -= count;
+    row->ready += span;
+    row->clock = row->queue->clock = dram_later(entering + span - row->spacing, row->ready - row->spacing + 1u);
+}
+
 /* Brings what each burst would have brought step by step up to date. */
 static void finish(struct row *row, uint64_t last_read, uint64_t entered, uint64_t issued)
 {
@@ -192,7 +280,14 @@ int cnnvp_dram_queue_run_row(struct dram_queue *queue, struct dram_stream *strea
         const uint64_t next = enters(&row);
         if (dram_lesser(next, row.ready) > last)
             break;
-        if (next <= row.ready) {
+        if (dram_later(next, row.ready) <= last && row.ready <= row.window_command && is_periodic(&row, next)
+            && channel->returned + row.spacing <= row.window_data) {
+            const uint64_t count = periods(&row, next, last);
+            repeat(&row, next, count);
+            issued += count;
+            taken = next + (count - 1u) * row.spacing;
+            last_read = row.ready - row.spacing;
+        } else if (next <= row.ready) {
             enter(&row, next);
             taken = next;
         } else {
