@@ -366,18 +366,24 @@ static int run_reads(struct dram_queue *queue, uint64_t last)
     if (queue->stepwise || queue->options.channels != 1 || !dram_reads_are_open(channel) || !lone_reader(queue, &stream))
         return 0;
     last = dram_lesser(last, channel->refresh_at - 1u);
-    for (int moved = 0;; moved = 1) {
+    struct dram_next_read next = {.clock = 0};
+    for (int moved = 0, known = 0;; moved = 1) {
         if (queue->done != done)
             return moved;
-        moved |= stream && stream->first && cnnvp_dram_queue_run_row(queue, stream, last);
-        const struct dram_next_read next = dram_next_read(channel);
+        if (!known) {
+            moved |= stream && stream->first && cnnvp_dram_queue_run_row(queue, stream, last);
+            next = dram_next_read(channel);
+        }
         const uint64_t enters = stream ? entering(queue, stream) : DRAM_NEVER;
         if (dram_lesser(enters, next.clock) > last || dram_writes_are_due(channel, &next))
             return moved;
         if (enters > next.clock) {
             dram_read_issues(channel, &next, &issued);
             note_issued(queue, &issued);
+            known = 0;
         } else if (dram_read_is_open(channel, &stream->place)) {
+            /* behind others of its bank it changes nothing */
+            known = enters < next.clock && channel->list[0][stream->place.bank].count;
             enter(queue, stream, enters, &next);
         } else {
             return moved;
