@@ -422,15 +422,11 @@ static void dram_event(void *instance, uint32_t event)
     const cnnvp_time now = self->ops->now(self->host);
     (void)event;
     self->notified = CNNVP_TIME_NEVER;
-    cnnvp_dram_queue_schedule(&self->queue, now);
-    if (cnnvp_dram_queue_due(&self->queue) <= now) {
-        do
-            complete_one(self);
-        while (cnnvp_dram_queue_due(&self->queue) <= now);
-    } else { /* requesters answer completions when this call has returned: nothing is computed ahead of that */
-        const cnnvp_time next = self->ops->next_activity(self->host);
-        cnnvp_dram_queue_schedule(&self->queue, next > now ? next : now);
-    }
+    const cnnvp_time next = cnnvp_dram_queue_due(&self->queue) <= now ? now : self->ops->next_activity(self->host);
+    cnnvp_dram_queue_schedule(&self->queue, next > now ? next : now);
+    /* requesters answer completions when this call has returned: nothing is computed ahead of that */
+    while (cnnvp_dram_queue_due(&self->queue) <= now)
+        complete_one(self);
     schedule(self);
 }
 

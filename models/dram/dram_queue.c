@@ -409,11 +409,14 @@ static int channels_wait(const struct dram_queue *queue)
 
 static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
 {
+    cnnvp_time due = cnnvp_dram_queue_due(queue);
+    uint64_t last = (due < bound ? due : bound) / queue->timing.tck_ps; /* a completion can bring a request */
     for (;;) {
-        const cnnvp_time due = cnnvp_dram_queue_due(queue);
-        const cnnvp_time limit = due < bound ? due : bound; /* a completion can bring a request */
-        const uint64_t last = limit / queue->timing.tck_ps;
         uint64_t enters, commands;
+        if (cnnvp_dram_queue_due(queue) < due) {
+            due = cnnvp_dram_queue_due(queue);
+            last = (due < bound ? due : bound) / queue->timing.tck_ps;
+        }
         if (run_reads(queue, last))
             continue;
         struct dram_stream *stream = choose(queue, &enters);
