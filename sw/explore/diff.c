@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two runs side by side, and one run's layers as CSV. Numbers are compared as they stand in the files. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,18 @@ static int is_same(const json_t *a, const json_t *b)
     return a && b ? json_equal(a, b) : a == b;
 }
 
+/* Numbers have 15 digits, so a difference has no more decimals than the larger of the two. */
+static void format_change(char *buffer, size_t size, double x, double y)
+{
+    char rounded[340]; /* the largest number has 309 digits */
+    const double larger = fabs(x) > fabs(y) ? fabs(x) : fabs(y);
+    int decimals = 15;
+    for (double limit = 1; decimals > 0 && larger >= limit; limit *= 10)
+        decimals--;
+    (void)snprintf(rounded, sizeof rounded, "%.*f", decimals, y - x);
+    (void)snprintf(buffer, size, "%+.15g", strtod(rounded, NULL));
+}
+
 static void add_line(struct comparison *comparison, const char *name, const json_t *a, const json_t *b)
 {
     char left[256], right[256], change[80] = "", percent[40] = "";
@@ -119,7 +132,7 @@ static void add_line(struct comparison *comparison, const char *name, const json
     format_value(right, sizeof right, b);
     if (json_is_number(a) && json_is_number(b)) {
         double x = json_number_value(a), y = json_number_value(b);
-        (void)snprintf(change, sizeof change, "%+.15g", y - x);
+        format_change(change, sizeof change, x, y);
         if (x < 0 || x > 0)
             (void)snprintf(percent, sizeof percent, "%+.2f%%", 100.0 * (y - x) / x);
     }

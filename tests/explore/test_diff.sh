@@ -29,6 +29,12 @@ grep -q "accel_cycles  *$cycles_a  *$cycles_b  *$(printf '%+d' $((cycles_b - cyc
 grep -q "^total,accel_cycles,$cycles_a,$cycles_b,$(printf '%+d' $((cycles_b - cycles_a)))$" d.csv || fail "totals in d.csv"
 grep -q "^total,macs,.*,+0$" d.csv || fail "d.csv lacks what is equal"
 
+# Differences have no more digits than what they are of.
+sed 's/"total_pj": [0-9.]*/"total_pj": 3323684.47/' a.json >x.json
+sed 's/"total_pj": [0-9.]*/"total_pj": 3301700.955/' a.json >y.json
+expect 0 diff x.json y.json --csv d.csv
+grep -q "^energy,total_pj,3323684.47,3301700.955,-21983.515$" d.csv || fail "energy: $(grep total_pj d.csv)"
+
 # Another network: layers of one side only.
 expect 0 run "$SOURCE/scripts/networks/mixed.onnx" --timing-only -q --stats m.json
 expect 0 diff a.json m.json
