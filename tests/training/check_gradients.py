@@ -25,7 +25,8 @@ def of_mnist(scripts, data):
     files = [os.path.join(data, "mnist", f"t10k-{what}-ubyte.gz") for what in ("images-idx3", "labels-idx1")]
     if not all(os.path.exists(name) for name in files):
         sys.exit(77)
-    return [[os.path.join(scripts, "networks", f"{name}.onnx"), "idx:" + ",".join(files)] for name in ("mnist", "lenet5")]
+    networks = [os.path.join(scripts, "networks", f"{name}.onnx") for name in ("mnist", "lenet5")]
+    return [[network, "idx:" + ",".join(files)] for network in networks]
 
 
 def main():
