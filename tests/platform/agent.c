@@ -47,7 +47,7 @@ void agent_memory_event(struct agent *agent, uint32_t event)
     for (uint32_t i = 0; i < agent->held_count; i++) {
         struct cnnvp_request *request = agent->held[i];
         for (uint64_t segment = 0; request->data && segment < request->count; segment++) {
-            uint8_t *here = agent->store + request->address + (uint64_t)((int64_t)segment * request->stride);
+            uint8_t *here = agent->store + (request->address + (uint64_t)((int64_t)segment * request->stride));
             uint8_t *there = (uint8_t *)request->data + segment * request->size;
             memcpy(request->op == CNNVP_READ ? there : here, request->op == CNNVP_READ ? here : there,
                    (size_t)request->size);
