@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A lone request that reads along an open row: after each RD the next follows at the spacing of reads of a bank group, and a burst
- * enters when its stream may send it, so nothing has to be chosen. That is how weights arrive, and most bursts are weights.
- * Once the data of the bursts on their way end at that spacing too, each period of it is as the one before, and all that fit
- * before the row, the request, the time or a window of the statistics ends are made in one step.
+ * A lone request that reads along an open row: after each RD the next follows at the spacing of reads of a bank
+ * group, and a burst enters when its stream may send it, so nothing has to be chosen. That is how weights arrive, and
+ * most bursts are weights. Once the data of the bursts on their way end at that spacing too, each period of it is as
+ * the one before, and all that fit before the row, the request, the time or a window of the statistics ends are made
+ * in one step.
  */
 #include "dram_row.h"
 
@@ -153,8 +154,8 @@ static int is_periodic(const struct row *row, uint64_t entering)
     if (row->left < 4 || !first || stream->on_their_way != row->most || entering != first + 1u
         || entering > row->ready + row->spacing || first * row->queue->timing.tck_ps < stream->arrival)
         return 0;
-    if (channel->returned + row->spacing != row->ready + latency || channel->bus_end != channel->returned || channel->idle
-        || channel->refresh_to > channel->bus_end || !row->request->first_data || row->list->count < 2)
+    if (channel->returned + row->spacing != row->ready + latency || channel->bus_end != channel->returned
+        || channel->idle || channel->refresh_to > channel->bus_end || !row->request->first_data || row->list->count < 2)
         return 0;
     for (uint32_t i = 1; i < stream->end_count; ++i)
         if (stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] != first + i * row->spacing)
@@ -171,8 +172,8 @@ static uint64_t periods(const struct row *row, uint64_t entering, uint64_t last)
     return dram_lesser(room / row->spacing + 1u, row->left);
 }
 
-/* The places in the queue of those that issue go to those that enter. Returns the sum of the clocks at which what issues has entered.
- */
+/* The places in the queue of those that issue go to those that enter. Returns the sum of the clocks at which what issues
+ * has entered. */
 static uint64_t turn_over(struct row *row, uint64_t entering, uint64_t count)
 {
     struct dram_channel *channel = row->channel;

@@ -25,8 +25,8 @@ struct cnnvp_network {
     struct cnnvp_train_inference *train; /* on the training engine; NULL on the others */
 };
 
-/* xxh3 of an ONNX file; of tensors with more than 4096 bytes of raw data without these, so that a run that only wants times never
- * touches weights and yet says the same. */
+/* xxh3 of an ONNX file; of tensors with more than 4096 bytes of raw data without these, so that a run that only wants
+ * times never touches weights and yet says the same. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_file_hash(const char *file, uint64_t *hash, struct cnnvp_error *error);
 
 /* network_blocks.c: what is there to say of the chains. DONE: *chains, to be given back with free(). */

@@ -10,8 +10,8 @@
 
 #include "compiler.h"
 
-/* `skeleton` is given back with free(). `hash` is xxh3 of the file without the raw data of tensors that have more than 4096 bytes of
- * it: they stay untouched. The error says at which byte the file is damaged. */
+/* `skeleton` is given back with free(). `hash` is xxh3 of the file without the raw data of tensors that have more than
+ * 4096 bytes of it: they stay untouched. The error says at which byte the file is damaged. */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_scan(const char *name, const uint8_t *file, size_t size, uint8_t **skeleton,
                                             size_t *skeleton_size, uint64_t *hash, struct cnnvp_error *error);
 

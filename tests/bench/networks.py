@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""networks.py CNNVP REPEATS NETWORK [OPTION...] [-- NETWORK [OPTION...]]...: processor time of whole runs with one image, of each
-further image of five, and the memory; never a pass or a fail by time. The least time of each counts, for a machine that is shared."""
+"""networks.py CNNVP REPEATS NETWORK [OPTION...] [-- NETWORK [OPTION...]]...: processor time of whole runs with one
+image, of each further image of five, and the memory; never a pass or a fail by time. The least time of each counts, for
+a machine that is shared."""
 import os
 import sys
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""VGG16 for 224x224 images (138 million weights) on the default platform, timing only: it must fit into the memory as it comes, and
-its weights must stay untouched. They are holes in the file, so the file takes no room; pages of it that are read count as resident.
-Arguments: the program, and `resident` to check how much memory it takes."""
+"""VGG16 for 224x224 images (138 million weights) on the default platform, timing only: it must fit into the memory as
+it comes, and its weights must stay untouched. They are holes in the file, so the file takes no room; pages of it that are
+read count as resident. Arguments: the program, and `resident` to check how much memory it takes."""
 import os
 import resource
 import subprocess
@@ -51,7 +51,8 @@ def weights(name, *dims):
 def node(kind, name, inputs, **attributes):
     entries = [field(1, entry) for entry in inputs] + [field(2, name), field(3, name), field(4, kind)]
     for key, value in attributes.items():
-        values = [field(8, one) for one in value] + [field(20, 7)] if isinstance(value, tuple) else [field(3, value), field(20, 2)]
+        many = isinstance(value, tuple)
+        values = [field(8, one) for one in value] + [field(20, 7)] if many else [field(3, value), field(20, 2)]
         entries.append(field(5, message(field(1, key), *values)))
     return field(1, message(*entries))
 
@@ -70,7 +71,8 @@ def vgg16():
             last, side = name, side // 2
             continue
         tensors += [weights(name + ".w", out, channels, 3, 3), weights(name + ".b", out)]
-        nodes.append(node("Conv", name + ".c", [last, name + ".w", name + ".b"], kernel_shape=(3, 3), pads=(1, 1, 1, 1)))
+        nodes.append(node("Conv", name + ".c", [last, name + ".w", name + ".b"], kernel_shape=(3, 3),
+                          pads=(1, 1, 1, 1)))
         nodes.append(node("Relu", name, [name + ".c"]))
         last, channels = name, out
     nodes.append(node("Flatten", "flat", [last], axis=1))
@@ -82,7 +84,8 @@ def vgg16():
         if name != "output":
             nodes.append(node("Relu", name + ".r", [name]))
         last, inputs = name + ".r", out
-    graph = message(*nodes, field(2, "vgg16"), *tensors, value(11, "input", 1, 3, MAP, MAP), value(12, "output", 1, CLASSIFIER[-1]))
+    graph = message(*nodes, field(2, "vgg16"), *tensors, value(11, "input", 1, 3, MAP, MAP),
+                    value(12, "output", 1, CLASSIFIER[-1]))
     return message(field(1, 7), field(8, field(2, 13)), field(7, graph))
 
 
