@@ -10,9 +10,10 @@ CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
     verilator
     gcc-riscv64-unknown-elf
     python3 python3-numpy python3-sklearn"
-# What the tests need beyond that: the test library, readers of other people's for what is written, linters.
+# What the tests need beyond that: the test library, readers of other people's for what is written, linters, another
+# compiler with its sanitizers.
 CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler picolibc-riscv64-unknown-elf qemu-system-misc python3-onnx sqlite3
-    clang-tidy cppcheck valgrind"
+    clang-tidy cppcheck clang libclang-rt-14-dev valgrind"
 
 # cnnvp_install PACKAGE...
 cnnvp_install() {

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds, runs all tests and the linters; then builds with AddressSanitizer and UndefinedBehaviorSanitizer and
-# runs the tests again (without those labelled `bench` or `long`, and without the copy that is installed). The last line
-# says how many passed and failed. May be run again at any time, from any folder.
+# Installs what is missing, builds, runs all tests and the linters; then builds with clang, AddressSanitizer and
+# UndefinedBehaviorSanitizer, runs the tests again (without those labelled `bench` or `long`, and without the copy that
+# is installed), and compares what the two builds compute. The last line says how many passed and failed. May be run
+# again at any time, from any folder.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 . "$source/scripts/packages.sh"
@@ -38,18 +39,24 @@ cnnvp_configure build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=ON
 cmake --build build --parallel "$jobs"
 run_tests build
 
-# Counts as one test. clang-tidy reads what is not a test, cppcheck all.
-if scripts/lint.sh build '^models/\|^platform/\|^sw/'; then
-    passed=$((passed + 1))
-else
-    failed=$((failed + 1))
-fi
+# check COMMAND [ARGUMENT...]: counts as one test.
+check() {
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
+}
 
-# -O1: tests of whole networks stay quick; gcc 12's sanitizers see the same.
-cnnvp_configure build-sanitize -DCMAKE_BUILD_TYPE=Debug -DCNNVP_SANITIZE=ON -DBUILD_TESTING=ON \
-    -DCMAKE_C_FLAGS=-O1 -DCMAKE_CXX_FLAGS=-O1
-cmake --build build-sanitize --parallel "$jobs"
-run_tests build-sanitize -LE 'bench|long|install'
+check scripts/lint.sh build
+
+# Another compiler, for what it warns of. -O1: tests of whole networks stay quick, and the sanitizers see the same.
+cnnvp_configure build-clang-sanitize -DCMAKE_BUILD_TYPE=Debug -DCNNVP_SANITIZE=ON -DBUILD_TESTING=ON \
+    -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_C_FLAGS=-O1 -DCMAKE_CXX_FLAGS=-O1
+cmake --build build-clang-sanitize --parallel "$jobs"
+run_tests build-clang-sanitize -LE 'bench|long|install'
+
+check scripts/compare_builds.sh build build-clang-sanitize
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
