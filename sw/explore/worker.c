@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { POINTS = 256 };
+enum { POINTS = 128 };
 #define GROWTH ((size_t)64 << 20)
 
 struct order {
