@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """VGG16 for 224x224 images (138 million weights) on the default platform, timing only: it must fit into the memory as
-it comes, and its weights must stay untouched. They are holes in the file, so the file takes no room; pages of it that are
-read count as resident. Arguments: the program, and `resident` to check how much memory it takes."""
+it comes, and its weights must stay untouched. They are holes in the file, so the file takes no room; pages of it that
+are read count as resident. Arguments: the program, and `resident` to check how much memory it takes."""
 import os
 import resource
 import subprocess
