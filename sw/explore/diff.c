@@ -118,9 +118,10 @@ static void format_change(char *buffer, size_t size, double x, double y)
 {
     char rounded[340]; /* the largest number has 309 digits */
     const double larger = fabs(x) > fabs(y) ? fabs(x) : fabs(y);
+    double limit = 1;
     int decimals = 15;
-    for (double limit = 1; decimals > 0 && larger >= limit; limit *= 10)
-        decimals--;
+    for (; decimals > 0 && larger >= limit; decimals--)
+        limit *= 10;
     (void)snprintf(rounded, sizeof rounded, "%.*f", decimals, y - x);
     (void)snprintf(buffer, size, "%+.15g", strtod(rounded, NULL));
 }

@@ -39,13 +39,12 @@ struct answer {
 static size_t resident(void)
 {
     FILE *stream = fopen("/proc/self/statm", "r");
-    unsigned long pages = 0;
+    char line[128] = ""; /* pages of the address space, those in memory, ... */
     if (!stream)
         return 0;
-    if (fscanf(stream, "%*u %lu", &pages) != 1)
-        pages = 0;
+    const char *second = fgets(line, sizeof line, stream) ? strchr(line, ' ') : NULL;
     (void)fclose(stream);
-    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+    return second ? (size_t)strtoul(second, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 static int has_foreign_units(const cnnvp_config *config)
