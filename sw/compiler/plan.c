@@ -6,13 +6,9 @@
 #define NORM_VECTORS 5u /* of one word a channel: mean, 1 / sigma, scale, product, offset */
 
 /* The estimate's constants. They decide which of several fitting tilings is taken, nothing else. */
-#define MEMORY_BYTES_A_CYCLE 12u /* one channel of DDR4-2400 at a 1 GHz accelerator, less what rows and refresh cost */
 #define BURST_BYTES 64u
-#define REQUEST_CYCLES 60u       /* latency of a transfer that nothing hides */
-#define SLICE_CORE_CYCLES 1000u   /* guest software for one slice: load, load, calculate */
-#define STEP_CORE_CYCLES 1500u    /* and for the results of one step */
-#define VECTOR_LANES 16u
-#define DIVISION_BEATS 9u        /* of the vector unit for one set of lanes */
+#define SLICE_CORE_CYCLES 1000u /* guest software for one slice: load, load, calculate */
+#define STEP_CORE_CYCLES 1500u  /* and for the results of one step */
 
 #define CANDIDATES 24
 
@@ -181,7 +177,7 @@ static uint64_t compute_cycles(const struct cnnvp_image_layer *layer, const stru
 {
     if (has_weights(layer) || layer->op == CNNVP_OP_POOL)
         return limits->engine.kind->cycles(&limits->engine, layer, tiles);
-    return (uint64_t)layer->out.channels * layer->out.height * layer->out.width / VECTOR_LANES;
+    return (uint64_t)layer->out.channels * layer->out.height * layer->out.width / limits->timing.lanes;
 }
 
 static uint64_t largest3(uint64_t a, uint64_t b, uint64_t c)
@@ -191,17 +187,24 @@ static uint64_t largest3(uint64_t a, uint64_t b, uint64_t c)
 }
 
 /* Cycles of the vector unit behind an array's step: post-operations, the division of an average. */
-static uint64_t post_cycles(const struct cnnvp_image_layer *layer, uint64_t words)
+static uint64_t post_cycles(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
+                            uint64_t words)
 {
     if (!has_weights(layer) && layer->op != CNNVP_OP_POOL)
         return 0;
-    const uint64_t divisions = layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE ? DIVISION_BEATS : 0;
-    return (layer->post_count + divisions) * words / VECTOR_LANES;
+    const int divides = layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE;
+    return (layer->post_count + (divides ? timing->division_beats : 0)) * words / timing->lanes;
+}
+
+static uint64_t memory_cycles(const struct cnnvp_plan_timing *timing, uint64_t bytes)
+{
+    return bytes * 1000u / timing->memory_bytes;
 }
 
 /* Cycles of the layer, roughly. */
 static uint64_t estimate(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
 {
+    const struct cnnvp_plan_timing *timing = &limits->timing;
     const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
     const uint64_t compute = compute_cycles(layer, limits, counts.tiles);
     const uint64_t rows = layer->op == CNNVP_OP_FC ? 1 : input_rows(layer, layer->tile_h);
@@ -220,14 +223,15 @@ static uint64_t estimate(const struct cnnvp_image_layer *layer, const struct cnn
     const uint32_t group_blobs = has_weights(layer) ? counts.input_slices * counts.output_slices : 1u;
     if (group_blobs <= limits->weight_halves)
         blob_loads = has_weights(layer) ? counts.blobs : 1u;
-    const uint64_t memory = (input_loads * slice_in + blob_loads * blob + steps * step_out) / MEMORY_BYTES_A_CYCLE;
-    const uint64_t core = slices * SLICE_CORE_CYCLES + steps * STEP_CORE_CYCLES;
-    const uint64_t step_post = post_cycles(layer, (uint64_t)layer->group_out * layer->tile_h * layer->tile_w);
+    const uint64_t memory = memory_cycles(timing, input_loads * slice_in + blob_loads * blob + steps * step_out);
+    const uint64_t core = (slices * SLICE_CORE_CYCLES + steps * STEP_CORE_CYCLES) * timing->core_cycles / 1000u;
+    const uint64_t step_post = post_cycles(layer, timing, (uint64_t)layer->group_out * layer->tile_h * layer->tile_w);
     /* What nothing hides: the first step's loads, the last one's post-operations and store. */
-    const uint64_t ends = (slice_in + blob + step_out) / MEMORY_BYTES_A_CYCLE + step_post + 3 * REQUEST_CYCLES;
+    const uint64_t ends = memory_cycles(timing, slice_in + blob + step_out) + step_post + 3u * timing->request_cycles;
     /* Traffic counts a little where calculation hides it: it costs energy, and two layers share the memory for a while.
      */
-    const uint64_t cost = largest3(compute > steps * step_post ? compute : steps * step_post, memory, core) + ends + slices * 10u + memory / 8u;
+    const uint64_t units = compute > steps * step_post ? compute : steps * step_post;
+    const uint64_t cost = largest3(units, memory, core) + ends + slices * 10u + memory / 8u;
     /* Several input slices keep 64-bit partial sums: only where that is clearly better. */
     return counts.input_slices > 1 ? cost + cost / 4u : cost;
 }

@@ -6,14 +6,26 @@
  * - Edges of tiles are multiples of the engine's (engine.h), or the rest of the layer's: buffer sizes change no compute
  * cycle.
  * - Which tiles are looked at does not depend on the buffers' sizes but through what fits: a larger buffer chooses from
- *   more. The choice is by an estimate of the layer's time: calculation, traffic or the core's work, whichever takes
- *   longest, plus what cannot overlap (first load, last store).
+ *   more. The choice is by an estimate of the layer's time on this platform: calculation, traffic or the core's work,
+ *   whichever takes longest, plus what cannot overlap (first load, last store).
  * - A layer is refused only if even its smallest tile does not fit.
  */
 #ifndef CNNVP_COMPILER_PLAN_H
 #define CNNVP_COMPILER_PLAN_H
 
 #include "engine.h"
+
+/* What the estimate of a layer's time is made from, in the accelerator's cycles. */
+struct cnnvp_plan_timing {
+    uint64_t memory_bytes;   /* that cross the memory's pins in 1000 cycles, one after the other */
+    uint64_t request_cycles; /* latency of a transfer that nothing hides */
+    uint64_t core_cycles;    /* of the accelerator for 1000 of the core's */
+    uint64_t lanes;          /* of the vector unit */
+    uint64_t division_beats; /* of the vector unit for one set of lanes */
+};
+
+/* From the platform's memory, DMA, clocks and vector unit; what it has not, and NULL, count as the presets' own. */
+struct cnnvp_plan_timing cnnvp_plan_timing_of(const cnnvp_config *config);
 
 struct cnnvp_plan_limits {
     uint64_t input_bytes;  /* of one half */
@@ -22,6 +34,7 @@ struct cnnvp_plan_limits {
     uint32_t input_halves;
     uint32_t weight_halves;
     struct cnnvp_engine engine;
+    struct cnnvp_plan_timing timing;
 };
 
 /* Bytes of one half that the layer's tiles need at most. */

@@ -110,5 +110,6 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     if (result == CNNVP_DONE)
         result = cnnvp_target_map(config, target, error);
     read_scheduler(config, target);
+    limits->timing = cnnvp_plan_timing_of(config);
     return result;
 }

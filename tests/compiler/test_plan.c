@@ -76,6 +76,7 @@ static struct cnnvp_plan_limits random_limits(struct builder *random)
         .output_bytes = UINT64_C(16384) << between(random, 0, 5),
         .input_halves = between(random, 1, 2),
         .weight_halves = between(random, 1, 2),
+        .timing = cnnvp_plan_timing_of(NULL),
     };
     limits.engine = between(random, 0, 1) != 0
                         ? nfu(between(random, 1, 16), between(random, 1, 16), between(random, 0, 1))
@@ -216,7 +217,7 @@ static void the_smallest_tile_suffices(void **state)
     struct cnnvp_image_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
     layer.in = (struct cnnvp_image_tensor){.channels = 512, .height = 226, .width = 226};
     layer.out = (struct cnnvp_image_tensor){.channels = 512, .height = 224, .width = 224};
-    struct cnnvp_plan_limits limits = {10 * 10 * 2, 9 * 2, 8 * 8 * 8, 2, 2, nfu(8, 8, 0)};
+    struct cnnvp_plan_limits limits = {10 * 10 * 2, 9 * 2, 8 * 8 * 8, 2, 2, nfu(8, 8, 0), cnnvp_plan_timing_of(NULL)};
     struct cnnvp_error error = {""};
     assert_int_equal(cnnvp_plan_layer(&layer, "L", &limits, &error), CNNVP_DONE);
     assert_int_equal(layer.tile_h * layer.tile_w, 64);
@@ -232,7 +233,7 @@ static void the_smallest_tile_suffices(void **state)
     struct cnnvp_image_layer dense = {.op = CNNVP_OP_FC, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
     dense.in = (struct cnnvp_image_tensor){.channels = 4096, .height = 1, .width = 1};
     dense.out = (struct cnnvp_image_tensor){.channels = 1000, .height = 1, .width = 1};
-    limits = (struct cnnvp_plan_limits){2, 128, 512, 2, 2, nfu(8, 8, 0)};
+    limits = (struct cnnvp_plan_limits){2, 128, 512, 2, 2, nfu(8, 8, 0), cnnvp_plan_timing_of(NULL)};
     assert_int_equal(cnnvp_plan_layer(&dense, "L", &limits, &error), CNNVP_DONE);
     assert_true(dense.tile_out % 64 == 0 && dense.tile_in == 1);
     limits.engine = nfu(8, 8, 1);
@@ -263,7 +264,8 @@ static void larger_buffers_save_traffic(void **state)
     uint64_t first = 0;
     uint64_t last = 0;
     for (uint64_t kib = 8; kib <= 1024; kib *= 2) {
-        const struct cnnvp_plan_limits limits = {kib * 1024, kib * 2048, kib * 1024, 2, 2, nfu(8, 8, 0)};
+        const struct cnnvp_plan_limits limits = {kib * 1024,   kib * 2048, kib * 1024, 2, 2,
+                                                 nfu(8, 8, 0), cnnvp_plan_timing_of(NULL)};
         struct cnnvp_image_layer planned = layer;
         struct cnnvp_error error = {""};
         assert_int_equal(cnnvp_plan_layer(&planned, "L", &limits, &error), CNNVP_DONE);
@@ -273,12 +275,49 @@ static void larger_buffers_save_traffic(void **state)
     assert_true(last < first / 2);
 }
 
+/* Steps that the core sequences for a layer of 32x32 maps on the window engine. */
+static uint32_t slices_with(const struct cnnvp_plan_timing *timing)
+{
+    struct cnnvp_image_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    layer.in = (struct cnnvp_image_tensor){.channels = 64, .height = 34, .width = 34};
+    layer.out = (struct cnnvp_image_tensor){.channels = 64, .height = 32, .width = 32};
+    const struct cnnvp_plan_limits limits = {65536, 65536, 65536, 2, 2, window(8, 8, 16), *timing};
+    struct cnnvp_error error = {""};
+    assert_int_equal(cnnvp_plan_layer(&layer, "L", &limits, &error), CNNVP_DONE);
+    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(&layer);
+    return counts.groups * counts.tiles * counts.input_slices * counts.output_slices;
+}
+
+/* The estimate is of the platform's own core. */
+static void a_slow_core_gets_fewer_slices(void **state)
+{
+    (void)state;
+    struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(NULL);
+    const uint32_t slices = slices_with(&timing);
+    timing.core_cycles *= 10u;
+    assert_true(slices_with(&timing) < slices);
+}
+
+/* One channel of DDR4-2400: 64 bytes in six clocks of 833 ps, less a sixteenth; two random accesses at 36 clocks. */
+static void the_presets_timing_is_the_default(void **state)
+{
+    (void)state;
+    const struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(NULL);
+    assert_int_equal(timing.memory_bytes, 12000);
+    assert_int_equal(timing.request_cycles, 60);
+    assert_int_equal(timing.core_cycles, 1000);
+    assert_int_equal(timing.lanes, 16);
+    assert_int_equal(timing.division_beats, 9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_layers_fit),
         cmocka_unit_test(the_smallest_tile_suffices),
         cmocka_unit_test(larger_buffers_save_traffic),
+        cmocka_unit_test(a_slow_core_gets_fewer_slices),
+        cmocka_unit_test(the_presets_timing_is_the_default),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
