@@ -46,13 +46,11 @@ struct cnnvp_epilogue {
 /* Steps whose epilogue waits while the next step's calculation is pushed first. */
 #define CNNVP_EPILOGUES 2u
 
-/* What decides which words the next image pushes, but for the element's registers. */
+/* What decides which words the next image pushes, but for the element's registers; every image begins with the same
+ * halves. */
 struct cnnvp_guest_state {
     struct cnnvp_epilogue waiting[CNNVP_EPILOGUES];
     struct cnnvp_slot weight[CNNVP_HALVES];
-    uint32_t next_input;
-    uint32_t next_weight;
-    uint32_t next_output;
     uint32_t waiting_count;
     uint32_t chain_weights;
     uint32_t tag;

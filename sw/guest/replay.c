@@ -25,8 +25,7 @@ static int same_epilogue(struct cnnvp_epilogue left, struct cnnvp_epilogue right
 
 static int same_state(const struct cnnvp_guest_state *a, const struct cnnvp_guest_state *b)
 {
-    if (a->waiting_count != b->waiting_count || a->tag != b->tag || a->next_input != b->next_input ||
-        a->next_weight != b->next_weight || a->chain_weights != b->chain_weights || a->next_output != b->next_output ||
+    if (a->waiting_count != b->waiting_count || a->tag != b->tag || a->chain_weights != b->chain_weights ||
         !same_words(a->weight, b->weight, sizeof(a->weight)))
         return 0;
     for (uint32_t i = 0; i < a->waiting_count; ++i)
@@ -37,9 +36,6 @@ static int same_state(const struct cnnvp_guest_state *a, const struct cnnvp_gues
 
 static void get_state(const struct cnnvp_guest *guest, struct cnnvp_guest_state *state)
 {
-    state->next_input = guest->next_input;
-    state->next_weight = guest->next_weight;
-    state->next_output = guest->next_output;
     state->waiting_count = guest->waiting_count;
     state->chain_weights = guest->chain_weights;
     state->tag = guest->element.tag;
