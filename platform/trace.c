@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recording of a trace. A record is a few variable-length numbers (7 bits a byte, low first), most of them differences
- * to the stream's record before, about 7 bytes in all. Full chunks stay in memory up to a limit, then go to an unlinked
- * file beside the output.
- *
- *   track:   begin - last end (zigzag), length, name, tag, flow - last flow (zigzag)
- *   counter: at - last at (zigzag), value - last value (zigzag)
- *   level:   at - last at (zigzag), level
- *   calls:   at - last at (zigzag), 0 for a return or 1 + name of the function
+ * Recording of a trace, in records of a few bytes (trace_record.h). Full chunks stay in memory up to a limit, then go
+ * to an unlinked file beside the output.
  */
 #include "trace.h"
 
-#include "varint.h"
+#include "trace_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +18,6 @@
 /* Chunks kept in memory before the spill file is used. */
 #define MEMORY_LIMIT (64u * 1024u * 1024u)
 #define FIRST_WINDOW_PS 100000u
-/* Longest record: five numbers of ten bytes. */
-#define RECORD_BYTES 50u
 
 static const struct cnnvp_trace_format *const formats[] = {&cnnvp_trace_perfetto, &cnnvp_trace_vcd, &cnnvp_trace_fst,
                                                          &cnnvp_trace_series};
@@ -289,7 +281,7 @@ failed:
 
 static inline unsigned char *room(struct cnnvp_trace *trace, struct cnnvp_stream *stream)
 {
-    if (!stream->buffer || stream->used > CNNVP_CHUNK_BYTES - RECORD_BYTES || trace->error)
+    if (!stream->buffer || stream->used > CNNVP_CHUNK_BYTES - CNNVP_RECORD_BYTES || trace->error)
         return room_slow(trace, stream);
     return stream->buffer + stream->used;
 }
@@ -403,6 +395,7 @@ void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t tra
     }
     if (end < begin)
         end = begin;
+    stream->is_late |= begin < stream->time;
     p = cnnvp_varint_put_signed(p, begin - stream->time);
     p = cnnvp_varint_put(p, end - begin);
     p = cnnvp_varint_put(p, stream->name_index);
@@ -415,15 +408,19 @@ void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t tra
         cnnvp_trace_settle(trace, instance, flow, begin, end);
 }
 
-/* Index of the name of the function that a call goes to. */
-static uint32_t function_index(struct cnnvp_trace *trace, uint64_t value)
+static inline void put_pair(struct cnnvp_stream *stream, unsigned char *p, cnnvp_time at, uint64_t number)
 {
-    struct cnnvp_function *cached = &trace->functions[value >> 1 & (CNNVP_FUNCTION_CACHE - 1)];
+    stream->is_late |= at < stream->time;
+    filled(stream, cnnvp_pair_put(p, (struct cnnvp_pair){at - stream->time, number}));
+    stream->time = at;
+}
+
+/* Puts a function's name into its place in the cache. */
+static void find_function(struct cnnvp_trace *trace, struct cnnvp_function *cached, uint64_t value)
+{
     const char *name = NULL;
     char address[24];
 
-    if (cached->value == value)
-        return cached->name;
     snprintf(address, sizeof address, "0x%08" PRIx32, (uint32_t)value);
     if (trace->function_name)
         name = trace->function_name(trace->function_context, (uint32_t)value);
@@ -433,7 +430,18 @@ static uint32_t function_index(struct cnnvp_trace *trace, uint64_t value)
         trace->error = ENOMEM;
         cached->name = 0;
     }
-    return cached->name;
+}
+
+/* 0: a return; otherwise 1 + index of the name of the function that a call goes to. */
+static inline uint64_t call_number(struct cnnvp_trace *trace, uint64_t value)
+{
+    struct cnnvp_function *cached = &trace->functions[value >> 1 & (CNNVP_FUNCTION_CACHE - 1)];
+
+    if (!value)
+        return 0;
+    if (cached->value != value)
+        find_function(trace, cached, value);
+    return cached->name + UINT64_C(1);
 }
 
 void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t counter, cnnvp_time at,
@@ -452,14 +460,8 @@ void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t 
     p = room(trace, stream);
     if (!p)
         return;
-    p = cnnvp_varint_put_signed(p, at - stream->time);
-    if (stream->kind == CNNVP_STREAM_CALLS)
-        p = cnnvp_varint_put(p, value ? function_index(trace, value) + UINT64_C(1) : 0);
-    else
-        p = cnnvp_varint_put_signed(p, value - stream->value);
-    stream->time = at;
+    put_pair(stream, p, at, stream->kind == CNNVP_STREAM_CALLS ? call_number(trace, value) : value - stream->value);
     stream->value = value;
-    filled(stream, p);
 }
 
 void cnnvp_trace_level(struct cnnvp_trace *trace, uint32_t instance, uint32_t port, cnnvp_time at, int level)
@@ -481,10 +483,7 @@ void cnnvp_trace_level(struct cnnvp_trace *trace, uint32_t instance, uint32_t po
     p = room(trace, stream);
     if (!p)
         return;
-    p = cnnvp_varint_put_signed(p, at - stream->time);
-    p = cnnvp_varint_put(p, level != 0);
-    stream->time = at;
-    filled(stream, p);
+    put_pair(stream, p, at, level != 0);
 }
 
 void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, uint32_t to)

@@ -20,8 +20,8 @@ enum cnnvp_stream_kind {
 
 #define CNNVP_CHUNK_BYTES 16384u
 
-/* Windows of a link's bandwidth that are kept; when a run outlasts them, ten become one. */
-#define CNNVP_LINK_WINDOWS 100001u
+/* Windows of a link's bandwidth that are kept; when a run outlasts them, two or five become one. */
+#define CNNVP_LINK_WINDOWS 10001u
 /* Transfers that wait for the span of their instruction. */
 #define CNNVP_WAITING_TRANSFERS 64u
 
@@ -43,6 +43,7 @@ struct cnnvp_stream {
     uint64_t value;        /* of the last record: flow of a span, otherwise value */
     const char *name;      /* of the last span, as given */
     uint32_t name_index;
+    int is_late; /* a record came before the end of the one before it */
     struct cnnvp_chunk *first;
     struct cnnvp_chunk *last;
     uint64_t *windows;     /* link: bytes in each window; NULL before the first transfer */
@@ -119,7 +120,8 @@ struct cnnvp_trace {
     uint64_t spill_size;
     int spill; /* descriptor of the unlinked file, -1 */
     int error; /* errno of the first failure; recording has stopped */
-    uint64_t window_ps; /* of links' bandwidth: 100 ns times a power of ten */
+    uint64_t window_ps; /* of links' bandwidth, from 100 ns on */
+    uint32_t widened;   /* how often */
     struct cnnvp_transfer waiting[CNNVP_WAITING_TRANSFERS];
     uint32_t waiting_count;
     /* For the writers, set by cnnvp_trace_finish. */
@@ -158,7 +160,7 @@ void cnnvp_trace_links_finish(struct cnnvp_trace *trace, cnnvp_time end);
 /* What the links to an instance carry at most: what lies above it moves to the windows beside. After links_finish. */
 void cnnvp_trace_limit(struct cnnvp_trace *trace, uint32_t instance, uint64_t bytes_per_s);
 
-/* ---- reading back, trace_merge.c ---- */
+/* ---- reading back, trace_cursor.c and trace_merge.c ---- */
 
 enum cnnvp_event_type { CNNVP_EVENT_BEGIN, CNNVP_EVENT_END, CNNVP_EVENT_VALUE };
 
@@ -176,8 +178,9 @@ struct cnnvp_merge;
 
 /* NULL without memory. */
 struct cnnvp_merge *cnnvp_merge_new(struct cnnvp_trace *trace);
-/* The next event in order of time (at equal times: of streams); 0 at the end or after an error (trace->error). */
-int cnnvp_merge_next(struct cnnvp_merge *merge, struct cnnvp_event *event);
+/* The next event in order of time (at equal times: of streams), valid until the next call; NULL at the end or after an
+ * error (trace->error). */
+const struct cnnvp_event *cnnvp_merge_next(struct cnnvp_merge *merge);
 void cnnvp_merge_free(struct cnnvp_merge *merge);
 
 #endif

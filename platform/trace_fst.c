@@ -72,14 +72,9 @@ static void end_first(void *context)
 static void write_value(void *context, uint32_t signal, uint32_t width, struct cnnvp_wave_value value)
 {
     struct file *file = context;
-    size_t letters = value.text ? strnlen(value.text, CNNVP_WAVE_CHARACTERS) : 0;
 
-    memset(file->bits, '0', width);
-    for (size_t i = 0; i < letters; i++)
-        for (unsigned bit = 0; bit < 8; bit++)
-            file->bits[width - 8 * (letters - i) + bit] = (char)('0' + ((unsigned char)value.text[i] >> (7 - bit) & 1));
-    for (uint32_t bit = 0; !value.text && bit < width && bit < 64; bit++)
-        file->bits[width - 1 - bit] = (char)('0' + (value.number >> bit & 1));
+    memset(file->bits, '0', width - value.count);
+    memcpy(file->bits + width - value.count, value.bits, value.count);
     fstWriterEmitValueChange(file->writer, signal + 1, file->bits);
 }
 

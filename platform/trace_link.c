@@ -11,12 +11,14 @@
 #include <stdlib.h>
 
 #define PICOSECONDS_PER_SECOND UINT64_C(1000000000000)
-#define WIDEN 10u
 
 /* ---- windows ---- */
 
+/* Widths are 1 and 2 times powers of ten, so windows per second are whole. */
 static void widen(struct cnnvp_trace *trace)
 {
+    const uint32_t factor = trace->widened++ % 2 ? 5 : 2;
+
     for (uint32_t i = trace->fixed_streams; i < trace->stream_count; i++) {
         struct cnnvp_stream *stream = &trace->streams[i];
 
@@ -24,11 +26,11 @@ static void widen(struct cnnvp_trace *trace)
             uint64_t bytes = stream->windows[k];
 
             stream->windows[k] = 0;
-            stream->windows[k / WIDEN] += bytes;
+            stream->windows[k / factor] += bytes;
         }
-        stream->window_count = (stream->window_count + WIDEN - 1) / WIDEN;
+        stream->window_count = (stream->window_count + factor - 1) / factor;
     }
-    trace->window_ps *= WIDEN;
+    trace->window_ps *= factor;
 }
 
 static int is_too_late(const struct cnnvp_trace *trace, cnnvp_time time)

@@ -3,17 +3,17 @@
  * Perfetto trace: protocol buffer messages of perfetto/trace/trace.proto, written by hand. One track for each
  * instance, below it one for each of the unit's tracks, counters and interrupts; below "links" a counter of each link's
  * bandwidth.
+ * Events stand track by track, on each in order of time: Perfetto sorts them, and no merge is needed.
  * A span is a slice with the layer's name and its exact times as debug annotations; a flow id joins the slices of one
  * instruction.
  *
  * Perfetto counts nanoseconds, also with clocks of its own (ClockSnapshot.Clock.unit_multiplier_ns is whole). Times are
  * rounded down, which keeps order and nesting; `begin_ps` and `end_ps` hold the exact values.
  */
-#include "trace.h"
+#include "trace_cursor.h"
 
 #include "varint.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,16 +52,28 @@ static const char *const annotation_names[] = {[IID_LAYER] = "layer", [IID_BEGIN
 /* Bytes of a name at most; longer ones are cut. */
 #define NAME_BYTES 500u
 #define MESSAGE_BYTES 1536u
+#define PREFIX_BYTES 16u
 #define PICOSECONDS_PER_NANOSECOND 1000u
+
+static unsigned char *put_number_tag(unsigned char *p, unsigned field)
+{
+    return cnnvp_varint_put(p, (uint64_t)field << 3);
+}
 
 static unsigned char *put_number(unsigned char *p, unsigned field, uint64_t value)
 {
-    return cnnvp_varint_put(cnnvp_varint_put(p, (uint64_t)field << 3), value);
+    return cnnvp_varint_put(put_number_tag(p, field), value);
+}
+
+/* Of a message or a text; its length comes next. */
+static unsigned char *put_tag(unsigned char *p, unsigned field)
+{
+    return cnnvp_varint_put(p, (uint64_t)field << 3 | 2);
 }
 
 static unsigned char *put_bytes(unsigned char *p, unsigned field, const void *data, size_t size)
 {
-    p = cnnvp_varint_put(cnnvp_varint_put(p, (uint64_t)field << 3 | 2), size);
+    p = cnnvp_varint_put(put_tag(p, field), size);
     /* cppcheck-suppress uninitvar ; the caller has filled what it gives the size of */
     memcpy(p, data, size);
     return p + size;
@@ -80,23 +92,19 @@ static unsigned char *put_fixed(unsigned char *p, unsigned field, uint64_t value
     return p;
 }
 
-/* One packet with a timestamp and a message. */
-static void write_packet(cnnvp_output *output, int timed, cnnvp_time time, unsigned flags, unsigned field,
-                         const unsigned char *message, size_t size)
+/* A packet without a time. */
+static void write_packet(cnnvp_output *output, unsigned flags, unsigned field, const unsigned char *message,
+                         size_t size)
 {
-    unsigned char head[64];
+    unsigned char head[32];
     unsigned char *h = head;
     unsigned char *room = cnnvp_output_room(output, MESSAGE_BYTES + sizeof head);
     unsigned char *p = room;
 
-    if (timed)
-        h = put_number(h, PACKET_TIMESTAMP, time / PICOSECONDS_PER_NANOSECOND);
     h = put_number(h, PACKET_SEQUENCE, SEQUENCE);
     h = put_number(h, PACKET_SEQUENCE_FLAGS, flags);
-    h = cnnvp_varint_put(h, (uint64_t)field << 3 | 2);
-    h = cnnvp_varint_put(h, size);
-    *p++ = TRACE_PACKET << 3 | 2;
-    p = cnnvp_varint_put(p, (size_t)(h - head) + size);
+    h = cnnvp_varint_put(put_tag(h, field), size);
+    p = cnnvp_varint_put(put_tag(p, TRACE_PACKET), (size_t)(h - head) + size);
     memcpy(p, head, (size_t)(h - head));
     p += h - head;
     memcpy(p, message, size);
@@ -113,7 +121,7 @@ static void write_name(cnnvp_output *output, unsigned flags, unsigned field, uin
     unsigned char *p = put_text(put_number(entry, NAME_IID, iid), NAME_TEXT, text);
     unsigned char *m = put_bytes(message, field, entry, (size_t)(p - entry));
 
-    write_packet(output, 0, 0, flags, PACKET_INTERNED_DATA, message, (size_t)(m - message));
+    write_packet(output, flags, PACKET_INTERNED_DATA, message, (size_t)(m - message));
 }
 
 static void write_names(const struct cnnvp_trace *trace, cnnvp_output *output)
@@ -158,7 +166,7 @@ static void write_track(cnnvp_output *output, uint64_t uuid, uint64_t parent, co
             c = put_text(c, COUNTER_UNIT_NAME, unit);
         p = put_bytes(p, DESCRIPTOR_COUNTER, counter, (size_t)(c - counter));
     }
-    write_packet(output, 0, 0, FLAG_NEEDS_STATE, PACKET_TRACK_DESCRIPTOR, message, (size_t)(p - message));
+    write_packet(output, FLAG_NEEDS_STATE, PACKET_TRACK_DESCRIPTOR, message, (size_t)(p - message));
 }
 
 static void write_stream_track(const struct cnnvp_trace *trace, cnnvp_output *output, uint32_t number)
@@ -210,20 +218,36 @@ static void write_tracks(const struct cnnvp_trace *trace, cnnvp_output *output)
 
 /* ---- events ---- */
 
+/* Puts the length of what lies from `start` to `end` before it, where a byte is free; longer lengths move it. */
+static unsigned char *close_message(unsigned char *start, unsigned char *end)
+{
+    size_t size = (size_t)(end - start);
+    size_t more;
+
+    if (size < 0x80) {
+        start[-1] = (unsigned char)size;
+        return end;
+    }
+    more = cnnvp_varint_size(size) - 1;
+    memmove(start + more, start, size);
+    (void)cnnvp_varint_put(start - 1, size);
+    return end + more;
+}
+
 static unsigned char *put_annotation_number(unsigned char *p, unsigned name, uint64_t value)
 {
-    unsigned char entry[32];
-    unsigned char *e = put_number(put_number(entry, ANNOTATION_NAME_IID, name), ANNOTATION_UINT, value);
+    unsigned char *start = put_tag(p, EVENT_ANNOTATIONS) + 1;
 
-    return put_bytes(p, EVENT_ANNOTATIONS, entry, (size_t)(e - entry));
+    p = put_number(put_number(start, ANNOTATION_NAME_IID, name), ANNOTATION_UINT, value);
+    return close_message(start, p);
 }
 
 static unsigned char *put_annotation_text(unsigned char *p, unsigned name, const char *text)
 {
-    unsigned char entry[NAME_BYTES + 32];
-    unsigned char *e = put_text(put_number(entry, ANNOTATION_NAME_IID, name), ANNOTATION_STRING, text);
+    unsigned char *start = put_tag(p, EVENT_ANNOTATIONS) + 1;
 
-    return put_bytes(p, EVENT_ANNOTATIONS, entry, (size_t)(e - entry));
+    p = put_text(put_number(start, ANNOTATION_NAME_IID, name), ANNOTATION_STRING, text);
+    return close_message(start, p);
 }
 
 static unsigned char *put_begin(const struct cnnvp_trace *trace, unsigned char *p, const struct cnnvp_event *event)
@@ -241,35 +265,80 @@ static unsigned char *put_begin(const struct cnnvp_trace *trace, unsigned char *
     return event->flow ? put_fixed(p, EVENT_FLOW_IDS, event->flow) : p;
 }
 
-static void write_event(const struct cnnvp_trace *trace, cnnvp_output *output, const struct cnnvp_event *event)
+/* What events of one kind on one stream have in common, from behind the time up to what they say. */
+struct prefix {
+    unsigned char bytes[PREFIX_BYTES];
+    size_t size;
+    size_t message; /* where the event's message begins; its length stands before */
+};
+
+/* Only names need the sequence's state. */
+static struct prefix make_prefix(const struct cnnvp_trace *trace, uint32_t stream, enum cnnvp_event_type event)
 {
     static const unsigned types[] = {[CNNVP_EVENT_BEGIN] = TYPE_SLICE_BEGIN, [CNNVP_EVENT_END] = TYPE_SLICE_END,
                                      [CNNVP_EVENT_VALUE] = TYPE_COUNTER};
-    unsigned char message[MESSAGE_BYTES];
-    unsigned char *p = put_number(message, EVENT_TYPE, types[event->type]);
+    struct prefix made;
+    unsigned char *p = put_number(made.bytes, PACKET_SEQUENCE, SEQUENCE);
 
-    p = put_number(p, EVENT_TRACK_UUID, stream_uuid(trace, event->stream));
+    if (event == CNNVP_EVENT_BEGIN)
+        p = put_number(p, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
+    p = put_tag(p, PACKET_TRACK_EVENT) + 1;
+    made.message = (size_t)(p - made.bytes);
+    p = put_number(p, EVENT_TYPE, types[event]);
+    p = put_number(p, EVENT_TRACK_UUID, stream_uuid(trace, stream));
+    if (event == CNNVP_EVENT_VALUE)
+        p = put_number_tag(p, EVENT_COUNTER_VALUE);
+    made.size = (size_t)(p - made.bytes);
+    return made;
+}
+
+static void write_event(const struct cnnvp_trace *trace, cnnvp_output *output, const struct prefix *prefix,
+                        const struct cnnvp_event *event)
+{
+    unsigned char *room = cnnvp_output_room(output, MESSAGE_BYTES);
+    unsigned char *packet = put_tag(room, TRACE_PACKET) + 1;
+    unsigned char *p = put_number(packet, PACKET_TIMESTAMP, event->time / PICOSECONDS_PER_NANOSECOND);
+    unsigned char *message = p + prefix->message;
+
+    memcpy(p, prefix->bytes, PREFIX_BYTES);
+    p += prefix->size;
     if (event->type == CNNVP_EVENT_BEGIN)
         p = put_begin(trace, p, event);
     else if (event->type == CNNVP_EVENT_VALUE)
-        p = put_number(p, EVENT_COUNTER_VALUE, event->value);
-    write_packet(output, 1, event->time, FLAG_NEEDS_STATE, PACKET_TRACK_EVENT, message, (size_t)(p - message));
+        p = cnnvp_varint_put(p, event->value);
+    p = close_message(packet, close_message(message, p));
+    cnnvp_output_filled(output, (size_t)(p - room));
+}
+
+/* All events of a stream; not a counter's value that it has already. */
+static void write_stream(struct cnnvp_trace *trace, cnnvp_output *output, uint32_t number)
+{
+    struct prefix prefixes[CNNVP_EVENT_VALUE + 1];
+    struct cnnvp_cursor cursor;
+    int has_value = 0;
+    uint64_t value = 0;
+
+    for (unsigned i = 0; i <= CNNVP_EVENT_VALUE; i++)
+        prefixes[i] = make_prefix(trace, number, (enum cnnvp_event_type)i);
+    cnnvp_cursor_init(&cursor, trace, number);
+    while (cnnvp_cursor_advance(&cursor)) {
+        const struct cnnvp_event *event = &cursor.event;
+
+        if (event->type == CNNVP_EVENT_VALUE && has_value && event->value == value)
+            continue;
+        has_value = 1;
+        value = event->value;
+        write_event(trace, output, &prefixes[event->type], event);
+    }
+    cnnvp_cursor_fini(&cursor);
 }
 
 static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
 {
-    struct cnnvp_merge *merge = cnnvp_merge_new(trace);
-    struct cnnvp_event event;
-
-    if (!merge) {
-        trace->error = ENOMEM;
-        return;
-    }
     write_names(trace, output);
     write_tracks(trace, output);
-    while (cnnvp_merge_next(merge, &event))
-        write_event(trace, output, &event);
-    cnnvp_merge_free(merge);
+    for (uint32_t i = 0; i < trace->stream_count && !trace->error; i++)
+        write_stream(trace, output, i);
 }
 
 const struct cnnvp_trace_format cnnvp_trace_perfetto = {".pftrace", "Perfetto", write_trace};

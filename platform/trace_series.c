@@ -292,20 +292,20 @@ static void write_series(struct cnnvp_trace *trace, cnnvp_output *output)
 {
     struct writer writer = {.trace = trace, .output = output, .width = trace->end_ps / BINS + 1};
     struct cnnvp_merge *merge = cnnvp_merge_new(trace);
-    struct cnnvp_event event;
+    const struct cnnvp_event *event;
 
     writer.series = calloc(trace->stream_count + 1, sizeof *writer.series);
     if (!merge || !writer.series)
         trace->error = ENOMEM;
-    while (!trace->error && cnnvp_merge_next(merge, &event)) {
-        enum cnnvp_stream_kind kind = trace->streams[event.stream].kind;
+    while (!trace->error && (event = cnnvp_merge_next(merge)) != NULL) {
+        enum cnnvp_stream_kind kind = trace->streams[event->stream].kind;
 
         if (kind == CNNVP_STREAM_CALLS)
             continue;
-        if (event.type == CNNVP_EVENT_BEGIN)
-            add_span(&writer, &event);
-        else if (event.type == CNNVP_EVENT_VALUE && kind != CNNVP_STREAM_LEVEL)
-            add_value(&writer, &event);
+        if (event->type == CNNVP_EVENT_BEGIN)
+            add_span(&writer, event);
+        else if (event->type == CNNVP_EVENT_VALUE && kind != CNNVP_STREAM_LEVEL)
+            add_value(&writer, event);
     }
     if (!trace->error)
         write_all(&writer);

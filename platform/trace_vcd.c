@@ -32,43 +32,21 @@ static char *put_id(char *p, uint32_t signal)
     return p;
 }
 
-static char *put_bits(char *p, uint64_t value)
-{
-    unsigned bits = 1;
-
-    while (bits < 64 && value >> bits)
-        bits++;
-    while (bits--)
-        *p++ = (char)('0' + (value >> bits & 1));
-    return p;
-}
-
-/* Eight bits for each character, the first one highest. */
-static char *put_characters(char *p, const char *text)
-{
-    static const char nibbles[16][5] = {"0000", "0001", "0010", "0011", "0100", "0101", "0110", "0111",
-                                        "1000", "1001", "1010", "1011", "1100", "1101", "1110", "1111"};
-
-    for (uint32_t i = 0; i < CNNVP_WAVE_CHARACTERS && text[i]; i++) {
-        memcpy(p, nibbles[(unsigned char)text[i] >> 4], 4);
-        memcpy(p + 4, nibbles[(unsigned char)text[i] & 15], 4);
-        p += 8;
-    }
-    return p;
-}
-
 static char *put_decimal(char *p, uint64_t value)
 {
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+        "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+        "8081828384858687888990919293949596979899";
     char digits[20];
-    unsigned count = 0;
+    char *first = digits + sizeof digits;
 
-    do {
-        digits[count++] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value);
-    while (count)
-        *p++ = digits[--count];
-    return p;
+    for (; value >= 100; value /= 100)
+        memcpy(first -= 2, pairs + 2 * (value % 100), 2);
+    memcpy(first -= 2, pairs + 2 * value, 2);
+    first += value < 10;
+    memcpy(p, first, (size_t)(digits + sizeof digits - first));
+    return p + (digits + sizeof digits - first);
 }
 
 /* ---- what the signals call ---- */
@@ -126,7 +104,8 @@ static void write_value(void *context, uint32_t signal, uint32_t width, struct c
 
     if (width > 1)
         *p++ = 'b';
-    p = value.text ? put_characters(p, value.text) : put_bits(p, value.number);
+    memcpy(p, value.bits, value.count);
+    p += value.count;
     if (width > 1)
         *p++ = ' ';
     p = put_id(p, signal);

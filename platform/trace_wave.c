@@ -24,6 +24,12 @@ struct signal {
     int changed; /* is in the list */
 };
 
+/* What a signal shows of a name. */
+struct text {
+    char bits[8 * CNNVP_WAVE_CHARACTERS];
+    size_t count;
+};
+
 struct dump {
     const struct cnnvp_trace *trace;
     const struct cnnvp_wave_writer *writer;
@@ -31,6 +37,7 @@ struct dump {
     struct signal *signals;
     uint32_t *first; /* signal of each stream */
     uint32_t *texts; /* of each name: 0 nothing to show, else 1 + the first name that shows the same */
+    struct text *shown_texts; /* of each name that is the first */
     uint32_t signal_count;
     uint32_t *changes;
     uint32_t change_count;
@@ -137,13 +144,37 @@ static void change(struct dump *dump, uint32_t number, uint64_t value)
     }
 }
 
+static const char nibbles[16][5] = {"0000", "0001", "0010", "0011", "0100", "0101", "0110", "0111",
+                                    "1000", "1001", "1010", "1011", "1100", "1101", "1110", "1111"};
+
+/* Writes a number without leading zeros so that it ends at `end`. */
+static struct cnnvp_wave_value number_bits(char *end, uint64_t number)
+{
+    char *p = end;
+
+    do {
+        p -= 4;
+        memcpy(p, nibbles[number & 15], 4);
+        number >>= 4;
+    } while (number);
+    while (*p == '0' && p + 1 < end)
+        p++;
+    return (struct cnnvp_wave_value){p, (size_t)(end - p)};
+}
+
 static void write_value(struct dump *dump, uint32_t number)
 {
     struct signal *signal = &dump->signals[number];
-    struct cnnvp_wave_value value = {signal->value, NULL};
+    char bits[64];
+    struct cnnvp_wave_value value;
 
-    if (signal->is_text && signal->value)
-        value.text = dump->trace->names[signal->value - 1];
+    if (signal->is_text && signal->value) {
+        const struct text *text = &dump->shown_texts[signal->value - 1];
+
+        value = (struct cnnvp_wave_value){text->bits, text->count};
+    } else {
+        value = number_bits(bits + sizeof bits, signal->value);
+    }
     dump->writer->value(dump->file, number, signal->width, value);
     signal->shown = signal->value;
 }
@@ -204,18 +235,27 @@ static void apply(struct dump *dump, const struct cnnvp_event *event)
 
 static void write_changes(struct dump *dump, struct cnnvp_merge *merge)
 {
-    struct cnnvp_event event;
+    const struct cnnvp_event *event;
 
-    while (cnnvp_merge_next(merge, &event)) {
-        if (event.time > dump->now) {
+    while ((event = cnnvp_merge_next(merge)) != NULL) {
+        if (event->time > dump->now) {
             write_step(dump);
-            dump->now = event.time;
+            dump->now = event->time;
         }
-        apply(dump, &event);
+        apply(dump, event);
     }
     write_step(dump);
     if (dump->trace->end_ps > dump->now)
         dump->writer->time(dump->file, dump->trace->end_ps);
+}
+
+/* Eight bits for each character, the first one highest. */
+static void set_text(struct text *text, const char *name)
+{
+    for (; *name && text->count < sizeof text->bits; name++, text->count += 8) {
+        memcpy(text->bits + text->count, nibbles[(unsigned char)*name >> 4], 4);
+        memcpy(text->bits + text->count + 4, nibbles[(unsigned char)*name & 15], 4);
+    }
 }
 
 static void number_texts(struct dump *dump)
@@ -228,6 +268,8 @@ static void number_texts(struct dump *dump)
         while (strncmp(names[same], names[i], CNNVP_WAVE_CHARACTERS) != 0)
             same++;
         dump->texts[i] = names[i][0] ? same + 1 : 0;
+        if (same == i)
+            set_text(&dump->shown_texts[i], names[i]);
     }
 }
 
@@ -246,7 +288,8 @@ void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer 
     dump.changes = calloc(signals, sizeof *dump.changes);
     dump.first = calloc((size_t)trace->stream_count + 1, sizeof *dump.first);
     dump.texts = calloc((size_t)trace->name_count + 1, sizeof *dump.texts);
-    if (merge && dump.signals && dump.changes && dump.first && dump.texts) {
+    dump.shown_texts = calloc((size_t)trace->name_count + 1, sizeof *dump.shown_texts);
+    if (merge && dump.signals && dump.changes && dump.first && dump.texts && dump.shown_texts) {
         number_texts(&dump);
         declare_all(&dump);
         write_changes(&dump, merge);
@@ -257,5 +300,6 @@ void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer 
     free(dump.changes);
     free(dump.first);
     free(dump.texts);
+    free(dump.shown_texts);
     cnnvp_merge_free(merge);
 }

@@ -8,10 +8,11 @@
 /* Characters of a signal that holds text, eight bits each, the first one highest. */
 #define CNNVP_WAVE_CHARACTERS 32u
 
-/* A signal's value: a number, or a text, of which CNNVP_WAVE_CHARACTERS count. */
+/* A signal's value: the characters 0 and 1, the highest first. At least one, at most as many as the signal is wide;
+ * what is missing is 0. */
 struct cnnvp_wave_value {
-    uint64_t number;
-    const char *text; /* NULL: the number */
+    const char *bits;
+    size_t count;
 };
 
 /* How one format writes signals. Signals are numbered in the order of their declaration. Names are identifiers. */

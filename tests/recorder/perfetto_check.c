@@ -230,7 +230,7 @@ static void follow_track(struct reader *r, struct track *track, const struct per
     }
 }
 
-static void read_event(struct reader *r, struct message m, uint64_t time)
+static void read_event(struct reader *r, struct message m, uint64_t time, int has_state)
 {
     struct perfetto_event event = {.time_ns = time, .name = "", .parent = ""};
     struct field field;
@@ -243,8 +243,9 @@ static void read_event(struct reader *r, struct message m, uint64_t time)
         } else if (field.number == 11) {
             uuid = field.value;
         } else if (field.number == 10) {
-            if (field.value >= TABLE || !r->names[field.value])
-                (void)fail(r, "name has not been interned");
+            if (field.value >= TABLE || !r->names[field.value] || !has_state)
+                (void)fail(r, has_state ? "name has not been interned"
+                                        : "name, and the packet does not say it needs state");
             else
                 event.name = r->names[field.value];
         } else if (field.number == 30) {
@@ -278,8 +279,7 @@ static void read_event(struct reader *r, struct message m, uint64_t time)
 
 static void read_packet(struct reader *r, struct message m)
 {
-    struct field field;
-    struct field body = {0};
+    struct field field, body = {0};
     uint64_t time = 0;
     int has_time = 0;
     uint64_t sequence = 0;
@@ -308,10 +308,10 @@ static void read_packet(struct reader *r, struct message m)
         read_interned(r, inner(&body));
     else if (body.number == 60)
         read_descriptor(r, inner(&body));
-    else if (body.number == 11 && has_time && (flags & 2))
-        read_event(r, inner(&body), time);
+    else if (body.number == 11 && has_time)
+        read_event(r, inner(&body), time, (flags & 2) != 0);
     else
-        (void)fail(r, "unknown packet, or an event without time or state");
+        (void)fail(r, "unknown packet, or an event without time");
 }
 
 int perfetto_check(const void *data, size_t size, perfetto_event_fn event, void *context,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Traces of the recorder, read back by the strict readers of this folder. */
 #include "machine.h"
+#include "trace_record.h"
 #include "trace_support.h"
 #include "vcd_check.h"
 
@@ -408,6 +409,74 @@ static void the_same_run_gives_the_same_bytes(void **state)
     free(data[1]);
 }
 
+/* Values at the limits of what fits into 32 bits, as the differences that they are. */
+static void all_values_of_a_counter_are_read_back(void **state)
+{
+    static const uint64_t values[] = {0, 1, UINT64_C(1) << 31, 1, UINT64_C(1) << 32, (UINT64_C(1) << 31) - 1, INT64_MAX,
+                                      INT64_MAX - (UINT64_C(1) << 31), 5};
+    static const uint64_t times[] = {0, 1000, 1001000, UINT64_C(4294967295000), UINT64_C(4294969000000),
+                                     UINT64_C(8589936295000), UINT64_C(8589936296000), UINT64_C(18446744073000000)};
+    enum { VALUES = sizeof values / sizeof values[0], TIMES = sizeof times / sizeof times[0] };
+    cnnvp_recorder *recorder = make(path("values.pftrace"));
+    struct perfetto_result result;
+    char list[LIST_BYTES] = "", expected[LIST_BYTES] = "";
+    size_t size, length = 0;
+    char *data;
+
+    (void)state;
+    for (size_t i = 0; i < VALUES; i++) {
+        const uint64_t at = times[i < TIMES ? i : TIMES - 1];
+
+        cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, at, values[i]);
+        length += (size_t)snprintf(expected + length, sizeof expected - length,
+                                   "%" PRIu64 " input_buffer/features %" PRIu64 " feature_words\n", at / 1000, values[i]);
+    }
+    finish(recorder, UINT64_MAX);
+    data = content("values.pftrace", &size);
+    if (!perfetto_check(data, size, list_event, list, &result))
+        fail_msg("%s", result.error);
+    assert_string_equal(list, expected);
+    free(data);
+}
+
+/* Each pair of differences comes back, in few bytes where both are small. */
+static void pairs_are_read_back(void **state)
+{
+    static const uint64_t edges[] = {0, 1, INT32_MAX, UINT32_MAX - 1, UINT32_MAX, INT64_MAX, UINT64_MAX};
+
+    (void)state;
+    for (size_t i = 0; i < 3 * 3 * 49; i++) {
+        const struct cnnvp_pair pair = {edges[i % 7] + i / 49 % 3 - 1, edges[i / 7 % 7] + i / 147 - 1};
+        unsigned char bytes[CNNVP_RECORD_BYTES];
+        const unsigned char *end = cnnvp_pair_put(bytes, pair);
+        struct cnnvp_pair read;
+
+        assert_ptr_equal(cnnvp_pair_get(bytes, &read), end);
+        assert_int_equal(read.time, pair.time);
+        assert_int_equal(read.number, pair.number);
+    }
+}
+
+/* A counter keeps its value; what says the same again is not worth an event. */
+static void a_value_is_written_once(void **state)
+{
+    cnnvp_recorder *recorder = make(path("once.pftrace"));
+    struct perfetto_result result;
+    char list[LIST_BYTES] = "";
+    size_t size;
+    char *data;
+
+    (void)state;
+    for (uint64_t i = 0; i < 6; i++)
+        cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, 1000 * i, i / 3);
+    finish(recorder, 10000);
+    data = content("once.pftrace", &size);
+    if (!perfetto_check(data, size, list_event, list, &result))
+        fail_msg("%s", result.error);
+    assert_string_equal(list, "0 input_buffer/features 0 feature_words\n3 input_buffer/features 1 feature_words\n");
+    free(data);
+}
+
 static void tracing_changes_no_statistic(void **state)
 {
     cnnvp_recorder *with = make(path("with.vcd"));
@@ -442,6 +511,9 @@ int main(void)
         cmocka_unit_test_teardown(random_waveform_is_valid, remove_files),
         cmocka_unit_test_teardown(a_spilled_recording_gives_the_same_file, remove_files),
         cmocka_unit_test_teardown(the_same_run_gives_the_same_bytes, remove_files),
+        cmocka_unit_test_teardown(all_values_of_a_counter_are_read_back, remove_files),
+        cmocka_unit_test(pairs_are_read_back),
+        cmocka_unit_test_teardown(a_value_is_written_once, remove_files),
         cmocka_unit_test_teardown(tracing_changes_no_statistic, remove_files),
     };
 

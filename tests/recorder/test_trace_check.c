@@ -85,6 +85,7 @@ static void broken_dumps_are_refused(void **state)
 #define TRACK "\x0a\x0c\x50\x01\x68\x02\xe2\x03\x05\x08\x05\x12\x01" "t"
 #define BEGIN(time) "\x0a\x0e\x40" time "\x50\x01\x68\x02\x5a\x06\x48\x01\x58\x05\x50\x01"
 #define END(time) "\x0a\x0c\x40" time "\x50\x01\x68\x02\x5a\x04\x48\x02\x58\x05"
+#define END_WITHOUT_STATE(time) "\x0a\x0a\x40" time "\x50\x01\x5a\x04\x48\x02\x58\x05"
 #define COUNTER(time) "\x0a\x0f\x40" time "\x50\x01\x68\x02\x5a\x07\x48\x04\x58\x05\xf0\x01\x01"
 
 static int check_packets(const char *data, size_t size, struct perfetto_result *result)
@@ -94,7 +95,7 @@ static int check_packets(const char *data, size_t size, struct perfetto_result *
 
 static void a_valid_trace_passes(void **state)
 {
-    static const char data[] = NAME TRACK BEGIN("\x03") END("\x07") BEGIN("\x07") END("\x07");
+    static const char data[] = NAME TRACK BEGIN("\x03") END("\x07") BEGIN("\x07") END_WITHOUT_STATE("\x07");
     struct perfetto_result result;
 
     (void)state;
@@ -121,6 +122,7 @@ static void broken_traces_are_refused(void **state)
         CASE(NAME NAME, "used twice"),
         CASE(TRACK, "cleared first"),
         CASE(NAME TRACK COUNTER("\x03"), "does not fit the track"),
+        CASE(NAME TRACK "\x0a\x0c\x40\x03\x50\x01\x5a\x06\x48\x01\x58\x05\x50\x01", "does not say it needs state"),
         CASE("\x12\x01\x00", "not a packet"),
     };
     static const char valid[] = NAME TRACK BEGIN("\x03") END("\x07");

@@ -92,21 +92,35 @@ char *content(const char *file, size_t *size)
     return data;
 }
 
+/* Behind all lines of the list that are not later. */
+static void insert_line(char *list, const char *line)
+{
+    const uint64_t time = strtoull(line, NULL, 10);
+    const size_t size = strlen(line), length = strlen(list);
+    char *at = list;
+
+    while (*at && strtoull(at, NULL, 10) <= time)
+        at = strchr(at, '\n') + 1;
+    if (length + size >= LIST_BYTES)
+        return;
+    memmove(at + size, at, strlen(at) + 1);
+    memcpy(at, line, size);
+}
+
 void list_event(void *context, const struct perfetto_event *event)
 {
-    char *list = context;
-    size_t length = strlen(list);
+    char line[1024];
 
-    list += length;
     if (event->type == 1)
-        snprintf(list, LIST_BYTES - length,
+        snprintf(line, sizeof line,
                  "%" PRIu64 " %s/%s begin %s layer=%s ps=%" PRIu64 "-%" PRIu64 " flow=%" PRIu64 "\n", event->time_ns,
                  event->parent, event->track, event->name, event->layer, event->begin_ps, event->end_ps, event->flow);
     else if (event->type == 2)
-        snprintf(list, LIST_BYTES - length, "%" PRIu64 " %s/%s end\n", event->time_ns, event->parent, event->track);
+        snprintf(line, sizeof line, "%" PRIu64 " %s/%s end\n", event->time_ns, event->parent, event->track);
     else
-        snprintf(list, LIST_BYTES - length, "%" PRIu64 " %s/%s %" PRId64 " %s\n", event->time_ns, event->parent,
-                 event->track, event->value, event->unit);
+        snprintf(line, sizeof line, "%" PRIu64 " %s/%s %" PRId64 " %s\n", event->time_ns, event->parent, event->track,
+                 event->value, event->unit);
+    insert_line(context, line);
 }
 
 uint64_t random_state;

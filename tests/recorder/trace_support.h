@@ -23,7 +23,7 @@ cnnvp_recorder *make(const char *file);
 /* Finishes and frees. */
 void finish(cnnvp_recorder *recorder, uint64_t end_ps);
 
-/* A perfetto_event_fn that appends a line of text to `context`, char[LIST_BYTES]. */
+/* A perfetto_event_fn that puts a line of text into `context`, char[LIST_BYTES]: in order of time, then of the file. */
 #define LIST_BYTES 4096u
 void list_event(void *context, const struct perfetto_event *event);
 
