@@ -55,6 +55,7 @@ struct cnnvp_graph_origin {
 struct cnnvp_graph_tensor {
     const char *name;      /* of the ONNX value */
     uint32_t rank;         /* of the ONNX value, batch included: 4 (N, C, H, W), 3 (N, C, W) or 2 (N, C) */
+    const int64_t *dims;   /* while a file is read: all of them where they are more than 4 */
     uint32_t channels;
     uint32_t height;
     uint32_t width;

@@ -155,7 +155,7 @@ static cnnvp_result fold_shape(struct cnnvp_import *import)
         if (rank != 0)
             memcpy(dims, value.constant->dims, rank * sizeof *dims);
     } else {
-        rank = cnnvp_import_dims(import, value.tensor, dims);
+        rank = cnnvp_import_all_dims(import, value.tensor, dims);
     }
     int64_t start = cnnvp_onnx_int(import->node, "start", 0);
     int64_t end = cnnvp_onnx_int(import->node, "end", (int64_t)rank);

@@ -52,7 +52,7 @@ cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index, struc
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *tensor)
+cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, int32_t *tensor)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     const cnnvp_result result = cnnvp_import_value(import, index, &value);
@@ -61,11 +61,23 @@ cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint
     if (value.tensor == CNNVP_GRAPH_NONE)
         return cnnvp_import_error(import, "input \"%s\" is a constant; a tensor that depends on the network's input is "
                                           "needed", import->node->input[index]);
-    if (rank != 0 && import->graph->tensors[value.tensor].rank != rank)
-        return cnnvp_import_error(import, "input \"%s\" has %u dimensions; %u are needed, %s",
-                                  import->node->input[index], import->graph->tensors[value.tensor].rank, rank,
-                                  rank == 4 ? "(N, C, H, W)" : "(N, features)");
     *tensor = value.tensor;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *tensor)
+{
+    const cnnvp_result result = cnnvp_import_any_rank(import, index, tensor);
+    if (result != CNNVP_DONE)
+        return result;
+    const uint32_t found = import->graph->tensors[*tensor].rank;
+    if (rank != 0 && found != rank)
+        return cnnvp_import_error(import, "input \"%s\" has %u dimensions; %u are needed, %s",
+                                  import->node->input[index], found, rank, rank == 4 ? "(N, C, H, W)" : "(N, features)");
+    if (found > 4)
+        return cnnvp_import_error(import, "input \"%s\" has %u dimensions; more than 4 are known between Reshape, "
+                                          "Transpose, Flatten, Squeeze and Unsqueeze only",
+                                  import->node->input[index], found);
     return CNNVP_DONE;
 }
 
@@ -178,8 +190,38 @@ uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, in
     return shape->rank;
 }
 
+uint32_t cnnvp_import_all_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[CNNVP_ONNX_RANK])
+{
+    const struct cnnvp_graph_tensor *shape = &import->graph->tensors[tensor];
+    (void)cnnvp_import_dims(import, tensor, dims);
+    if (shape->dims != NULL)
+        memcpy(dims + 1, shape->dims + 1, (shape->rank - 1) * sizeof *dims);
+    return shape->rank;
+}
+
+/* More than four dimensions: those between the channels and the columns are rows. */
+static cnnvp_result view_many(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims)
+{
+    struct cnnvp_graph *graph = import->graph;
+    const char *name = import->node->output[0];
+    uint32_t height = 1;
+    for (uint32_t i = 2; i < rank - 1; ++i)
+        height *= (uint32_t)dims[i];
+    int64_t *kept = cnnvp_keep_alloc(&graph->arena, rank, sizeof *kept);
+    const int32_t view =
+        cnnvp_graph_tensor_add(graph, name, rank, (uint32_t)dims[1], height, (uint32_t)dims[rank - 1]);
+    if (kept == NULL || view == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    memcpy(kept, dims, rank * sizeof *kept);
+    graph->tensors[view].dims = kept;
+    graph->tensors[view].base = in;
+    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = view});
+}
+
 cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims)
 {
+    if (rank > 4)
+        return view_many(import, in, rank, dims);
     const struct cnnvp_graph_tensor *input = &import->graph->tensors[in];
     const uint32_t channels = (uint32_t)dims[1];
     const uint32_t height = rank == 4 ? (uint32_t)dims[2] : 1;
@@ -307,7 +349,8 @@ static cnnvp_result define_inputs(struct cnnvp_import *import)
 static cnnvp_import_function function_of(const Onnx__NodeProto *node, int vendor)
 {
     static cnnvp_import_function (*const tables[])(const char *op_type) = {
-        cnnvp_import_window, cnnvp_import_dense, cnnvp_import_activation, cnnvp_import_shape, cnnvp_import_place};
+        cnnvp_import_window, cnnvp_import_reduction, cnnvp_import_dense, cnnvp_import_activation,
+        cnnvp_import_shape,  cnnvp_import_place,     cnnvp_import_order};
     cnnvp_import_function function = cnnvp_import_quantised(node->op_type, vendor);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && function == NULL && !vendor; ++i)
         function = tables[i](node->op_type);
@@ -321,10 +364,11 @@ static cnnvp_result not_known(struct cnnvp_import *import, int vendor)
                                           "QuantizeLinear, DequantizeLinear are known");
     return cnnvp_import_error(import,
                               "this operator is not known; known are Conv, MaxPool, AveragePool, GlobalAveragePool, "
-                              "GlobalMaxPool, ReduceMean, ReduceMax, BatchNormalization, InstanceNormalization, Gemm, "
+                              "GlobalMaxPool, ReduceMean, ReduceMax, ReduceSum, BatchNormalization, InstanceNormalization, Gemm, "
                               "MatMul, Add, Sub, Mul, Div, Max, Min, Neg, Relu, Clip, LeakyRelu, PRelu, Elu, Selu, "
                               "HardSigmoid, HardSwish, Sigmoid, Tanh, Softplus, Softsign, Softmax, Concat, Split, Slice, "
-                              "Pad, Transpose, Flatten, Reshape, Squeeze, Unsqueeze, Identity, Dropout, Cast, "
+                              "Pad, Transpose, DepthToSpace, SpaceToDepth, Flatten, Reshape, Squeeze, Unsqueeze, "
+                              "Identity, Dropout, Cast, "
                               "QuantizeLinear, DequantizeLinear, QLinearConv, QLinearMatMul, Constant, and arithmetic on "
                               "constants");
 }
@@ -389,6 +433,9 @@ static cnnvp_result define_output(struct cnnvp_import *import)
         return cnnvp_compiler_error(import->error, "%s: no node computes the network's output \"%s\"",
                                     import->onnx.name, name != NULL ? name : "");
     const int32_t tensor = import->values[number].tensor;
+    if (import->graph->tensors[tensor].rank > 4)
+        return cnnvp_compiler_error(import->error, "%s: the network's output \"%s\" has %u dimensions; up to 4 are known",
+                                    import->onnx.name, name, import->graph->tensors[tensor].rank);
     import->graph->output = tensor;
     if (import->graph->tensors[cnnvp_graph_base(import->graph, tensor)].zero == 0)
         return CNNVP_DONE;

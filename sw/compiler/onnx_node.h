@@ -9,6 +9,8 @@
 
 /* Largest dimension of anything. */
 #define CNNVP_ONNX_DIMENSION_MAX (1 << 20)
+/* Most dimensions of a tensor between operators that only reshape; all others take up to 4. */
+#define CNNVP_ONNX_RANK 8u
 
 /* What a name of the graph stands for: a tensor that is computed, or a constant. */
 struct cnnvp_onnx_value {
@@ -41,11 +43,13 @@ const char *cnnvp_import_node_name(const Onnx__NodeProto *node);
 /* The value of input `index`; an error if there is no such input or nothing defines it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index,
                                                struct cnnvp_onnx_value *value);
-/* Input `index` as a computed tensor, rank 0: any; or as a constant. */
+/* Input `index` as a computed tensor, rank 0: any from 2 to 4; or as a constant. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint32_t rank,
                                                 int32_t *tensor);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index,
                                                   const Onnx__TensorProto **tensor);
+/* The same of up to CNNVP_ONNX_RANK dimensions. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, int32_t *tensor);
 /* 1: input `index` is there. */
 int cnnvp_import_has(const struct cnnvp_import *import, size_t index);
 
@@ -85,11 +89,14 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum
 /* A layer that copies `in` to `out`, a tensor that is there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out,
                                               struct cnnvp_graph_layer **layer);
-/* The output is the input's words in another shape; dims[0] is not used, dims[1..rank-1] have as many words. */
+/* The output is the input's words in another shape; dims[0] is not used, dims[1..rank-1] have as many words; up to
+ * CNNVP_ONNX_RANK dimensions. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32_t in, uint32_t rank,
                                               const int64_t *dims);
 /* Dimensions of a tensor as ONNX has them, dims[0] for the batch: 0 where it is a symbol. Returns the rank. */
 uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[4]);
+/* The same of a tensor of any rank. */
+uint32_t cnnvp_import_all_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[CNNVP_ONNX_RANK]);
 /* Numbers from an attribute or, since some operator set, from input `index` (at most `most`). *count is 0 where
  * neither is there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribute, size_t index,
@@ -105,8 +112,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import
 /* Conv's layer over `in`, as the node's attributes and the shape of its weights say; they and the bias are the caller's
  * to fill in. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in,
-                                                    const Onnx__TensorProto *weights, struct cnnvp_graph_layer **layer);
-/* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`; NULL if the graph is weightless. */
+                                                    const Onnx__TensorProto *weights,
+                                                    struct cnnvp_graph_layer **layer);
+/* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`; NULL if the graph is
+ * weightless. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix,
                                                 int transposed, float factor, uint32_t inputs, uint32_t *outputs,
                                                 float **weights);
@@ -120,15 +129,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *
 /* One operator. */
 typedef cnnvp_result (*cnnvp_import_function)(struct cnnvp_import *import);
 
-/* NULL: not known. onnx_window.c: Conv and pooling; onnx_dense.c: Gemm, MatMul, Add and other arithmetic,
- * normalisation; onnx_activation.c: functions of one number, softmax; onnx_shape.c: other shapes of the same words;
- * onnx_place.c: what puts words somewhere else; onnx_quantise.c: whole numbers and the way there and back, `vendor` for
- * onnxruntime's own operators. */
+/* NULL: not known. onnx_window.c: Conv and pooling; onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, Add
+ * and other arithmetic, normalisation; onnx_activation.c: functions of one number, softmax; onnx_shape.c: other shapes of
+ * the same words; onnx_place.c: what puts words somewhere else; onnx_transpose.c: dimensions in another order;
+ * onnx_quantise.c: whole numbers and the way there and back, `vendor` for onnxruntime's own operators. */
 cnnvp_import_function cnnvp_import_window(const char *op_type);
+cnnvp_import_function cnnvp_import_reduction(const char *op_type);
 cnnvp_import_function cnnvp_import_dense(const char *op_type);
 cnnvp_import_function cnnvp_import_activation(const char *op_type);
 cnnvp_import_function cnnvp_import_shape(const char *op_type);
 cnnvp_import_function cnnvp_import_place(const char *op_type);
+cnnvp_import_function cnnvp_import_order(const char *op_type);
 cnnvp_import_function cnnvp_import_quantised(const char *op_type, int vendor);
 
 /* Before a node: which inputs are quantised tensors, and whether its operator takes them. *whole: those of an operator

@@ -3,7 +3,6 @@
  * Operators that put words somewhere else. Concat becomes one copy a part, into a view of the result (graph.c drops the
  * copies where the layers before can write there). Pad becomes a copy into the middle of zeros, unless the layer behind
  * it can pad itself; reflections one more copy a line. Parts of the channels are views, of rows and columns copies.
- * Transposition is a view where it moves nothing but dimensions of 1, else a copy.
  */
 #include <string.h>
 
@@ -491,72 +490,16 @@ static cnnvp_result import_slice(struct cnnvp_import *import)
     return result == CNNVP_DONE ? define_tensor(import, import->node->output[0], in) : result;
 }
 
-/* ---- Transpose ---- */
-
-/* Dimensions larger than 1 keep their order. */
-static int keeps_order(const int64_t *dims, const int64_t *perm, uint32_t rank)
-{
-    int64_t last = 0;
-    for (uint32_t i = 1; i < rank; ++i) {
-        if (dims[perm[i]] == 1)
-            continue;
-        if (perm[i] < last)
-            return 0;
-        last = perm[i];
-    }
-    return 1;
-}
-
-static cnnvp_result import_transpose(struct cnnvp_import *import)
-{
-    int32_t in;
-    int64_t perm[4];
-    int64_t old[4];
-    int64_t dims[4] = {0, 1, 1, 1};
-    size_t count = 0;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "perm", SIZE_MAX, 4, perm, &count);
-    if (result != CNNVP_DONE)
-        return result;
-    const uint32_t rank = cnnvp_import_dims(import, in, old);
-    uint32_t seen = 0;
-    for (size_t i = 0; i < count; ++i)
-        seen |= perm[i] >= 0 && perm[i] < rank ? 1u << perm[i] : 0u;
-    if (count != rank || seen != (1u << rank) - 1u || perm[0] != 0)
-        return cnnvp_import_error(import, "perm must name each of %u dimensions once and leave the batch in front",
-                                  rank);
-    for (uint32_t i = 1; i < rank; ++i)
-        dims[i] = old[perm[i]];
-    if (keeps_order(old, perm, rank))
-        return cnnvp_import_view(import, in, rank, dims);
-    struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, rank, (uint32_t)dims[1],
-                                rank == 4 ? (uint32_t)dims[2] : 1, (uint32_t)dims[rank - 1], &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    layer->post_count = 1;
-    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, LOWEST};
-    layer->permuted = 1;
-    if (rank == 4) {
-        for (uint32_t i = 0; i < 3; ++i)
-            layer->from[i] = (uint32_t)perm[i + 1] - 1u;
-    } else { /* (N, C, W): channels and columns change places */
-        layer->from[0] = 2;
-        layer->from[1] = 1;
-        layer->from[2] = 0;
-    }
-    return CNNVP_DONE;
-}
-
 cnnvp_import_function cnnvp_import_place(const char *op_type)
 {
     static const struct {
         const char *op_type;
         cnnvp_import_function function;
     } known[] = {
-        {"Concat", import_concat}, {"Pad", import_pad},             {"Split", import_split},
-        {"Slice", import_slice},   {"Transpose", import_transpose},
+        {"Concat", import_concat},
+        {"Pad", import_pad},
+        {"Split", import_split},
+        {"Slice", import_slice},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
         if (strcmp(op_type, known[i].op_type) == 0)

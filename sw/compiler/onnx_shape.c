@@ -22,7 +22,7 @@ static cnnvp_result import_identity(struct cnnvp_import *import)
 static cnnvp_result import_flatten(struct cnnvp_import *import)
 {
     int32_t in;
-    const cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    const cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result != CNNVP_DONE)
         return result;
     const struct cnnvp_graph_tensor *input = &import->graph->tensors[in];
@@ -40,8 +40,8 @@ static cnnvp_result import_flatten(struct cnnvp_import *import)
 static cnnvp_result resolve_shape(struct cnnvp_import *import, int32_t in, size_t rank, int64_t *dims)
 {
     const struct cnnvp_graph_tensor *input = &import->graph->tensors[in];
-    int64_t old[4];
-    (void)cnnvp_import_dims(import, in, old);
+    int64_t old[CNNVP_ONNX_RANK];
+    (void)cnnvp_import_all_dims(import, in, old);
     const int64_t words = (int64_t)cnnvp_graph_words(input);
     const int batch_known = dims[0] == 0 || (import->batch != 0 ? dims[0] == import->batch : dims[0] == 1);
     if (dims[0] != -1 && !batch_known)
@@ -73,17 +73,17 @@ static cnnvp_result import_reshape(struct cnnvp_import *import)
 {
     int32_t in;
     const Onnx__TensorProto *shape;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE)
         result = cnnvp_import_constant(import, 1, &shape);
     if (result != CNNVP_DONE)
         return result;
     const size_t rank = cnnvp_onnx_elements(shape);
-    int64_t dims[4] = {0, 1, 1, 1};
+    int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     struct cnnvp_error why;
-    if (shape->n_dims != 1 || rank < 2 || rank > 4)
-        return cnnvp_import_error(import, "the shape has %zu dimensions; 2 to 4 are needed: (N, features), (N, C, W) or "
-                                          "(N, C, H, W)", rank);
+    if (shape->n_dims != 1 || rank < 2 || rank > CNNVP_ONNX_RANK)
+        return cnnvp_import_error(import, "the shape has %zu dimensions; 2 to %u are possible: (N, features), (N, C, W), "
+                                          "(N, C, H, W), or more on the way there", rank, CNNVP_ONNX_RANK);
     if (cnnvp_onnx_ints(&import->onnx, shape, dims, rank, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
     result = resolve_shape(import, in, rank, dims);
@@ -106,20 +106,20 @@ static cnnvp_result mark_axes(struct cnnvp_import *import, const int64_t *axes, 
 static cnnvp_result import_squeeze(struct cnnvp_import *import)
 {
     int32_t in;
-    int64_t axes[4];
-    int64_t old[4];
-    int marked[8] = {0};
+    int64_t axes[CNNVP_ONNX_RANK];
+    int64_t old[CNNVP_ONNX_RANK];
+    int marked[CNNVP_ONNX_RANK] = {0};
     size_t count = 0;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "axes", 1, 4, axes, &count);
+        result = cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count);
     if (result != CNNVP_DONE)
         return result;
-    const uint32_t rank = cnnvp_import_dims(import, in, old);
+    const uint32_t rank = cnnvp_import_all_dims(import, in, old);
     result = mark_axes(import, axes, count, rank, marked);
     if (result != CNNVP_DONE)
         return result;
-    int64_t dims[4] = {0, 1, 1, 1};
+    int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     uint32_t left = 1;
     for (uint32_t i = 1; i < rank; ++i) {
         if (count != 0 && marked[i] && old[i] != 1)
@@ -133,22 +133,22 @@ static cnnvp_result import_squeeze(struct cnnvp_import *import)
 static cnnvp_result import_unsqueeze(struct cnnvp_import *import)
 {
     int32_t in;
-    int64_t axes[4];
-    int64_t old[4];
-    int marked[8] = {0};
+    int64_t axes[CNNVP_ONNX_RANK];
+    int64_t old[CNNVP_ONNX_RANK];
+    int marked[CNNVP_ONNX_RANK] = {0};
     size_t count = 0;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "axes", 1, 4, axes, &count);
+        result = cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count);
     if (result != CNNVP_DONE)
         return result;
-    const size_t rank = cnnvp_import_dims(import, in, old) + count;
-    if (rank > 4)
-        return cnnvp_import_error(import, "the result has %zu dimensions; up to 4 are known", rank);
+    const size_t rank = cnnvp_import_all_dims(import, in, old) + count;
+    if (rank > CNNVP_ONNX_RANK)
+        return cnnvp_import_error(import, "the result has %zu dimensions; up to %u are known", rank, CNNVP_ONNX_RANK);
     result = mark_axes(import, axes, count, rank, marked);
     if (result != CNNVP_DONE)
         return result;
-    int64_t dims[4] = {0, 1, 1, 1};
+    int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     size_t next = 1;
     for (size_t i = 1; i < rank; ++i)
         dims[i] = marked[i] ? 1 : old[next++];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators with a sliding window, over maps or over rows: Conv, MaxPool, AveragePool, global pooling, reductions. */
+/* Operators with a sliding window, over maps or over rows: Conv, MaxPool, AveragePool, global pooling. */
 #include <string.h>
 
 #include "onnx_node.h"
@@ -282,66 +282,6 @@ static cnnvp_result import_global_max(struct cnnvp_import *import)
     return import_global(import, CNNVP_POOL_MAX);
 }
 
-/* The mean or maximum over rows, columns or both. */
-static cnnvp_result import_reduce(struct cnnvp_import *import, enum cnnvp_image_pool_kind kind)
-{
-    int32_t in;
-    int64_t axes[4];
-    size_t count = 0;
-    cnnvp_result result = window_input(import, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "axes", 1, 4, axes, &count);
-    if (result != CNNVP_DONE)
-        return result;
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    int reduced[4] = {0, 0, 0, 0};
-    for (size_t i = 0; i < count; ++i) {
-        const int64_t axis = axes[i] < 0 ? axes[i] + input.rank : axes[i];
-        if (axis < 2 || axis >= input.rank)
-            return cnnvp_import_error(import, "axis %lld is known neither as rows nor as columns; (N, C, H, W) is "
-                                              "reduced over H and W", (long long)axes[i]);
-        reduced[axis] = 1;
-    }
-    if (count == 0)
-        return cnnvp_import_error(import, "without axes the images of the batch would be mixed; axes 2 and 3 are known");
-    const int rows = input.rank == 4 && reduced[2];
-    const int columns = reduced[input.rank - 1];
-    const int64_t height = rows ? input.height : 1;
-    const int64_t width = columns ? input.width : 1;
-    if (height > WINDOW_MAX || width > WINDOW_MAX)
-        return cnnvp_import_error(import, "maps of %u x %u are too large to pool at once", input.height, input.width);
-    struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, (uint32_t)(input.height / height),
-                                (uint32_t)(input.width / width), &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    const struct axis y = {input.height, height, height, 1, 0, 0, input.height / height, 0};
-    const struct axis x = {input.width, width, width, 1, 0, 0, input.width / width, 0};
-    set_window(layer, &y, &x);
-    layer->pool = kind;
-    int64_t old[4];
-    int64_t dims[4] = {0, 1, 1, 1};
-    uint32_t rank = 2;
-    const int32_t out = layer->out;
-    const int keep = cnnvp_onnx_int(import->node, "keepdims", 1) != 0;
-    (void)cnnvp_import_dims(import, out, old);
-    dims[1] = old[1];
-    for (uint32_t i = 2; i < input.rank; ++i)
-        if (keep || !reduced[i])
-            dims[rank++] = old[i];
-    return cnnvp_import_view(import, out, rank, dims);
-}
-
-static cnnvp_result import_reduce_mean(struct cnnvp_import *import)
-{
-    return import_reduce(import, CNNVP_POOL_AVERAGE);
-}
-
-static cnnvp_result import_reduce_max(struct cnnvp_import *import)
-{
-    return import_reduce(import, CNNVP_POOL_MAX);
-}
-
 cnnvp_import_function cnnvp_import_window(const char *op_type)
 {
     static const struct {
@@ -353,8 +293,6 @@ cnnvp_import_function cnnvp_import_window(const char *op_type)
         {"AveragePool", import_average_pool},
         {"GlobalAveragePool", import_global_average},
         {"GlobalMaxPool", import_global_max},
-        {"ReduceMean", import_reduce_mean},
-        {"ReduceMax", import_reduce_max},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
         if (strcmp(op_type, known[i].op_type) == 0)

@@ -90,11 +90,22 @@ static void dimensions_have_limits(void **state)
     (void)builder_node(&b, "Relu", "y", "x", NULL, NULL, NULL);
     must_fail(&b, "input \"x\" has 5 dimensions; (N, C, H, W), (N, C, W) or (N, features) is needed");
 
-    const int64_t shape[5] = {0, 2, 2, 6, 6};
+    const int64_t shape[9] = {0, 2, 2, 6, 6, 1, 1, 1, 1};
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "s", 9, shape);
+    (void)builder_node(&b, "Reshape", "y", "x", "s", NULL, NULL);
+    must_fail(&b, "node \"y\" (Reshape): the shape has 9 dimensions; 2 to 8 are possible");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "s", 5, shape);
+    (void)builder_node(&b, "Reshape", "r", "x", "s", NULL, NULL);
+    (void)builder_node(&b, "Relu", "y", "r", NULL, NULL, NULL);
+    must_fail(&b, "node \"y\" (Relu): input \"r\" has 5 dimensions; more than 4 are known between Reshape, ");
+
     begin(&b, "x", 4, maps);
     (void)builder_int64s(&b, "s", 5, shape);
     (void)builder_node(&b, "Reshape", "y", "x", "s", NULL, NULL);
-    must_fail(&b, "node \"y\" (Reshape): the shape has 5 dimensions; 2 to 4 are needed");
+    must_fail(&b, "the network's output \"y\" has 5 dimensions; up to 4 are known");
 
     begin(&b, "x", 4, maps);
     (void)builder_node(&b, "MatMul", "y", "x", "x", NULL, NULL);
@@ -155,9 +166,41 @@ static void parts_have_limits(void **state)
     must_fail(&b, "a step of 2 channels is not known");
 }
 
+/* What stands in an attribute of one node over `x`. */
+static void node_must_fail(const char *op, const char *attribute, int64_t value, const char *text)
+{
+    struct builder b;
+    begin(&b, "x", 4, maps);
+    builder_int(&b, builder_node(&b, op, "y", "x", NULL, NULL, NULL), attribute, value);
+    must_fail(&b, text);
+}
+
+static void blocks_and_reductions_have_limits(void **state)
+{
+    (void)state;
+    node_must_fail("DepthToSpace", "blocksize", 0, "blocksize is 0; 1 to 32767 is possible");
+    node_must_fail("DepthToSpace", "blocksize", 32768, "blocksize is 32768; 1 to 32767 is possible");
+    node_must_fail("DepthToSpace", "blocksize", 32767, "4 channels are not divided by the square of the blocksize");
+    node_must_fail("SpaceToDepth", "blocksize", 4, "maps of 6 x 6 are not divided by the blocksize, 4");
+    node_must_fail("ReduceSum", "keepdims", 1, "without axes the images of the batch would be mixed");
+
+    struct builder b;
+    const int64_t batch[2] = {2, -4};
+    begin(&b, "x", 4, maps);
+    builder_ints(&b, builder_node(&b, "ReduceMean", "y", "x", NULL, NULL, NULL), "axes", 2, batch);
+    must_fail(&b, "axis -4 of 4 dimensions is the batch, or there is none");
+
+    const int64_t large[4] = {-1, 200, 200, 4};
+    const int64_t rows[2] = {1, 2};
+    begin(&b, "x", 4, large);
+    builder_ints(&b, builder_node(&b, "ReduceMax", "y", "x", NULL, NULL, NULL), "axes", 2, rows);
+    must_fail(&b, "40000 x 1 words are too many to reduce at once; up to 32767 x 32767 are possible");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_and_reductions_have_limits),
         cmocka_unit_test(quantised_tensors_stay_among_themselves),
         cmocka_unit_test(dimensions_have_limits),
         cmocka_unit_test(layers_have_limits),

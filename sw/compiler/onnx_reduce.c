@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ReduceMean, ReduceMax, ReduceSum: pooling whose window is what is reduced. Rows, columns or both of maps as they are;
+ * other dimensions, those that follow one another at once, as the rows of another view of the words.
+ */
+#include <string.h>
+
+#include "onnx_node.h"
+
+/* Largest side of a window (descriptors.def). */
+#define WINDOW_MAX 32767
+
+enum reduction { REDUCE_MEAN, REDUCE_MAX, REDUCE_SUM };
+
+/* What is reduced: one mark for each dimension, and how many words make one. */
+struct reduced {
+    uint32_t rank;
+    int64_t dims[CNNVP_ONNX_RANK];
+    int axes[CNNVP_ONNX_RANK];
+    int64_t words;
+};
+
+/* Windows of ky x kx side by side over `in`, taken as maps of that shape. */
+static cnnvp_result pool(struct cnnvp_import *import, int32_t *in, enum reduction reduction, const int64_t shape[3],
+                         int64_t ky, int64_t kx)
+{
+    struct cnnvp_graph *graph = import->graph;
+    const struct cnnvp_graph_tensor input = graph->tensors[*in];
+    struct cnnvp_graph_layer *layer;
+    int32_t view = *in;
+    if (ky > WINDOW_MAX || kx > WINDOW_MAX)
+        return cnnvp_import_error(import, "%lld x %lld words are too many to reduce at once; up to %d x %d are "
+                                          "possible", (long long)ky, (long long)kx, WINDOW_MAX, WINDOW_MAX);
+    if (input.channels != shape[0] || input.height != shape[1] || input.width != shape[2]) {
+        view = cnnvp_graph_tensor_add(graph, input.name, 4, (uint32_t)shape[0], (uint32_t)shape[1], (uint32_t)shape[2]);
+        if (view == CNNVP_GRAPH_NONE)
+            return cnnvp_import_no_memory(import);
+        graph->tensors[view].base = *in;
+    }
+    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_POOL, view, (uint32_t)shape[0],
+                                                   (uint32_t)(shape[1] / ky), (uint32_t)(shape[2] / kx), &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->pool = reduction == REDUCE_MAX ? CNNVP_POOL_MAX : CNNVP_POOL_AVERAGE;
+    layer->ky = layer->sy = (uint32_t)ky;
+    layer->kx = layer->sx = (uint32_t)kx;
+    *in = layer->out;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_axes(struct cnnvp_import *import, int32_t in, struct reduced *reduced)
+{
+    int64_t axes[CNNVP_ONNX_RANK];
+    size_t count = 0;
+    *reduced = (struct reduced){.words = 1};
+    reduced->rank = cnnvp_import_dims(import, in, reduced->dims);
+    const cnnvp_result result = cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count);
+    if (result != CNNVP_DONE)
+        return result;
+    if (count == 0 && cnnvp_onnx_int(import->node, "noop_with_empty_axes", 0) == 0)
+        return cnnvp_import_error(import, "without axes the images of the batch would be mixed; axes from 1 on are "
+                                          "known");
+    for (size_t i = 0; i < count; ++i) {
+        const int64_t axis = axes[i] < 0 ? axes[i] + reduced->rank : axes[i];
+        if (axis < 1 || axis >= reduced->rank)
+            return cnnvp_import_error(import, "axis %lld of %u dimensions is the batch, or there is none",
+                                      (long long)axes[i], reduced->rank);
+        reduced->words *= reduced->axes[axis] ? 1 : reduced->dims[axis];
+        reduced->axes[axis] = 1;
+    }
+    return CNNVP_DONE;
+}
+
+/* Dimensions that follow one another at once, from the last ones on. */
+static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, enum reduction reduction,
+                                const struct reduced *reduced)
+{
+    cnnvp_result result = CNNVP_DONE;
+    int64_t behind = 1;
+    for (uint32_t end = reduced->rank; end > 1 && result == CNNVP_DONE;) {
+        uint32_t first = end;
+        int64_t shape[3] = {1, 1, 1};
+        while (first > 1 && reduced->axes[first - 1] == reduced->axes[end - 1])
+            shape[1] *= reduced->dims[--first];
+        if (reduced->axes[first]) {
+            for (uint32_t i = 1; i < first; ++i)
+                shape[0] *= reduced->dims[i];
+            shape[2] = behind;
+            result = pool(import, in, reduction, shape, shape[1], 1);
+        } else {
+            behind *= shape[1];
+        }
+        end = first;
+    }
+    return result;
+}
+
+/* A mean as a sum. */
+static cnnvp_result multiply(struct cnnvp_import *import, int32_t *in, int64_t words)
+{
+    const size_t channels = import->graph->tensors[*in].channels;
+    struct cnnvp_graph_layer *layer;
+    float *scale = cnnvp_keep_alloc(&import->graph->arena, channels, sizeof *scale);
+    if (scale == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t c = 0; c < channels; ++c)
+        scale[c] = (float)words;
+    const cnnvp_result result = cnnvp_import_affine(import, *in, scale, NULL, 1, &layer);
+    *in = result == CNNVP_DONE ? layer->out : *in;
+    return result;
+}
+
+static cnnvp_result import_reduce(struct cnnvp_import *import, enum reduction reduction)
+{
+    int32_t in;
+    struct reduced reduced;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result == CNNVP_DONE)
+        result = read_axes(import, in, &reduced);
+    if (result != CNNVP_DONE)
+        return result;
+    const uint32_t rank = reduced.rank;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const int64_t shape[3] = {input.channels, input.height, input.width};
+    if (reduced.words > 1 && !reduced.axes[1])
+        result = pool(import, &in, reduction, shape, rank == 4 && reduced.axes[2] ? shape[1] : 1,
+                      reduced.axes[rank - 1] ? shape[2] : 1);
+    else if (reduced.words > 1)
+        result = reduce_runs(import, &in, reduction, &reduced);
+    if (result == CNNVP_DONE && reduction == REDUCE_SUM && reduced.words > 1)
+        result = multiply(import, &in, reduced.words);
+    if (result != CNNVP_DONE)
+        return result;
+    const int keep = cnnvp_onnx_int(import->node, "keepdims", 1) != 0;
+    int64_t dims[4] = {0, 1, 1, 1};
+    uint32_t left = 1;
+    for (uint32_t i = 1; i < rank; ++i)
+        if (keep || !reduced.axes[i])
+            dims[left++] = reduced.axes[i] ? 1 : reduced.dims[i];
+    return cnnvp_import_view(import, in, left < 2 ? 2 : left, dims);
+}
+
+static cnnvp_result import_reduce_mean(struct cnnvp_import *import)
+{
+    return import_reduce(import, REDUCE_MEAN);
+}
+
+static cnnvp_result import_reduce_max(struct cnnvp_import *import)
+{
+    return import_reduce(import, REDUCE_MAX);
+}
+
+static cnnvp_result import_reduce_sum(struct cnnvp_import *import)
+{
+    return import_reduce(import, REDUCE_SUM);
+}
+
+cnnvp_import_function cnnvp_import_reduction(const char *op_type)
+{
+    static const struct {
+        const char *op_type;
+        cnnvp_import_function function;
+    } known[] = {
+        {"ReduceMean", import_reduce_mean},
+        {"ReduceMax", import_reduce_max},
+        {"ReduceSum", import_reduce_sum},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strcmp(op_type, known[i].op_type) == 0)
+            return known[i].function;
+    return NULL;
+}

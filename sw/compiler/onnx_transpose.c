@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dimensions in another order: Transpose, DepthToSpace, SpaceToDepth. Dimensions of 1 and those that stay together do
+ * not count: what is left is a view where nothing moves, one copy where up to three groups change places (a channel
+ * shuffle), and several copies, one group each, where there are more.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "onnx_node.h"
+
+/* Groups of dimensions that stay together, in the order of the input; group wanted[i] is the i-th of the result. */
+struct groups {
+    uint32_t count;
+    uint32_t sizes[CNNVP_ONNX_RANK];
+    uint32_t wanted[CNNVP_ONNX_RANK];
+};
+
+static struct groups group_axes(uint32_t rank, const int64_t *dims, const int64_t *perm)
+{
+    struct groups groups = {0};
+    uint32_t places[CNNVP_ONNX_RANK] = {0}; /* of an axis among those larger than 1 */
+    uint32_t firsts[CNNVP_ONNX_RANK] = {0}; /* place of the first axis of a group, groups in the order of the result */
+    uint32_t sizes[CNNVP_ONNX_RANK] = {0};
+    uint32_t next = 0; /* place at which the last group would go on */
+    for (uint32_t i = 1, place = 1; i < rank; ++i)
+        places[i] = dims[i] > 1 ? place++ : 0;
+    for (uint32_t i = 1; i < rank; ++i) {
+        const uint32_t place = places[perm[i]];
+        if (place == 0)
+            continue;
+        if (groups.count == 0 || place != next) {
+            firsts[groups.count] = place;
+            sizes[groups.count++] = 1;
+        }
+        sizes[groups.count - 1] *= (uint32_t)dims[perm[i]];
+        next = place + 1;
+    }
+    for (uint32_t i = 0; i < groups.count; ++i) {
+        uint32_t before = 0;
+        for (uint32_t j = 0; j < groups.count; ++j)
+            before += firsts[j] < firsts[i];
+        groups.wanted[i] = before;
+        groups.sizes[before] = sizes[i];
+    }
+    return groups;
+}
+
+/* A copy of `in`, taken as three dimensions, in another order. */
+static cnnvp_result permute(struct cnnvp_import *import, int32_t *in, const uint32_t sizes[3], const uint32_t from[3])
+{
+    struct cnnvp_graph *graph = import->graph;
+    const int32_t view = cnnvp_graph_tensor_add(graph, graph->tensors[*in].name, 4, sizes[0], sizes[1], sizes[2]);
+    if (view == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    graph->tensors[view].base = *in;
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, view, sizes[from[0]], sizes[from[1]],
+                                                   sizes[from[2]], &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->post_count = 1;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    layer->permuted = 1;
+    memcpy(layer->from, from, sizeof layer->from);
+    *in = layer->out;
+    return CNNVP_DONE;
+}
+
+/* Up to three groups at once. */
+static cnnvp_result permute_few(struct cnnvp_import *import, int32_t *in, const struct groups *groups)
+{
+    static const uint32_t swapped[3] = {2, 1, 0};
+    const uint32_t sizes[3] = {groups->sizes[0], 1, groups->sizes[1]};
+    return groups->count == 2 ? permute(import, in, sizes, swapped)
+                              : permute(import, in, groups->sizes, groups->wanted);
+}
+
+/* The first group of the result that is out of order goes to the end, where the ones behind it will follow. */
+static cnnvp_result move_one(struct cnnvp_import *import, int32_t *in, struct groups *groups)
+{
+    static const uint32_t last[3] = {0, 2, 1};
+    uint32_t ordered = 1;
+    while (ordered < groups->count && groups->wanted[ordered] > groups->wanted[ordered - 1])
+        ++ordered;
+    const uint32_t moved = groups->wanted[ordered];
+    const uint32_t size = groups->sizes[moved];
+    uint32_t sizes[3] = {1, size, 1};
+    for (uint32_t i = 0; i < groups->count; ++i)
+        if (i != moved)
+            sizes[i < moved ? 0 : 2] *= groups->sizes[i];
+    const cnnvp_result result = permute(import, in, sizes, last);
+    memmove(groups->sizes + moved, groups->sizes + moved + 1, (groups->count - 1 - moved) * sizeof size);
+    groups->sizes[groups->count - 1] = size;
+    for (uint32_t i = 0; i < groups->count; ++i) {
+        uint32_t *wanted = &groups->wanted[i];
+        *wanted = *wanted == moved ? groups->count - 1 : *wanted - (*wanted > moved);
+    }
+    return result;
+}
+
+/* Groups that have come together become one. */
+static void join(struct groups *groups)
+{
+    int64_t dims[CNNVP_ONNX_RANK + 1] = {0};
+    int64_t perm[CNNVP_ONNX_RANK + 1] = {0};
+    for (uint32_t i = 0; i < groups->count; ++i) {
+        dims[i + 1] = groups->sizes[i];
+        perm[i + 1] = groups->wanted[i] + 1;
+    }
+    *groups = group_axes(groups->count + 1, dims, perm);
+}
+
+/* The words of *in, as dimensions dims[1..rank-1], in the order of perm. */
+static cnnvp_result reorder(struct cnnvp_import *import, int32_t *in, uint32_t rank, const int64_t *dims,
+                            const int64_t *perm)
+{
+    struct groups groups = group_axes(rank, dims, perm);
+    cnnvp_result result = CNNVP_DONE;
+    while (groups.count > 3 && result == CNNVP_DONE) {
+        result = move_one(import, in, &groups);
+        join(&groups);
+    }
+    return groups.count > 1 && result == CNNVP_DONE ? permute_few(import, in, &groups) : result;
+}
+
+/* Up to four dimensions: one copy in the tensor's own shape. */
+static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims,
+                                   const int64_t *perm)
+{
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, rank, (uint32_t)dims[1],
+                                                   rank == 4 ? (uint32_t)dims[2] : 1, (uint32_t)dims[rank - 1], &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->post_count = 1;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    layer->permuted = 1;
+    for (uint32_t i = 0; i < 3; ++i) /* (N, C, W): channels and columns change places */
+        layer->from[i] = rank == 4 ? (uint32_t)perm[i + 1] - 1u : 2u - i;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result import_transpose(struct cnnvp_import *import)
+{
+    int32_t in;
+    int64_t perm[CNNVP_ONNX_RANK];
+    int64_t old[CNNVP_ONNX_RANK];
+    int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
+    size_t count = 0;
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_list(import, "perm", SIZE_MAX, CNNVP_ONNX_RANK, perm, &count);
+    if (result != CNNVP_DONE)
+        return result;
+    const uint32_t rank = cnnvp_import_all_dims(import, in, old);
+    uint32_t seen = 0;
+    for (size_t i = 0; i < count; ++i)
+        seen |= perm[i] >= 0 && perm[i] < rank ? 1u << perm[i] : 0u;
+    if (count != rank || seen != (1u << rank) - 1u || perm[0] != 0)
+        return cnnvp_import_error(import, "perm must name each of %u dimensions once and leave the batch in front",
+                                  rank);
+    for (uint32_t i = 1; i < rank; ++i)
+        dims[i] = old[perm[i]];
+    if (rank <= 4 && group_axes(rank, old, perm).count > 1)
+        return transpose_maps(import, in, rank, dims, perm);
+    result = reorder(import, &in, rank, old, perm);
+    return result == CNNVP_DONE ? cnnvp_import_view(import, in, rank, dims) : result;
+}
+
+/* ---- DepthToSpace, SpaceToDepth ---- */
+
+/* Maps and the side of the blocks, which divides what it has to. */
+static cnnvp_result block_input(struct cnnvp_import *import, int32_t *in, int64_t *side)
+{
+    *side = cnnvp_onnx_int(import->node, "blocksize", 0);
+    const cnnvp_result result = cnnvp_import_tensor(import, 0, 4, in);
+    if (result == CNNVP_DONE && (*side < 1 || *side > 32767))
+        return cnnvp_import_error(import, "blocksize is %lld; 1 to 32767 is possible", (long long)*side);
+    return result;
+}
+
+static cnnvp_result import_depth_to_space(struct cnnvp_import *import)
+{
+    static const int64_t block_first[6] = {0, 3, 4, 1, 5, 2};
+    static const int64_t channels_first[6] = {0, 1, 4, 2, 5, 3};
+    int32_t in;
+    int64_t b;
+    int64_t old[4];
+    cnnvp_result result = block_input(import, &in, &b);
+    if (result != CNNVP_DONE)
+        return result;
+    (void)cnnvp_import_dims(import, in, old);
+    if (old[1] % (b * b) != 0)
+        return cnnvp_import_error(import, "%lld channels are not divided by the square of the blocksize, %lld",
+                                  (long long)old[1], (long long)b);
+    const int by_channels = cnnvp_onnx_is(import->node, "mode", "CRD");
+    if (!by_channels && cnnvp_onnx_attribute(import->node, "mode") != NULL &&
+        !cnnvp_onnx_is(import->node, "mode", "DCR"))
+        return cnnvp_import_error(import, "mode is none of DCR, CRD");
+    const int64_t channels = old[1] / (b * b);
+    const int64_t dims[6] = {0, by_channels ? channels : b, b, by_channels ? b : channels, old[2], old[3]};
+    result = reorder(import, &in, 6, dims, by_channels ? channels_first : block_first);
+    const int64_t made[4] = {0, channels, old[2] * b, old[3] * b};
+    return result == CNNVP_DONE ? cnnvp_import_view(import, in, 4, made) : result;
+}
+
+static cnnvp_result import_space_to_depth(struct cnnvp_import *import)
+{
+    static const int64_t perm[6] = {0, 3, 5, 1, 2, 4};
+    int32_t in;
+    int64_t b;
+    int64_t old[4];
+    cnnvp_result result = block_input(import, &in, &b);
+    if (result != CNNVP_DONE)
+        return result;
+    (void)cnnvp_import_dims(import, in, old);
+    if (old[2] % b != 0 || old[3] % b != 0)
+        return cnnvp_import_error(import, "maps of %lld x %lld are not divided by the blocksize, %lld",
+                                  (long long)old[2], (long long)old[3], (long long)b);
+    const int64_t dims[6] = {0, old[1], old[2] / b, b, old[3] / b, b};
+    result = reorder(import, &in, 6, dims, perm);
+    const int64_t made[4] = {0, old[1] * b * b, old[2] / b, old[3] / b};
+    return result == CNNVP_DONE ? cnnvp_import_view(import, in, 4, made) : result;
+}
+
+cnnvp_import_function cnnvp_import_order(const char *op_type)
+{
+    static const struct {
+        const char *op_type;
+        cnnvp_import_function function;
+    } known[] = {
+        {"Transpose", import_transpose},
+        {"DepthToSpace", import_depth_to_space},
+        {"SpaceToDepth", import_space_to_depth},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
+        if (strcmp(op_type, known[i].op_type) == 0)
+            return known[i].function;
+    return NULL;
+}
