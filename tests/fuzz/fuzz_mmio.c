@@ -121,7 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                  error.text);
     if (cnnvp_platform_run(platform, &result) != CNNVP_DONE)
         fuzz_require(result.reason[0] != '\0', "the reason of an end");
-    fuzz_require(cnnvp_platform_stats(platform, &json) == CNNVP_DONE, "statistics");
+    /* Statistics take a third of the time: of some inputs. */
+    fuzz_require(size % 8 != 0 || cnnvp_platform_stats(platform, &json) == CNNVP_DONE, "statistics");
     free(json);
     cnnvp_platform_free(platform);
     return 0;
