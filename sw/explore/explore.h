@@ -175,13 +175,16 @@ struct cnnvp_value_help {
 extern const struct cnnvp_value_help cnnvp_value_table[];
 extern const size_t cnnvp_value_count;
 
-/* ---- objectives (objective.c) ---- */
+/* ---- objectives (objective.c, objective_check.c) ---- */
 
 /* The number at a path such as total.time_ps, units.dram.bursts or layers.C1.cycles; 0 if there is none. */
 int cnnvp_stats_number(const json_t *stats, const char *path, double *number);
 /* Refuses objectives that the statistics of the sweep's first point will not have, by making them without running it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number,
                                                    struct cnnvp_error *error);
+/* The same for what only a network under training has, which takes the program a moment; leaves nothing in the folder. */
+CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check_training(struct cnnvp_sweep *sweep, const char *program,
+                                                            const char *folder, struct cnnvp_error *error);
 /* 1: the objectives need this member of the statistics; `sweep` is a struct cnnvp_sweep. */
 int cnnvp_objectives_need(const void *sweep, const char *section, size_t length);
 /* All objectives of a point as numbers to be minimised; 0 if one is missing. */
@@ -213,9 +216,9 @@ struct cnnvp_sweep_point cnnvp_point_name(const struct cnnvp_point *point);
 /* Runs a point in this process; `simulate` 0: makes the statistics of a platform that has not run. Compact JSON. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point,
                                             int simulate, char **stats, struct cnnvp_error *error);
-/* Runs a point by the cnnvp program, with its statistics in `stats_file`. */
+/* The same by the cnnvp program, with its statistics in `stats_file`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point,
-                                              const char *program, const char *stats_file, char **stats,
+                                              int simulate, const char *program, const char *stats_file, char **stats,
                                               struct cnnvp_error *error);
 /* What a worker does: runs the point and leaves FOLDER/KEY.result. Fails only where that file cannot be written; *failed 1:
  * it says that the point failed. */

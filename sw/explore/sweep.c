@@ -363,6 +363,8 @@ static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error 
     if (result == CNNVP_DONE)
         result = take_lock(driver, error);
     if (result == CNNVP_DONE)
+        result = cnnvp_objectives_check_training(driver->sweep, driver->program, driver->folder, error);
+    if (result == CNNVP_DONE)
         result = cnnvp_results_open(options->results, 1, &driver->results, error);
     if (result == CNNVP_DONE) {
         cnnvp_slurm_cancel_left(driver);

@@ -52,6 +52,11 @@ own=$(stats_of run.sqlite '%truncate%"pe_array.rows":4}')
 [ -n "$own" ] && [ "$own" = "$(file_stats one.json)" ] || fail "statistics with labels differ from those of run"
 [ "$(file_stats one.json ", '\$.values.accuracy'")" = "$(file_stats plain.json)" ] || fail "labels change statistics"
 
+# What comes into being with the first request is an objective like any other.
+sed "s/^objectives.*/objectives: [units.dram.requesters.dma.bursts]/" run.yaml >share.yaml
+expect 0 sweep share.yaml -o share.sqlite -j 2 --pareto
+says "units.dram.requesters.dma.bursts"
+
 # The same for an order of blocks.
 cat >order.yaml <<END
 network: $SOURCE/scripts/networks/mixed.onnx
@@ -73,7 +78,9 @@ platform: trainer
 options:
   {dataset: "idx:images,labels", eval: "idx:images,labels", epochs: 1, batch: 20, cpu: host,
    rounding: [nearest, stochastic]}
-objectives: [-values.training.eval_accuracy, values.training.loss, memory.read_bytes]
+objectives:
+  [-values.training.eval_accuracy, values.training.loss, memory.read_bytes, layers.conv1.cycles, links.dma-dram.read_bytes,
+   tensors.0.read_bytes]
 END
 expect 0 sweep train.yaml -o train.sqlite -j 2 --pareto --export train.csv
 says "values.training.eval_accuracy"
@@ -85,14 +92,22 @@ expect 0 report train.sqlite -o train.html
 
 # ---- objectives that there will not be ----
 wrong() {
-    sed "s/^objectives.*/objectives: [$2]/" "$1" >wrong.yaml
+    sed -e '/^objectives/,$d' "$1" >wrong.yaml
+    echo "objectives: [$2]" >>wrong.yaml
     refused 2 "$3" sweep wrong.yaml -o wrong.sqlite
 }
 wrong run.yaml -values.accuracy.top 'did you mean "values.accuracy.top1"'
+wrong run.yaml units.dram.requesters.dam.bursts 'the statistics have no number "units.dram.requesters.dam.bursts"'
+wrong run.yaml units.dram.requesters.dma.burst 'the statistics have no number "units.dram.requesters.dma.burst"'
 wrong run.yaml values.training.loss "wrong.yaml:4:14: command: run has no values.training.loss"
 wrong train.yaml -values.accuracy.top1 "command: train has no values.accuracy.top1"
 wrong train.yaml values.training.eval_los 'did you mean "values.training.eval_loss"'
 wrong train.yaml total.time_pq 'did you mean "total.time_ps"'
+# Those of a network under training too, by the program itself.
+wrong train.yaml layers.conv1.cycels 'did you mean "layers.conv1.cycles"'
+wrong train.yaml links.dma-darm.read_bytes 'did you mean "links.dma-dram.read_bytes"'
+wrong train.yaml network.mac 'did you mean "network.macs"'
+wrong train.yaml tensors.conv1.read_bytes 'the statistics have no number "tensors.conv1.read_bytes"'
 sed -i 's/, labels: labels.npy//' run.yaml
 wrong run.yaml -values.accuracy.top1 "needs the option labels"
 sed -i 's/eval: [^ ]*, //' train.yaml

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objectives are checked before anything runs, against statistics of the sweep's first point that are made without running
+ * it: here for what belongs to the platform, and for all of `command: run`; by the cnnvp program, which reads the data set,
+ * for what only a network under training has. A first point that cannot be says nothing of the others: nor does one that
+ * crashes, so all this happens in a process of its own.
+ */
+#define _XOPEN_SOURCE 700
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "explore.h"
+
+/* Offers the paths of all numbers. */
+static void offer_paths(struct cnnvp_arena *arena, const json_t *value, const char *path, struct cnnvp_suggest *suggest)
+{
+    const char *key;
+    json_t *member;
+    size_t index;
+    if (json_is_number(value))
+        cnnvp_suggest_offer(suggest, path);
+    json_object_foreach((json_t *)(uintptr_t)value, key, member) {
+        const char *name = cnnvp_arena_printf(arena, "%s%s%s", path, *path ? "." : "", key);
+        if (name && strcmp(name, "platform") != 0)
+            offer_paths(arena, member, name, suggest);
+    }
+    json_array_foreach((json_t *)(uintptr_t)value, index, member) {
+        const char *word = json_string_value(json_object_get(member, "name"));
+        const char *from = json_string_value(json_object_get(member, "from"));
+        const char *to = json_string_value(json_object_get(member, "to"));
+        const char *name = word         ? cnnvp_arena_printf(arena, "%s.%s", path, word)
+                           : from && to ? cnnvp_arena_printf(arena, "%s.%s-%s", path, from, to)
+                                        : NULL;
+        if (name)
+            offer_paths(arena, member, name, suggest);
+    }
+}
+
+static const struct cnnvp_value_help *find_value(const char *path)
+{
+    char name[64];
+    for (size_t i = 0; i < cnnvp_value_count; i++) {
+        (void)snprintf(name, sizeof name, "values.%s.%s", cnnvp_value_table[i].object, cnnvp_value_table[i].name);
+        if (strcmp(name, path) == 0)
+            return &cnnvp_value_table[i];
+    }
+    return NULL;
+}
+
+static int has_option(const struct cnnvp_sweep *sweep, const char *name)
+{
+    for (size_t i = 0; i < sweep->axis_count; i++)
+        if (sweep->axes[i].kind == CNNVP_AXIS_OPTION && strcmp(sweep->axes[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+/* Of members of `values`, which come into being with the values, *known says whether there will be one of this name. */
+static cnnvp_result check_value(const struct cnnvp_sweep *sweep, uint64_t number,
+                                const struct cnnvp_objective *objective, int *known, struct cnnvp_error *error)
+{
+    const struct cnnvp_value_help *value = find_value(objective->path);
+    const int trains = strcmp(sweep->command, "train") == 0;
+    const struct cnnvp_axis_value *timing = cnnvp_point_option(sweep, number, "timing_only");
+    *known = 0;
+    if (strncmp(objective->path, "values.", 7) != 0)
+        return CNNVP_DONE;
+    if (timing && strcmp(timing->text, "true") == 0)
+        return cnnvp_config_error(error, objective->place, "there are no values with timing_only");
+    if (value && trains != (strcmp(value->object, "training") == 0))
+        return cnnvp_config_error(error, objective->place, "command: %s has no %s", sweep->command, objective->path);
+    if (value && *value->needs && !has_option(sweep, value->needs))
+        return cnnvp_config_error(error, objective->place, "%s needs the option %s", objective->path, value->needs);
+    *known = value || (strncmp(objective->path, "values.accuracy.", 16) != 0 &&
+                       strncmp(objective->path, "values.training.", 16) != 0);
+    return CNNVP_DONE;
+}
+
+static void offer_values(struct cnnvp_arena *arena, struct cnnvp_suggest *suggest)
+{
+    for (size_t i = 0; i < cnnvp_value_count; i++) {
+        const char *name =
+            cnnvp_arena_printf(arena, "values.%s.%s", cnnvp_value_table[i].object, cnnvp_value_table[i].name);
+        if (name)
+            cnnvp_suggest_offer(suggest, name);
+    }
+}
+
+/* What only a network gives is not known where there is none. */
+static int depends_on_network(const char *path)
+{
+    static const char *const sections[] = {"layers.", "tensors.", "links.", "network."};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        if (strncmp(path, sections[i], strlen(sections[i])) == 0)
+            return 1;
+    return 0;
+}
+
+/* What comes into being with the first request to memory: units.UNIT.requesters.REQUESTER.STATISTIC, and the tensor for
+ * all that belongs to none. */
+static int comes_later(const json_t *stats, const char *path)
+{
+    static const char word[] = ".requesters.";
+    const char *middle = strstr(path, word), *begin = middle ? middle + sizeof word - 1 : NULL;
+    const char *dot = begin ? strchr(begin, '.') : NULL;
+    char name[256], total[256];
+    double number;
+    if (strncmp(path, "tensors.0.", 10) == 0 && json_array_size(json_object_get(stats, "tensors")) == 0)
+        return 1;
+    if (!dot || strncmp(path, "units.", 6) != 0 || strlen(path) >= sizeof name)
+        return 0;
+    (void)snprintf(name, sizeof name, "%.*s", (int)(dot - begin), begin);
+    (void)snprintf(total, sizeof total, "%.*s%s", (int)(middle - path), path, dot);
+    return json_object_get(json_object_get(stats, "units"), name) && cnnvp_stats_number(stats, total, &number);
+}
+
+static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_t *stats, int has_network,
+                          struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < sweep->objective_count; i++) {
+        struct cnnvp_suggest suggest;
+        double number;
+        int known = 0;
+        if (cnnvp_stats_number(stats, sweep->objectives[i].path, &number) || comes_later(stats, sweep->objectives[i].path) ||
+            (!has_network && depends_on_network(sweep->objectives[i].path)))
+            continue;
+        cnnvp_result result = check_value(sweep, point, &sweep->objectives[i], &known, error);
+        if (result != CNNVP_DONE)
+            return result;
+        if (known)
+            continue;
+        cnnvp_suggest_begin(&suggest, sweep->objectives[i].path);
+        offer_paths(&sweep->arena, stats, "", &suggest);
+        offer_values(&sweep->arena, &suggest);
+        return cnnvp_config_error(error, sweep->objectives[i].place, "the statistics have no number %s%s",
+                                  cnnvp_config_show(sweep->objectives[i].path).text,
+                                  cnnvp_suggest_text(&suggest, "there are"));
+    }
+    return CNNVP_DONE;
+}
+
+/* ---- in a process of its own ---- */
+
+/* Compact statistics of a platform that has not run: with its network, or (command: train) without. */
+static cnnvp_result make_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, char **text,
+                                    struct cnnvp_error *error)
+{
+    const struct cnnvp_platform_options options = {.struct_size = sizeof options, .verbosity = -1};
+    cnnvp_platform *platform = NULL;
+    if (strcmp(sweep->command, "run") == 0)
+        return cnnvp_point_run(sweep, point, 0, text, error);
+    cnnvp_result result = cnnvp_platform_new(point->config, &options, &platform, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_stats(platform, text);
+    cnnvp_platform_free(platform);
+    return result;
+}
+
+/* In the new process: never returns. */
+static void tell_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, int line)
+{
+    struct cnnvp_error error = {""};
+    char *text = NULL;
+    int good = make_statistics(sweep, point, &text, &error) == CNNVP_DONE;
+    for (size_t size = good ? strlen(text) : 0, done = 0; done < size;) {
+        const ssize_t written = write(line, text + done, size - done);
+        good = written > 0 || (written < 0 && errno == EINTR);
+        if (!good)
+            break;
+        done += written > 0 ? (size_t)written : 0;
+    }
+    _exit(good ? 0 : 1);
+}
+
+/* All that comes over a line; NULL without memory. */
+static char *read_all(int line)
+{
+    char *text = NULL;
+    size_t size = 0, room = 0;
+    for (ssize_t got = 1; got != 0;) {
+        if (size + 1 >= room) {
+            char *larger = realloc(text, room = room ? 2 * room : 65536);
+            if (!larger)
+                break;
+            text = larger;
+        }
+        got = read(line, text + size, room - size - 1);
+        if (got < 0 && errno != EINTR)
+            break;
+        size += got > 0 ? (size_t)got : 0;
+    }
+    if (text)
+        text[size] = '\0';
+    return text;
+}
+
+/* What another process says of the statistics; NULL if it says nothing, or not all. */
+static char *hear_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point)
+{
+    int ends[2], status = 0;
+    if (pipe(ends) != 0)
+        return NULL;
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)close(ends[0]);
+        tell_statistics(sweep, point, ends[1]);
+    }
+    (void)close(ends[1]);
+    char *text = child > 0 ? read_all(ends[0]) : NULL;
+    (void)close(ends[0]);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (text && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number, struct cnnvp_error *error)
+{
+    struct cnnvp_point point;
+    if (sweep->objective_count == 0)
+        return CNNVP_DONE;
+    cnnvp_result result = cnnvp_point_prepare(sweep, number, &point, error);
+    if (result != CNNVP_DONE)
+        return result;
+    char *text = point.config ? hear_statistics(sweep, &point) : NULL;
+    json_t *stats = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+    if (stats)
+        result = check(sweep, number, stats, strcmp(sweep->command, "run") == 0, error);
+    json_decref(stats);
+    free(text);
+    cnnvp_point_clear(&point);
+    return result;
+}
+
+cnnvp_result cnnvp_objectives_check_training(struct cnnvp_sweep *sweep, const char *program, const char *folder,
+                                             struct cnnvp_error *error)
+{
+    struct cnnvp_error reason = {""};
+    struct cnnvp_point point;
+    uint64_t number = 0;
+    char *text = NULL;
+    int needed = 0;
+    for (size_t i = 0; i < sweep->objective_count && strcmp(sweep->command, "train") == 0; i++)
+        needed |= depends_on_network(sweep->objectives[i].path);
+    if (!needed)
+        return CNNVP_DONE;
+    char *file = cnnvp_text_join(folder, "/first.json", "");
+    cnnvp_result result = file ? cnnvp_space_first(sweep, &number, error) : cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_point_configure(sweep, number, &point, error);
+    if (result == CNNVP_DONE) {
+        if (point.config && cnnvp_point_spawn(sweep, &point, 0, program, file, &text, &reason) == CNNVP_DONE) {
+            json_t *stats = json_loads(text, JSON_ALLOW_NUL, NULL);
+            result = stats ? check(sweep, number, stats, 1, error) : CNNVP_DONE;
+            json_decref(stats);
+        }
+        cnnvp_point_clear(&point);
+    }
+    free(text);
+    free(file);
+    return result;
+}
