@@ -6,7 +6,9 @@
  *
  * A controller that does not answer is waited for. An array that the controller does not know (any more), or whose tasks
  * all wait because of a failure of Slurm's own, ends; the points that it has not brought are submitted again, until
- * ROUNDS arrays in succession have brought nothing. Waiting for resources or for other people's jobs has no limit.
+ * ROUNDS arrays in succession have brought nothing. So does one whose tasks all run, as the controller says, and none of
+ * which has touched its task file for SILENT_SECONDS: a node that has lost its tasks and its slurmd in one may come back
+ * and not be asked for them for half an hour. Waiting for resources or for other people's jobs has no limit.
  *
  * RESULTS.work/slurm.task tells a later driver of the array: it is cancelled, its task files are removed (which ends
  * tasks that the controller has forgotten), and its numbers are not used again.
@@ -14,9 +16,11 @@
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +33,7 @@ enum { ROUNDS = 3, TASKS_PER_JOB = 2 };
 /* Without a task that runs: what Slurm has put back is submitted anew; the user is told why nothing happens. */
 #define LOST_SECONDS 10.0
 #define TELL_SECONDS 5.0
+#define SILENT_SECONDS 30.0
 
 struct batch {
     struct cnnvp_driver *driver;
@@ -38,6 +43,8 @@ struct batch {
     size_t tasks;
     char name[40];  /* of its task files: NAME-INDEX.task, never used twice */
     double idle;    /* since when no task runs; 0: one does */
+    struct timespec beat; /* of the task file that was touched last */
+    double beaten;        /* when that was seen, or no task was to run */
 };
 
 static int compare_keys(const void *a, const void *b)
@@ -196,6 +203,37 @@ static cnnvp_result look(struct batch *batch, struct cnnvp_error *error)
     return result;
 }
 
+/* When a task file was touched. It is opened, since a network file system asks its server then. */
+static struct timespec touched(const struct batch *batch, size_t task)
+{
+    char name[80];
+    struct stat status = {.st_size = 0};
+    (void)snprintf(name, sizeof name, "%s-%zu.task", batch->name, task);
+    char *file = cnnvp_text_join(batch->driver->folder, "/", name);
+    int descriptor = file ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+    if (descriptor >= 0) {
+        (void)fstat(descriptor, &status);
+        (void)close(descriptor);
+    }
+    free(file);
+    return status.st_mtim;
+}
+
+/* 1: for too long no task has shown that it lives. */
+static int is_silent(struct batch *batch, double now)
+{
+    struct timespec last = {0, 0};
+    for (size_t i = 0; i < batch->tasks; i++) {
+        const struct timespec time = touched(batch, i);
+        if (time.tv_sec > last.tv_sec || (time.tv_sec == last.tv_sec && time.tv_nsec > last.tv_nsec))
+            last = time;
+    }
+    if (last.tv_sec != batch->beat.tv_sec || last.tv_nsec != batch->beat.tv_nsec)
+        batch->beaten = now;
+    batch->beat = last;
+    return now - batch->beaten >= SILENT_SECONDS;
+}
+
 /* 1 while results may still come. */
 static int is_alive(struct batch *batch)
 {
@@ -211,6 +249,10 @@ static int is_alive(struct batch *batch)
         batch->idle = 0;
     else if (batch->idle == 0)
         batch->idle = now;
+    if (!state.running)
+        batch->beaten = now;
+    else if (is_silent(batch, now))
+        return 0;
     *note = '\0';
     if (batch->idle > 0 && now - batch->idle >= TELL_SECONDS)
         (void)snprintf(note, sizeof batch->driver->progress.waiting_for, "%s",
@@ -224,6 +266,7 @@ static cnnvp_result follow(struct batch *batch, struct cnnvp_error *error)
     int alive = 1;
     cnnvp_result result = CNNVP_DONE;
     batch->idle = 0;
+    batch->beaten = asked;
     while (result == CNNVP_DONE && batch->count && alive && !cnnvp_sweep_interrupted()) {
         const struct timespec pause = {0, (long)(LOOK_SECONDS * 1e9)};
         (void)nanosleep(&pause, NULL);

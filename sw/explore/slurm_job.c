@@ -136,7 +136,7 @@ static void count_line(char *line, struct cnnvp_slurm_state *state)
     reason[strcspn(reason, "\n")] = '\0';
     if (number > state->highest)
         state->highest = number;
-    if (strcmp(end + 1, "PENDING") == 0) {
+    if (strcmp(end + 1, "PENDING") == 0 || strcmp(end + 1, "SUSPENDED") == 0 || strcmp(end + 1, "STOPPED") == 0) {
         if (state->waiting++ == 0)
             (void)snprintf(state->reason, sizeof state->reason, "%.47s", reason);
         state->lost += is_lost(reason);

@@ -10,7 +10,7 @@ struct cnnvp_slurm_state {
     int gone;         /* 1: the controller answers and knows no task that waits or runs */
     int silent;       /* 1: the controller does not answer */
     int running;      /* tasks that hold a node */
-    int waiting;      /* entries that wait */
+    int waiting;      /* entries that wait or are suspended */
     int lost;         /* of them, those that Slurm has put back after a failure of its own */
     uint64_t highest; /* number of a task's job, the highest seen; each task of an array has one of its own */
     char reason[48];  /* why the first entry waits, in Slurm's words */

@@ -1,14 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A task of a job array: `cnnvp sweep --task FILE`. It runs the points of its file one after the other and ends by itself
- * once that file is gone: its driver has ended, or a later one has taken over and shares the points out anew.
+ * once that file is gone: its driver has ended, or a later one has taken over and shares the points out anew. While it
+ * lives it touches the file every few seconds, by which the driver knows.
  */
 #define _XOPEN_SOURCE 700
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "worker.h"
+
+#define BEAT_MILLISECONDS 3000
+
+static void beat(const char *task_file)
+{
+    (void)utimensat(AT_FDCWD, task_file, NULL, 0); /* it may be gone */
+}
+
+static enum cnnvp_worker_news hear(struct cnnvp_worker *worker, const char *task_file, struct cnnvp_worker_end *end,
+                                   struct cnnvp_error *error)
+{
+    struct pollfd wait = {.fd = worker->line, .events = POLLIN};
+    int ready;
+    do {
+        beat(task_file);
+        ready = poll(&wait, 1, BEAT_MILLISECONDS);
+    } while (ready == 0 || (ready < 0 && errno == EINTR));
+    return cnnvp_worker_hear(worker, end, error);
+}
 
 /* Leaves a result file that says why the point failed. */
 static cnnvp_result record_end(const struct cnnvp_sweep *sweep, struct cnnvp_point *point, const char *folder,
@@ -23,7 +47,7 @@ static cnnvp_result record_end(const struct cnnvp_sweep *sweep, struct cnnvp_poi
 
 /* A point whose worker somebody has killed is left out: the driver sees what is missing. */
 static cnnvp_result run_point(const struct cnnvp_sweep *sweep, struct cnnvp_worker *worker, struct cnnvp_point *point,
-                              const char *program, const char *folder, struct cnnvp_error *error)
+                              const char *program, const char *folder, const char *task_file, struct cnnvp_error *error)
 {
     const struct cnnvp_sweep_point name = cnnvp_point_name(point);
     for (;;) {
@@ -31,7 +55,7 @@ static cnnvp_result run_point(const struct cnnvp_sweep *sweep, struct cnnvp_work
         cnnvp_result result = cnnvp_worker_give(worker, sweep, program, folder, &name, error);
         if (result != CNNVP_DONE)
             return result;
-        switch (cnnvp_worker_hear(worker, &end, error)) {
+        switch (hear(worker, task_file, &end, error)) {
         case CNNVP_WORKER_DONE:
             return CNNVP_DONE;
         case CNNVP_WORKER_CANNOT_WRITE:
@@ -67,7 +91,7 @@ static cnnvp_result run_points(struct cnnvp_sweep *sweep, const json_t *task, co
             result = cnnvp_config_error(error, sweep->file, "is not what it was when the sweep began, or this node has "
                                                             "another cnnvp");
         else
-            result = run_point(sweep, &worker, &point, program, folder, error);
+            result = run_point(sweep, &worker, &point, program, folder, task_file, error);
         cnnvp_point_clear(&point);
         if (result != CNNVP_DONE)
             break;
