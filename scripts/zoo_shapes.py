@@ -70,6 +70,63 @@ def reductions(zoo):
     zoo.node("reduce_sum_channels", "ReduceSum", shape, lambda x: x.sum((1, 2)), opset=11, axes=[1, 2], keepdims=0)
 
 
+class Excite(nn.Module):
+    """Squeeze-and-excite as it is often written: the factors are expanded before they are multiplied."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.factors = nn.Sequential(nn.Linear(channels, 4), nn.ReLU(), nn.Linear(4, channels), nn.Sigmoid())
+
+    def forward(self, x):
+        n, c, _, _ = x.size()
+        return x * self.factors(F.adaptive_avg_pool2d(x, 1).view(n, c)).view(n, c, 1, 1).expand_as(x)
+
+
+class Shortcut(nn.Module):
+    """ResNet's for CIFAR-10 without weights: every second row and column, and channels of zeros."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(6, 12, 3, 2, 1)
+
+    def forward(self, x):
+        return F.relu(self.conv(x) + F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, 3, 3)))
+
+
+class Planes(nn.Module):
+    """torchvision's transform_input: each plane has a line of its own."""
+
+    def forward(self, x):
+        return torch.cat([torch.unsqueeze(x[:, i], 1) * (0.4 + 0.1 * i) - 0.1 * i for i in range(3)], 1)
+
+
+def parts(zoo):
+    """Parts, paddings and sums that others' exporters write."""
+    node, shape = helper.make_node, (4, 5, 6)
+    pads = {"p": numpy.array([0, 2, 1, 0, 0, 5, 0, 3]), "v": numpy.float32(-1.5)}
+    zoo.node("pad_channels", "Pad", shape, lambda x: F.pad(x, (0, 3, 1, 0, 2, 5), value=-1.5), pads)
+    zoo.node("pad_features", "Pad", (9,), lambda x: F.pad(x, (2, 20)), {"p": numpy.array([0, 2, 0, 20])})
+    zoo.node("pad_axes", "Pad", shape, lambda x: F.pad(x, (1, 2, 3, 0)), opset=18,
+             weights={"p": numpy.array([1, 3, 2, 0]), "v": numpy.float32(0), "axes": numpy.array([-1, 2])})
+    zoo.node("gather_channels", "Gather", shape, lambda x: x[:, [2, 3, 0, 2]], {"i": numpy.array([2, 3, 0, -2])}, axis=1)
+    zoo.graph("gather_row", [node("Gather", ["input", "i"], ["r"], axis=2), node("Tanh", ["r"], ["output"])], shape,
+              lambda x: torch.tanh(x[:, :, 3]), {"i": numpy.array(3)})
+    zoo.graph("split_uneven", [node("Split", ["input"], ["a", "b"], axis=2, num_outputs=2),
+                               node("ReduceMax", ["b", "axes"], ["c"]), node("Add", ["a", "c"], ["output"])], shape,
+              lambda x: x[:, :, :3] + x[:, :, 3:].amax(2, True), {"axes": numpy.array([2])}, opset=18)
+    branches = [node("Neg", ["input"], ["n"]), node("Tanh", ["input"], ["t"])]
+    zoo.graph("sum_three", [*branches, node("Sum", ["input", "n", "t"], ["output"])], shape,
+              lambda x: x - x + torch.tanh(x))
+    zoo.graph("max_three", [*branches, node("Max", ["t", "input", "n"], ["output"])], shape, torch.abs)
+    slopes = zoo.normal(*shape, scale=0.3)
+    zoo.node("prelu_words", "PRelu", shape, lambda x: torch.where(x < 0, x * t(slopes), x), {"slope": slopes})
+    zoo.node("prelu_rows_steep", "PRelu", shape, lambda x: torch.where(x < 0, x * t(5 * slopes[:1, :, :1]), x),
+             {"slope": 5 * slopes[:1, :, :1]})
+    zoo.node("leaky_relu_steep", "LeakyRelu", shape, lambda x: F.leaky_relu(x, 1.75), alpha=1.75)
+    m = zoo.normal(1, 6, 3, scale=0.5)
+    zoo.node("matmul_one_matrix", "MatMul", (5, 6), lambda x: x @ t(m), {"m": m})
+
+
 def shapes(zoo):
     deep_shapes(zoo)
     reductions(zoo)
@@ -79,3 +136,7 @@ def shapes(zoo):
     zoo_networks.export(zoo, "net_attention", nn.Sequential(
         nn.Conv2d(3, 6, 3, padding=1, bias=False), nn.BatchNorm2d(6), nn.ReLU(), SpatialAttention(), nn.AdaptiveAvgPool2d(1),
         nn.Flatten(), nn.Linear(6, 10)), (3, 16, 16))
+    parts(zoo)
+    zoo_networks.export(zoo, "net_planes", nn.Sequential(
+        Planes(), nn.Conv2d(3, 6, 3, padding=1), nn.ReLU(), Excite(6), Shortcut(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+        nn.Linear(12, 10)), (3, 14, 14))

@@ -265,8 +265,8 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
         const int deep = graph->tensors[layer->in].channels == layer->groups;
         if ((deep ? multiplier : layer->groups) > SPLIT_MAX)
             return cnnvp_compiler_error(error, "%s: node \"%s\" (%s): %u groups of %u outputs would become too many "
-                                               "layers; up to %u are possible", graph->file, layer->name, layer->op_type,
-                                        layer->groups, multiplier, SPLIT_MAX);
+                                               "layers; up to %u are possible", graph->file, layer->name,
+                                        layer->op_type, layer->groups, multiplier, SPLIT_MAX);
         const cnnvp_result result = deep ? split_multiplier_of(graph, i, error) : split_groups_of(graph, i, error);
         if (result != CNNVP_DONE)
             return result;
@@ -316,7 +316,8 @@ static void fold_paddings(struct cnnvp_graph *graph)
         size_t reader = i + 1;
         while (reader < graph->layer_count && graph->layers[reader].in != pad.out)
             ++reader;
-        if (pad.placed == 0 || pad.concat != 0 || reader == graph->layer_count || cnnvp_graph_readers(graph, pad.out) != 1)
+        if (pad.placed == 0 || pad.concat != 0 || reader == graph->layer_count ||
+            cnnvp_graph_readers(graph, pad.out) != 1)
             continue;
         struct cnnvp_graph_layer *window = &graph->layers[reader];
         const int average = window->op == CNNVP_OP_POOL && window->pool == CNNVP_POOL_AVERAGE &&

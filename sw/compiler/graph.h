@@ -55,7 +55,7 @@ struct cnnvp_graph_origin {
 struct cnnvp_graph_tensor {
     const char *name;      /* of the ONNX value */
     uint32_t rank;         /* of the ONNX value, batch included: 4 (N, C, H, W), 3 (N, C, W) or 2 (N, C) */
-    const int64_t *dims;   /* while a file is read: all of them where they are more than 4 */
+    const int64_t *dims;   /* while a file is read: all where they are more than 4, or as Expand has them */
     uint32_t channels;
     uint32_t height;
     uint32_t width;
@@ -88,7 +88,8 @@ struct cnnvp_graph_layer {
     enum cnnvp_image_norm_kind norm;
     float uniform;         /* norm: all scales are this number and all offsets 0; 0: they are not, or nobody knows */
     float epsilon;         /* norm with statistics of the data, or when training */
-    /* Import for training only: a batch norm's own parameters, which the ordinary import folds into weights and bias. */
+    /* Import for training only: a batch norm's own parameters, which the ordinary import folds into weights and
+     * bias. */
     float *mean, *variance;
     struct cnnvp_graph_origin origins[CNNVP_GRAPH_ROLES];
     float inverse_max, scale_max, offset_max; /* its 1 / sigma, scales, offsets as the float pass saw them */
@@ -112,7 +113,7 @@ struct cnnvp_graph_layer {
     int32_t pre_frac;      /* format of what enters the posts */
     int32_t weight_frac;
     int32_t bias_shift;
-    uint32_t block_height; /* depth first: the map that it reads is padded by blocks of so many rows and columns; 0: not */
+    uint32_t block_height; /* depth first: what it reads is padded by blocks of so many rows and columns; 0: not */
     uint32_t block_width;
     int32_t chained;       /* depth first: the layer that runs next on the same block, or CNNVP_GRAPH_NONE */
 };
@@ -156,9 +157,10 @@ int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor
 
 /*
  * Simplifies: folds normalisations and biases into the convolution or fully connected layer before, activations into
- * the layer before, the scales of quantised tensors into the layers around; drops layers whose results nobody uses; splits grouped convolutions that are not depthwise into one
- * layer a group; puts what is concatenated into its place in the result where nothing stands against it; makes a padding
- * part of the layer that reads it; copies a tensor where one reader needs a zero border around it and another its words without gaps.
+ * the layer before, the scales of quantised tensors into the layers around; drops layers whose results nobody uses;
+ * splits grouped convolutions that are not depthwise into one layer a group; puts what is concatenated into its place
+ * in the result where nothing stands against it; makes a padding part of the layer that reads it; copies a tensor where
+ * one reader needs a zero border around it and another its words without gaps.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error);
 

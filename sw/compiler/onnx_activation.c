@@ -40,12 +40,67 @@ static cnnvp_result import_tanh(struct cnnvp_import *import)
     return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_TANH, 0.0f});
 }
 
+/* A layer with one post as a step on the way. */
+static cnnvp_result inner_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind, int32_t *out)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, input.height,
+                                                   input.width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->post_count = 1;
+    layer->posts[0].kind = kind;
+    *out = layer->out;
+    return CNNVP_DONE;
+}
+
+/* Slopes up to 1: max{x, slope * x}; from 1 on the minimum; both kinds: max{x, 0} + slope * min{x, 0}. */
+static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const struct cnnvp_import_numbers *slopes,
+                              enum cnnvp_image_arithmetic kind)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    int32_t first = in;
+    int32_t second = in;
+    cnnvp_result result = CNNVP_DONE;
+    if (kind == CNNVP_ARITHMETIC_ADD) {
+        result = inner_post(import, in, CNNVP_GRAPH_MAX, &first);
+        if (result == CNNVP_DONE)
+            result = inner_post(import, in, CNNVP_GRAPH_MIN, &second);
+    }
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_line(import, second, slopes->each_word, slopes->values, NULL, 1, &second);
+    if (result != CNNVP_DONE)
+        return result;
+    struct cnnvp_graph_layer *layer;
+    result = cnnvp_import_layer(import, CNNVP_OP_ADD, first, input.rank, input.channels, input.height, input.width,
+                                &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->in2 = second;
+    layer->arithmetic = kind;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result import_leaky_relu(struct cnnvp_import *import)
 {
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 0.01f);
-    if (!(alpha >= -1.0f && alpha <= 1.0f))
-        return cnnvp_import_error(import, "alpha is %g; -1 to 1 is possible", (double)alpha);
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_LEAKY_RELU, alpha});
+    int32_t in;
+    if (alpha >= -1.0f && alpha <= 1.0f)
+        return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_LEAKY_RELU, alpha});
+    const cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result != CNNVP_DONE)
+        return result;
+    if (!(alpha >= -1000.0f && alpha <= 1000.0f))
+        return cnnvp_import_error(import, "alpha is %g; -1000 to 1000 is possible", (double)alpha);
+    const size_t channels = import->graph->tensors[in].channels;
+    struct cnnvp_import_numbers slopes = {
+        .count = channels, .values = cnnvp_keep_alloc(&import->graph->arena, channels, sizeof *slopes.values)};
+    if (slopes.values == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t c = 0; c < channels; ++c)
+        slopes.values[c] = alpha;
+    return add_prelu(import, in, &slopes, alpha > 1.0f ? CNNVP_ARITHMETIC_MIN : CNNVP_ARITHMETIC_MAX);
 }
 
 static cnnvp_result import_elu(struct cnnvp_import *import)
@@ -160,48 +215,6 @@ static cnnvp_result import_clip(struct cnnvp_import *import)
 
 /* ---- PRelu ---- */
 
-/* A layer with one post as a step on the way. */
-static cnnvp_result inner_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind, int32_t *out)
-{
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, input.height,
-                                                   input.width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    layer->post_count = 1;
-    layer->posts[0].kind = kind;
-    *out = layer->out;
-    return CNNVP_DONE;
-}
-
-/* Slopes up to 1: max{x, slope * x}; from 1 on the minimum; both kinds: max{x, 0} + slope * min{x, 0}. */
-static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, float *slopes, enum cnnvp_image_arithmetic kind)
-{
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    int32_t first = in;
-    int32_t second = in;
-    cnnvp_result result = CNNVP_DONE;
-    if (kind == CNNVP_ARITHMETIC_ADD) {
-        result = inner_post(import, in, CNNVP_GRAPH_MAX, &first);
-        if (result == CNNVP_DONE)
-            result = inner_post(import, in, CNNVP_GRAPH_MIN, &second);
-    }
-    struct cnnvp_graph_layer *layer;
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_affine(import, second, slopes, NULL, 1, &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    second = layer->out;
-    result = cnnvp_import_layer(import, CNNVP_OP_ADD, first, input.rank, input.channels, input.height, input.width,
-                                &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    layer->in2 = second;
-    layer->arithmetic = kind;
-    return CNNVP_DONE;
-}
-
 static cnnvp_result import_prelu(struct cnnvp_import *import)
 {
     int32_t in;
@@ -211,27 +224,23 @@ static cnnvp_result import_prelu(struct cnnvp_import *import)
         result = cnnvp_import_constant(import, 1, &constant);
     if (result != CNNVP_DONE)
         return result;
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    result = cnnvp_import_old_axis(import, input.rank, &constant);
-    if (result != CNNVP_DONE)
-        return result;
     /* What the network becomes must not depend on whether it computes: the slopes are read even then. */
     const int weightless = import->graph->weightless;
-    float *slopes = NULL;
+    struct cnnvp_import_numbers slopes;
     import->graph->weightless = 0;
-    result = cnnvp_import_per_channel(import, constant, input.rank, input.channels, 1.0f, &slopes);
+    result = cnnvp_import_operand(import, constant, in, &slopes);
     import->graph->weightless = weightless;
     if (result != CNNVP_DONE)
         return result;
-    float low = slopes[0];
-    float high = slopes[0];
-    for (size_t c = 1; c < input.channels; ++c) {
-        low = slopes[c] < low ? slopes[c] : low;
-        high = slopes[c] > high ? slopes[c] : high;
+    float low = slopes.values[0];
+    float high = slopes.values[0];
+    for (size_t i = 1; i < slopes.count; ++i) {
+        low = slopes.values[i] < low ? slopes.values[i] : low;
+        high = slopes.values[i] > high ? slopes.values[i] : high;
     }
     if (low >= high && low >= -1.0f && high <= 1.0f)
         return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_LEAKY_RELU, low});
-    return add_prelu(import, in, slopes,
+    return add_prelu(import, in, &slopes,
                      high <= 1.0f  ? CNNVP_ARITHMETIC_MAX
                      : low >= 1.0f ? CNNVP_ARITHMETIC_MIN
                                    : CNNVP_ARITHMETIC_ADD);
@@ -293,7 +302,8 @@ static cnnvp_result import_softmax(struct cnnvp_import *import)
     if (old && axis < rank - 1)
         return flat_softmax(import, in, axis);
     if (position)
-        return cnnvp_import_error(import, "softmax over axis %lld, which has one element, is always 1", (long long)axis);
+        return cnnvp_import_error(import,
+                                  "softmax over axis %lld, which has one element, is always 1", (long long)axis);
     if (axis == rank - 1)
         return add_softmax(import, in, CNNVP_AXIS_LAST);
     return add_softmax(import, in, axis == 1 ? CNNVP_AXIS_CHANNELS : CNNVP_AXIS_ROWS);

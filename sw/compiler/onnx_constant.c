@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What does not depend on the network's input is computed while the file is read: the shape arithmetic of exporters
- * (Shape, Gather, Concat, ... in front of a Reshape), and weights that are brought into another form. Integers are 64-bit,
- * everything else is float. The batch, where it is a symbol, is 0: that is what Reshape takes for it.
+ * (Shape, Gather, Concat, ... in front of a Reshape), and weights that are brought into another form. Integers are
+ * 64-bit, everything else is float. The batch, where it is a symbol, is 0: that is what Reshape takes for it.
  */
 #include <string.h>
 
@@ -39,7 +39,9 @@ cnnvp_result cnnvp_constant_read(struct cnnvp_import *import, size_t input, stru
                               .whole = tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ||
                                        tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32};
     if (tensor->n_dims > CNNVP_CONSTANT_RANK)
-        return cnnvp_import_error(import, "a constant has %zu dimensions; up to %u are known", tensor->n_dims, CNNVP_CONSTANT_RANK);
+        return cnnvp_import_error(import,
+                                  "a constant has %zu dimensions; up to %u are known", tensor->n_dims,
+                                  CNNVP_CONSTANT_RANK);
     if (tensor->n_dims != 0)
         memcpy(read->dims, tensor->dims, tensor->n_dims * sizeof *read->dims);
     const size_t count = cnnvp_onnx_elements(tensor);
@@ -110,10 +112,11 @@ cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnn
                                (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
 }
 
-/* Elements of `to` are those of `from` at other places: element i is from[places(i)]. A constant that was not read stays
- * so. */
-static cnnvp_result define_moved(struct cnnvp_import *import, const struct cnnvp_constant *from, struct cnnvp_constant *to,
-                                 size_t (*place)(const void *context, size_t i), const void *context)
+/* Elements of `to` are those of `from` at other places: element i is from[places(i)]. A constant that was not read
+ * stays so. */
+static cnnvp_result define_moved(struct cnnvp_import *import, const struct cnnvp_constant *from,
+                                 struct cnnvp_constant *to, size_t (*place)(const void *context, size_t i),
+                                 const void *context)
 {
     to->whole = from->whole;
     if (!from->whole && from->floats == NULL) {
@@ -151,7 +154,8 @@ static cnnvp_result fold_shape(struct cnnvp_import *import)
     if (value.constant != NULL) {
         rank = value.constant->n_dims;
         if (rank > CNNVP_CONSTANT_RANK)
-            return cnnvp_import_error(import, "the constant has %zu dimensions; up to %u are known", rank, CNNVP_CONSTANT_RANK);
+            return cnnvp_import_error(import,
+                                      "the constant has %zu dimensions; up to %u are known", rank, CNNVP_CONSTANT_RANK);
         if (rank != 0)
             memcpy(dims, value.constant->dims, rank * sizeof *dims);
     } else {
@@ -235,7 +239,9 @@ static cnnvp_result fold_squeeze(struct cnnvp_import *import)
         return result;
     const int64_t all = (int64_t)(data.rank + (adds ? count : 0));
     if (all > CNNVP_CONSTANT_RANK)
-        return cnnvp_import_error(import, "the result has %lld dimensions; up to %u are known", (long long)all, CNNVP_CONSTANT_RANK);
+        return cnnvp_import_error(import,
+                                  "the result has %lld dimensions; up to %u are known", (long long)all,
+                                  CNNVP_CONSTANT_RANK);
     for (size_t i = 0; i < count; ++i) {
         const int64_t axis = axes[i] + (axes[i] < 0 ? all : 0);
         if (axis < 0 || axis >= all || (!adds && data.dims[axis] != 1))
@@ -443,8 +449,9 @@ static cnnvp_result fold_arithmetic(struct cnnvp_import *import)
         return result;
     const int same = a.rank == b.rank && memcmp(a.dims, b.dims, a.rank * sizeof *a.dims) == 0;
     if (a.whole != b.whole || (!same && a.count != 1 && b.count != 1))
-        return cnnvp_import_error(import, "constants are only combined where they are of one kind and shape, or one is one "
-                                          "number");
+        return cnnvp_import_error(import,
+                                  "constants are only combined where they are of one kind and shape, or one is one "
+                                  "number");
     struct cnnvp_constant made = a.count >= b.count ? a : b;
     if (!made.whole && (a.floats == NULL || b.floats == NULL))
         return cnnvp_constant_define(import, &made);

@@ -16,7 +16,9 @@ struct grid {
 static cnnvp_result read_grid(struct cnnvp_import *import, const struct cnnvp_constant *data, struct grid *grid)
 {
     *grid = (struct grid){.inner = 1, .low = 0.0f, .high = 255.0f};
-    cnnvp_result result = cnnvp_constant_read(import, 1, &grid->scale);
+    cnnvp_result result = cnnvp_import_check_steps(import);
+    if (result == CNNVP_DONE)
+        result = cnnvp_constant_read(import, 1, &grid->scale);
     if (result == CNNVP_DONE && cnnvp_import_has(import, 2)) {
         const Onnx__TensorProto *tensor;
         result = cnnvp_constant_read(import, 2, &grid->zero);

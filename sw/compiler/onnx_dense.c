@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Matrix products, arithmetic with constants, the addition of two tensors, normalisation with stored statistics. */
+/* Matrix products, lines x * scale + offset, normalisation. */
 #include <math.h>
 #include <string.h>
 
@@ -165,17 +165,33 @@ static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, const
     return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = turned});
 }
 
+/* Dimensions of 1 in front of a matrix, no more than the tensor has, say nothing. */
+static Onnx__TensorProto without_ones(const Onnx__TensorProto *constant, uint32_t rank)
+{
+    Onnx__TensorProto matrix = *constant;
+    while (matrix.n_dims > 2 && constant->n_dims <= rank && matrix.dims[0] == 1) {
+        ++matrix.dims;
+        --matrix.n_dims;
+    }
+    return matrix;
+}
+
 static cnnvp_result import_matmul(struct cnnvp_import *import)
 {
     int32_t in;
-    const Onnx__TensorProto *matrix;
+    const Onnx__TensorProto *constant;
     uint32_t outputs;
     float *weights;
     cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1, &matrix);
-    if (result != CNNVP_DONE || import->graph->tensors[in].rank != 2)
-        return result == CNNVP_DONE ? multiply_rows(import, in, matrix) : result;
+        result = cnnvp_import_constant(import, 1, &constant);
+    if (result != CNNVP_DONE)
+        return result;
+    const uint32_t rank = import->graph->tensors[in].rank;
+    const Onnx__TensorProto found = without_ones(constant, rank);
+    const Onnx__TensorProto *matrix = &found;
+    if (rank != 2)
+        return multiply_rows(import, in, matrix);
     result = cnnvp_import_matrix(import, matrix, 0, 1.0f, import->graph->tensors[in].channels, &outputs, &weights);
     return result == CNNVP_DONE ? cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL) : result;
 }
@@ -286,299 +302,16 @@ static cnnvp_result import_instance_norm(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-
-/* ---- arithmetic with constants ---- */
-
-static int is_per_channel(const Onnx__TensorProto *constant, uint32_t rank, uint32_t channels)
-{
-    const size_t count = cnnvp_onnx_elements(constant);
-    int fits = constant->n_dims <= rank && (count == 1 || count == channels);
-    for (size_t i = 0; i < constant->n_dims && fits && count > 1; ++i)
-        fits = constant->dims[i] == 1 || (rank - constant->n_dims + i == 1 && constant->dims[i] == channels);
-    return fits;
-}
-
-/* One number for each word of an image from a constant whose dimensions are 1 or the tensor's. */
-static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in, float **values)
-{
-    int64_t dims[4];
-    size_t strides[4] = {0, 0, 0, 0}; /* in the constant */
-    float *read;
-    size_t stride = 1;
-    const uint32_t rank = cnnvp_import_dims(import, in, dims);
-    const size_t words = cnnvp_graph_words(&import->graph->tensors[in]);
-    int fits = constant->n_dims <= rank && words <= CNNVP_ONNX_DIMENSION_MAX;
-    for (size_t i = constant->n_dims; i-- > 0 && fits;) {
-        const size_t axis = rank - constant->n_dims + i;
-        fits = constant->dims[i] == 1 || (axis != 0 && constant->dims[i] == dims[axis]);
-        strides[axis] = constant->dims[i] == 1 ? 0 : stride;
-        stride *= (size_t)constant->dims[i];
-    }
-    if (!fits)
-        return cnnvp_import_error(import,
-                                  "constant \"%s\" has %zu elements in %zu dimensions; one element, one for each of "
-                                  "the %u channels, or dimensions that are 1 or the tensor's, and up to %d "
-                                  "elements are needed",
-                                  constant->name != NULL ? constant->name : "", cnnvp_onnx_elements(constant),
-                                  constant->n_dims, import->graph->tensors[in].channels, CNNVP_ONNX_DIMENSION_MAX);
-    const cnnvp_result result = cnnvp_import_floats(import, constant, cnnvp_onnx_elements(constant), &read);
-    *values = NULL;
-    if (result != CNNVP_DONE || read == NULL)
-        return result;
-    *values = cnnvp_keep_alloc(&import->graph->arena, words, sizeof **values);
-    if (*values == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t i = 0; i < words; ++i) {
-        size_t from = 0;
-        size_t rest = i;
-        for (size_t axis = rank; axis-- > 1; rest /= (size_t)dims[axis])
-            from += rest % (size_t)dims[axis] * strides[axis];
-        (*values)[i] = read[from];
-    }
-    return CNNVP_DONE;
-}
-
-/* A constant operand as one number for each channel of *on: the tensor, or a view of it in which each word is one. */
-static cnnvp_result read_operand(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in,
-                                 int32_t *on, float **values)
-{
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    *on = in;
-    cnnvp_result result = cnnvp_import_old_axis(import, input.rank, &constant);
-    if (result != CNNVP_DONE)
-        return result;
-    if (is_per_channel(constant, input.rank, input.channels))
-        return cnnvp_import_per_channel(import, constant, input.rank, input.channels, 1.0f, values);
-    result = read_all(import, constant, in, values);
-    if (result != CNNVP_DONE)
-        return result;
-    *on = cnnvp_graph_tensor_add(import->graph, input.name, 2, (uint32_t)cnnvp_graph_words(&input), 1, 1);
-    if (*on == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    import->graph->tensors[*on].base = in;
-    return CNNVP_DONE;
-}
-
-/* x * scale + offset on such a view, as the node's result or a step on the way to it, in the tensor's shape. */
-static cnnvp_result operand_affine(struct cnnvp_import *import, int32_t in, int32_t on, float *scale, float *offset,
-                                   int inner, int32_t *out)
-{
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_affine(import, on, scale, offset, inner || on != in, &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    *out = layer->out;
-    if (on == in)
-        return CNNVP_DONE;
-    *out = cnnvp_graph_tensor_add(import->graph, import->node->output[0], input.rank, input.channels, input.height,
-                                  input.width);
-    if (*out == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    import->graph->tensors[*out].base = layer->out;
-    if (inner)
-        return CNNVP_DONE;
-    return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = *out});
-}
-
-/* As many numbers, each the same. */
-static cnnvp_result repeat(struct cnnvp_import *import, int32_t on, float value, float **values)
-{
-    const size_t count = import->graph->tensors[on].channels;
-    *values = NULL;
-    if (import->graph->weightless)
-        return CNNVP_DONE;
-    *values = cnnvp_keep_alloc(&import->graph->arena, count, sizeof **values);
-    for (size_t i = 0; i < count && *values != NULL; ++i)
-        (*values)[i] = value;
-    return *values != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
-}
-
-static cnnvp_result invert(struct cnnvp_import *import, int32_t on, float *values)
-{
-    const size_t count = values != NULL ? import->graph->tensors[on].channels : 0;
-    for (size_t i = 0; i < count; ++i) {
-        if (!(values[i] < 0.0f || values[i] > 0.0f))
-            return cnnvp_import_error(import, "division by the constant 0");
-        values[i] = 1.0f / values[i];
-    }
-    return CNNVP_DONE;
-}
-
-static cnnvp_result with_tensor(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t first,
-                                int32_t second);
-
-/* tensor (operation) constant, or constant (operation) tensor. What is no line of x is an operation with a tensor of the
- * constants, x * 0 + constant. */
-static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation,
-                                  size_t tensor_input)
-{
-    int32_t in;
-    int32_t on;
-    int32_t out;
-    const Onnx__TensorProto *constant;
-    float *values;
-    float *other = NULL;
-    cnnvp_result result = cnnvp_import_tensor(import, tensor_input, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1 - tensor_input, &constant);
-    if (result == CNNVP_DONE)
-        result = read_operand(import, constant, in, &on, &values);
-    if (result != CNNVP_DONE)
-        return result;
-    const int reversed = tensor_input == 1;
-    if ((operation == CNNVP_ARITHMETIC_DIV && reversed) || operation == CNNVP_ARITHMETIC_MAX ||
-        operation == CNNVP_ARITHMETIC_MIN) {
-        result = repeat(import, on, 0.0f, &other);
-        if (result == CNNVP_DONE)
-            result = operand_affine(import, in, on, other, values, 1, &out);
-        return result == CNNVP_DONE ? with_tensor(import, operation, out, in) : result;
-    }
-    if (operation == CNNVP_ARITHMETIC_DIV)
-        result = invert(import, on, values);
-    if (operation == CNNVP_ARITHMETIC_SUB && reversed)
-        result = repeat(import, on, -1.0f, &other);
-    for (size_t i = 0; values != NULL && operation == CNNVP_ARITHMETIC_SUB && !reversed &&
-                       i < import->graph->tensors[on].channels; ++i)
-        values[i] = -values[i];
-    if (result != CNNVP_DONE)
-        return result;
-    const int product = operation == CNNVP_ARITHMETIC_MUL || operation == CNNVP_ARITHMETIC_DIV;
-    result = operand_affine(import, in, on, product ? values : other, product ? NULL : values, 0, &out);
-    if (result == CNNVP_DONE && operation == CNNVP_ARITHMETIC_ADD && on == in)
-        cnnvp_import_origin(import, CNNVP_GRAPH_BIAS, 1 - tensor_input);
-    return result;
-}
-
-/* A dimension of two operands: the same, or 1 for one that counts for all positions. */
-static int joins(uint32_t a, uint32_t b, uint32_t *out)
-{
-    *out = a > b ? a : b;
-    return a == b || a == 1 || b == 1;
-}
-
-static cnnvp_result with_tensor(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t first,
-                                int32_t second)
-{
-    const struct cnnvp_graph_tensor a = import->graph->tensors[first];
-    const struct cnnvp_graph_tensor b = import->graph->tensors[second];
-    uint32_t channels;
-    uint32_t height;
-    uint32_t width;
-    if (a.rank != b.rank || !joins(a.channels, b.channels, &channels) || !joins(a.height, b.height, &height) ||
-        !joins(a.width, b.width, &width))
-        return cnnvp_import_error(import,
-                                  "the inputs have shapes %u x %u x %u and %u x %u x %u in %u and %u dimensions; "
-                                  "they must be the same, or 1 where one counts for all",
-                                  a.channels, a.height, a.width, b.channels, b.height, b.width, a.rank, b.rank);
-    struct cnnvp_graph_layer *layer;
-    const cnnvp_result result =
-        cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, channels, height, width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    layer->in2 = second;
-    layer->arithmetic = operation;
-    return CNNVP_DONE;
-}
-
-/* max{x, limit} or min{x, limit} with one number. */
-static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t in,
-                               const Onnx__TensorProto *constant)
-{
-    float limit;
-    struct cnnvp_error why;
-    if (cnnvp_onnx_elements(constant) != 1 ||
-        cnnvp_onnx_floats(&import->onnx, constant, &limit, 1, &why) != CNNVP_DONE)
-        return cnnvp_import_error(import, "the constant is not one number");
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels,
-                                                   input.height, input.width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    layer->post_count = 1;
-    layer->posts[0].kind = operation == CNNVP_ARITHMETIC_MAX ? CNNVP_GRAPH_MAX : CNNVP_GRAPH_MIN;
-    layer->posts[0].value = limit;
-    return CNNVP_DONE;
-}
-
-static cnnvp_result import_arithmetic(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation)
-{
-    struct cnnvp_onnx_value values[2] = {{CNNVP_GRAPH_NONE, NULL}, {CNNVP_GRAPH_NONE, NULL}};
-    for (size_t i = 0; i < 2; ++i) {
-        const cnnvp_result result = cnnvp_import_value(import, i, &values[i]);
-        if (result != CNNVP_DONE)
-            return result;
-    }
-    if (values[0].constant != NULL && values[1].constant != NULL)
-        return cnnvp_import_error(import, "both inputs are constants; fold them before the export");
-    const int limits = operation == CNNVP_ARITHMETIC_MAX || operation == CNNVP_ARITHMETIC_MIN;
-    if (limits && import->node->n_input != 2)
-        return cnnvp_import_error(import, "it has %zu inputs; two are needed", import->node->n_input);
-    const Onnx__TensorProto *constant = values[0].constant != NULL ? values[0].constant : values[1].constant;
-    if (limits && constant != NULL && cnnvp_onnx_elements(constant) == 1)
-        return with_limit(import, operation, values[0].constant != NULL ? values[1].tensor : values[0].tensor,
-                          constant);
-    if (constant != NULL)
-        return with_constant(import, operation, values[0].constant != NULL ? 1 : 0);
-    return with_tensor(import, operation, values[0].tensor, values[1].tensor);
-}
-
-static cnnvp_result import_add(struct cnnvp_import *import)
-{
-    return import_arithmetic(import, CNNVP_ARITHMETIC_ADD);
-}
-
-static cnnvp_result import_subtract(struct cnnvp_import *import)
-{
-    return import_arithmetic(import, CNNVP_ARITHMETIC_SUB);
-}
-
-static cnnvp_result import_multiply(struct cnnvp_import *import)
-{
-    return import_arithmetic(import, CNNVP_ARITHMETIC_MUL);
-}
-
-static cnnvp_result import_divide(struct cnnvp_import *import)
-{
-    return import_arithmetic(import, CNNVP_ARITHMETIC_DIV);
-}
-
-static cnnvp_result import_maximum(struct cnnvp_import *import)
-{
-    return import_arithmetic(import, CNNVP_ARITHMETIC_MAX);
-}
-
-static cnnvp_result import_minimum(struct cnnvp_import *import)
-{
-    return import_arithmetic(import, CNNVP_ARITHMETIC_MIN);
-}
-
-static cnnvp_result import_negate(struct cnnvp_import *import)
-{
-    int32_t in;
-    const cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
-    if (result != CNNVP_DONE)
-        return result;
-    const size_t channels = import->graph->tensors[in].channels;
-    float *scale = cnnvp_keep_alloc(&import->graph->arena, channels, sizeof *scale);
-    if (scale == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t c = 0; c < channels; ++c)
-        scale[c] = -1.0f;
-    return add_affine(import, in, scale, NULL);
-}
-
 cnnvp_import_function cnnvp_import_dense(const char *op_type)
 {
     static const struct {
         const char *op_type;
         cnnvp_import_function function;
     } known[] = {
-        {"Gemm", import_gemm}, {"MatMul", import_matmul}, {"BatchNormalization", import_batch_norm},
-        {"Add", import_add},   {"Sub", import_subtract},  {"Mul", import_multiply},
-        {"Div", import_divide}, {"Max", import_maximum},  {"Min", import_minimum},
-        {"Neg", import_negate}, {"InstanceNormalization", import_instance_norm},
+        {"Gemm", import_gemm},
+        {"MatMul", import_matmul},
+        {"BatchNormalization", import_batch_norm},
+        {"InstanceNormalization", import_instance_norm},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
         if (strcmp(op_type, known[i].op_type) == 0)

@@ -61,6 +61,11 @@ cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, in
     if (value.tensor == CNNVP_GRAPH_NONE)
         return cnnvp_import_error(import, "input \"%s\" is a constant; a tensor that depends on the network's input is "
                                           "needed", import->node->input[index]);
+    const struct cnnvp_graph_tensor *found = &import->graph->tensors[value.tensor];
+    if (found->rank <= 4 && found->dims != NULL)
+        return cnnvp_import_error(import,
+                                  "input \"%s\" is the result of an Expand, which is known in front of Add, Sub, "
+                                  "Mul and Div of two tensors only", import->node->input[index]);
     *tensor = value.tensor;
     return CNNVP_DONE;
 }
@@ -73,7 +78,8 @@ cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint
     const uint32_t found = import->graph->tensors[*tensor].rank;
     if (rank != 0 && found != rank)
         return cnnvp_import_error(import, "input \"%s\" has %u dimensions; %u are needed, %s",
-                                  import->node->input[index], found, rank, rank == 4 ? "(N, C, H, W)" : "(N, features)");
+                                  import->node->input[index], found, rank,
+                                  rank == 4 ? "(N, C, H, W)" : "(N, features)");
     if (found > 4)
         return cnnvp_import_error(import, "input \"%s\" has %u dimensions; more than 4 are known between Reshape, "
                                           "Transpose, Flatten, Squeeze and Unsqueeze only",
@@ -244,7 +250,8 @@ cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribut
     if (found != NULL) {
         *count = found->n_ints;
         if (*count > most)
-            return cnnvp_import_error(import, "attribute %s has %zu numbers; %zu are possible", attribute, *count, most);
+            return cnnvp_import_error(import,
+                                      "attribute %s has %zu numbers; %zu are possible", attribute, *count, most);
         memcpy(numbers, found->ints, *count * sizeof *numbers);
         return CNNVP_DONE;
     }
@@ -349,8 +356,9 @@ static cnnvp_result define_inputs(struct cnnvp_import *import)
 static cnnvp_import_function function_of(const Onnx__NodeProto *node, int vendor)
 {
     static cnnvp_import_function (*const tables[])(const char *op_type) = {
-        cnnvp_import_window, cnnvp_import_reduction, cnnvp_import_dense, cnnvp_import_activation,
-        cnnvp_import_shape,  cnnvp_import_place,     cnnvp_import_order};
+        cnnvp_import_window,     cnnvp_import_reduction, cnnvp_import_dense, cnnvp_import_arithmetic,
+        cnnvp_import_activation, cnnvp_import_shape,     cnnvp_import_place, cnnvp_import_padding,
+        cnnvp_import_order};
     cnnvp_import_function function = cnnvp_import_quantised(node->op_type, vendor);
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && function == NULL && !vendor; ++i)
         function = tables[i](node->op_type);
@@ -364,13 +372,13 @@ static cnnvp_result not_known(struct cnnvp_import *import, int vendor)
                                           "QuantizeLinear, DequantizeLinear are known");
     return cnnvp_import_error(import,
                               "this operator is not known; known are Conv, MaxPool, AveragePool, GlobalAveragePool, "
-                              "GlobalMaxPool, ReduceMean, ReduceMax, ReduceSum, BatchNormalization, InstanceNormalization, Gemm, "
-                              "MatMul, Add, Sub, Mul, Div, Max, Min, Neg, Relu, Clip, LeakyRelu, PRelu, Elu, Selu, "
-                              "HardSigmoid, HardSwish, Sigmoid, Tanh, Softplus, Softsign, Softmax, Concat, Split, Slice, "
-                              "Pad, Transpose, DepthToSpace, SpaceToDepth, Flatten, Reshape, Squeeze, Unsqueeze, "
-                              "Identity, Dropout, Cast, "
-                              "QuantizeLinear, DequantizeLinear, QLinearConv, QLinearMatMul, Constant, and arithmetic on "
-                              "constants");
+                              "GlobalMaxPool, ReduceMean, ReduceMax, ReduceSum, BatchNormalization, "
+                              "InstanceNormalization, Gemm, MatMul, Add, Sub, Mul, Div, Max, Min, Sum, Neg, Expand, "
+                              "Relu, Clip, LeakyRelu, PRelu, Elu, Selu, HardSigmoid, HardSwish, Sigmoid, Tanh, "
+                              "Softplus, Softsign, Softmax, Concat, Split, Slice, Gather, Pad, Transpose, DepthToSpace, "
+                              "SpaceToDepth, Flatten, Reshape, Squeeze, Unsqueeze, Identity, Dropout, Cast, "
+                              "QuantizeLinear, DequantizeLinear, QLinearConv, QLinearMatMul, Constant, and arithmetic "
+                              "on constants");
 }
 
 static cnnvp_result import_node(struct cnnvp_import *import, const Onnx__NodeProto *node)
@@ -434,8 +442,14 @@ static cnnvp_result define_output(struct cnnvp_import *import)
                                     import->onnx.name, name != NULL ? name : "");
     const int32_t tensor = import->values[number].tensor;
     if (import->graph->tensors[tensor].rank > 4)
-        return cnnvp_compiler_error(import->error, "%s: the network's output \"%s\" has %u dimensions; up to 4 are known",
+        return cnnvp_compiler_error(import->error,
+                                    "%s: the network's output \"%s\" has %u dimensions; up to 4 are known",
                                     import->onnx.name, name, import->graph->tensors[tensor].rank);
+    if (import->graph->tensors[tensor].dims != NULL)
+        return cnnvp_compiler_error(import->error,
+                                    "%s: the network's output \"%s\" is the result of an Expand, which is "
+                                    "known in front of Add, Sub, Mul and Div of two tensors only",
+                                    import->onnx.name, name);
     import->graph->output = tensor;
     if (import->graph->tensors[cnnvp_graph_base(import->graph, tensor)].zero == 0)
         return CNNVP_DONE;

@@ -93,6 +93,19 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32
  * CNNVP_ONNX_RANK dimensions. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32_t in, uint32_t rank,
                                               const int64_t *dims);
+/* The name becomes that tensor. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_alias(struct cnnvp_import *import, const char *name, int32_t tensor);
+/* A tensor of that shape that several layers will fill. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_new_tensor(struct cnnvp_import *import, uint32_t rank, const int64_t dims[4],
+                                                    int32_t *tensor);
+/* `in` becomes the part of `out` that begins at *at of an axis, from 1 on; *at moves behind it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_append(struct cnnvp_import *import, int32_t in, int32_t out, int64_t axis,
+                                                int64_t *at);
+/* Softmax has a format of its own: its results go through a layer that can change it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_reformat(struct cnnvp_import *import, int32_t *in);
+/* Elements first .. first + count - 1 of an axis, from 1 on: a view of the channels, or a copy. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t axis, int64_t first,
+                                             int64_t count, int32_t *out);
 /* Dimensions of a tensor as ONNX has them, dims[0] for the batch: 0 where it is a symbol. Returns the rank. */
 uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[4]);
 /* The same of a tensor of any rank. */
@@ -105,6 +118,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const
  * layer's output is the result. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset,
                                                 int inner, struct cnnvp_graph_layer **layer);
+/* A constant operand: one number for each channel of a tensor, or for each word of an image. */
+struct cnnvp_import_numbers {
+    int each_word;
+    size_t count;
+    float *values; /* NULL if the graph is weightless */
+};
+CNNVP_MUST_USE cnnvp_result cnnvp_import_operand(struct cnnvp_import *import, const Onnx__TensorProto *constant,
+                                                 int32_t in, struct cnnvp_import_numbers *numbers);
+/* x * scale + offset with such numbers, NULL as above, as the node's result or a step on the way there. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, int each_word, float *scale,
+                                              float *offset, int inner, int32_t *out);
 /* A constant as one number for each of `channels` of a tensor of that rank; NULL if the graph is weightless. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                      uint32_t rank, uint32_t channels, float factor, float **values);
@@ -129,18 +153,24 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *
 /* One operator. */
 typedef cnnvp_result (*cnnvp_import_function)(struct cnnvp_import *import);
 
-/* NULL: not known. onnx_window.c: Conv and pooling; onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, Add
- * and other arithmetic, normalisation; onnx_activation.c: functions of one number, softmax; onnx_shape.c: other shapes of
- * the same words; onnx_place.c: what puts words somewhere else; onnx_transpose.c: dimensions in another order;
- * onnx_quantise.c: whole numbers and the way there and back, `vendor` for onnxruntime's own operators. */
+/* NULL: not known. onnx_window.c: Conv and pooling; onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul,
+ * normalisation; onnx_arithmetic.c: Add and others; onnx_activation.c: functions of one number, softmax; onnx_shape.c:
+ * other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else; onnx_transpose.c:
+ * dimensions in another order; onnx_quantise.c: whole numbers and the way there and back, `vendor` for onnxruntime's
+ * own operators. */
 cnnvp_import_function cnnvp_import_window(const char *op_type);
 cnnvp_import_function cnnvp_import_reduction(const char *op_type);
 cnnvp_import_function cnnvp_import_dense(const char *op_type);
+cnnvp_import_function cnnvp_import_arithmetic(const char *op_type);
 cnnvp_import_function cnnvp_import_activation(const char *op_type);
 cnnvp_import_function cnnvp_import_shape(const char *op_type);
 cnnvp_import_function cnnvp_import_place(const char *op_type);
+cnnvp_import_function cnnvp_import_padding(const char *op_type);
 cnnvp_import_function cnnvp_import_order(const char *op_type);
 cnnvp_import_function cnnvp_import_quantised(const char *op_type, int vendor);
+
+/* QuantizeLinear and DequantizeLinear: what operator set 21 lets their attributes say is known. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import);
 
 /* Before a node: which inputs are quantised tensors, and whether its operator takes them. *whole: those of an operator
  * that passes them on. Afterwards: its outputs are quantised too. */

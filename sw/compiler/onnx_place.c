@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operators that put words somewhere else. Concat becomes one copy a part, into a view of the result (graph.c drops the
- * copies where the layers before can write there). Pad becomes a copy into the middle of zeros, unless the layer behind
- * it can pad itself; reflections one more copy a line. Parts of the channels are views, of rows and columns copies.
+ * copies where the layers before can write there). Parts of the channels are views, of rows and columns copies.
  */
 #include <string.h>
 
@@ -10,6 +9,22 @@
 
 /* A lower limit that limits nothing. */
 #define LOWEST (-3.4028235e38f)
+
+cnnvp_result cnnvp_import_alias(struct cnnvp_import *import, const char *name, int32_t tensor)
+{
+    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = tensor});
+}
+
+cnnvp_result cnnvp_import_new_tensor(struct cnnvp_import *import, uint32_t rank, const int64_t dims[4], int32_t *tensor)
+{
+    const int64_t height = rank == 4 ? dims[2] : 1;
+    const int64_t width = rank > 2 ? dims[rank - 1] : 1;
+    if (dims[1] > INT32_MAX || dims[1] * height > INT32_MAX / width)
+        return cnnvp_import_error(import, "the result has more than 2^31 elements");
+    *tensor = cnnvp_graph_tensor_add(import->graph, import->node->output[0], rank, (uint32_t)dims[1], (uint32_t)height,
+                                     (uint32_t)width);
+    return *tensor == CNNVP_GRAPH_NONE ? cnnvp_import_no_memory(import) : CNNVP_DONE;
+}
 
 /* ---- Concat ---- */
 
@@ -42,8 +57,7 @@ static cnnvp_result concat_shape(struct cnnvp_import *import, int64_t *axis, uin
     return CNNVP_DONE;
 }
 
-/* Softmax has a format of its own: its results go through a layer that can change it. */
-static cnnvp_result reformat(struct cnnvp_import *import, int32_t *in)
+cnnvp_result cnnvp_import_reformat(struct cnnvp_import *import, int32_t *in)
 {
     if (!cnnvp_graph_has_fixed_format(import->graph, *in))
         return CNNVP_DONE;
@@ -54,12 +68,9 @@ static cnnvp_result reformat(struct cnnvp_import *import, int32_t *in)
     return result;
 }
 
-static cnnvp_result concat_part(struct cnnvp_import *import, size_t input, int32_t out, int64_t axis, int64_t *at)
+cnnvp_result cnnvp_import_append(struct cnnvp_import *import, int32_t in, int32_t out, int64_t axis, int64_t *at)
 {
-    int32_t in;
-    cnnvp_result result = cnnvp_import_tensor(import, input, 0, &in);
-    if (result == CNNVP_DONE)
-        result = reformat(import, &in);
+    cnnvp_result result = cnnvp_import_reformat(import, &in);
     if (result != CNNVP_DONE)
         return result;
     int64_t part[4];
@@ -94,23 +105,20 @@ static cnnvp_result import_concat(struct cnnvp_import *import)
     cnnvp_result result = concat_shape(import, &axis, &rank, dims);
     if (result != CNNVP_DONE)
         return result;
-    if (dims[1] * (rank > 2 ? dims[2] : 1) > INT32_MAX / (rank > 3 ? dims[3] : 1))
-        return cnnvp_import_error(import, "the result has more than 2^31 elements");
-    const char *name = import->node->output[0];
-    const int32_t out = cnnvp_graph_tensor_add(
-        import->graph, name, rank, (uint32_t)dims[1], rank == 4 ? (uint32_t)dims[2] : 1,
-        rank == 4 ? (uint32_t)dims[3] : rank == 3 ? (uint32_t)dims[2] : 1);
-    if (out == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    for (size_t i = 0; i < import->node->n_input && result == CNNVP_DONE; ++i)
-        result = concat_part(import, i, out, axis, &at);
-    return result == CNNVP_DONE ? cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = out}) : result;
+    int32_t out;
+    result = cnnvp_import_new_tensor(import, rank, dims, &out);
+    for (size_t i = 0; i < import->node->n_input && result == CNNVP_DONE; ++i) {
+        int32_t in;
+        result = cnnvp_import_tensor(import, i, 0, &in);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_append(import, in, out, axis, &at);
+    }
+    return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], out) : result;
 }
 
 /* ---- parts ---- */
 
-/* Elements first .. first + count - 1 of one axis, from 1 on: a view of the channels, or a copy. */
-static cnnvp_result cut(struct cnnvp_import *import, int32_t in, int64_t axis, int64_t first, int64_t count,
+cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t axis, int64_t first, int64_t count,
                         int32_t *out)
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
@@ -139,210 +147,6 @@ static cnnvp_result cut(struct cnnvp_import *import, int32_t in, int64_t axis, i
     layer->crop_width = width;
     *out = layer->out;
     return CNNVP_DONE;
-}
-
-static cnnvp_result define_tensor(struct cnnvp_import *import, const char *name, int32_t tensor)
-{
-    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = tensor});
-}
-
-/* ---- Pad ---- */
-
-enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE };
-
-/* Rows and columns of copies that one reflection or repetition may become. */
-#define COPIES_MAX 256
-
-struct padding {
-    enum pad_mode mode;
-    float value;
-    int64_t pads[8]; /* before, for each dimension, then after */
-    uint32_t top, bottom, left, right;
-};
-
-static cnnvp_result read_pad_value(struct cnnvp_import *import, struct padding *padding)
-{
-    const Onnx__NodeProto *node = import->node;
-    padding->value = cnnvp_onnx_float(node, "value", 0.0f);
-    padding->mode = cnnvp_onnx_is(node, "mode", "reflect") ? PAD_REFLECT
-                    : cnnvp_onnx_is(node, "mode", "edge")  ? PAD_EDGE
-                                                           : PAD_CONSTANT;
-    if (padding->mode == PAD_CONSTANT && cnnvp_onnx_attribute(node, "mode") != NULL &&
-        !cnnvp_onnx_is(node, "mode", "constant"))
-        return cnnvp_import_error(import, "mode is none of constant, reflect, edge");
-    if (import->onnx.opset >= 11 && cnnvp_import_has(import, 2)) {
-        const Onnx__TensorProto *constant;
-        struct cnnvp_error why;
-        const cnnvp_result result = cnnvp_import_constant(import, 2, &constant);
-        if (result != CNNVP_DONE)
-            return result;
-        if (cnnvp_onnx_elements(constant) != 1 ||
-            cnnvp_onnx_number(&import->onnx, constant, &padding->value, &why) != CNNVP_DONE)
-            return cnnvp_import_error(import, "the value is not one number");
-    }
-    return CNNVP_DONE;
-}
-
-/* Negative numbers take away: *in becomes what is left, the numbers 0. */
-static cnnvp_result read_pads(struct cnnvp_import *import, int32_t *in, struct padding *padding)
-{
-    size_t count = 0;
-    const uint32_t rank = import->graph->tensors[*in].rank;
-    cnnvp_result result = cnnvp_import_list(import, "pads", 1, 8, padding->pads, &count);
-    if (result == CNNVP_DONE && count != 2 * (size_t)rank)
-        result = cnnvp_import_error(import, "pads has %zu numbers; %u are needed", count, 2 * rank);
-    int64_t *before = padding->pads;
-    int64_t *after = padding->pads + rank;
-    for (uint32_t i = 0; i < rank && result == CNNVP_DONE; ++i) {
-        int64_t dims[4];
-        (void)cnnvp_import_dims(import, *in, dims);
-        if (before[i] > 32767 || after[i] > 32767 || before[i] < -CNNVP_ONNX_DIMENSION_MAX ||
-            after[i] < -CNNVP_ONNX_DIMENSION_MAX || (i < 2 && (before[i] != 0 || after[i] != 0)))
-            return cnnvp_import_error(import,
-                                      "pads holds %lld and %lld for dimension %u; rows and columns can be padded "
-                                      "by up to 32767",
-                                      (long long)before[i], (long long)after[i], i);
-        const int64_t first = before[i] < 0 ? -before[i] : 0;
-        const int64_t left = i == 0 ? 0 : dims[i] - first + (after[i] < 0 ? after[i] : 0);
-        before[i] = before[i] < 0 ? 0 : before[i];
-        after[i] = after[i] < 0 ? 0 : after[i];
-        if (i == 0 || (first == 0 && left == dims[i]))
-            continue;
-        if (left < 1)
-            return cnnvp_import_error(import, "pads take all of dimension %u away", i);
-        result = cut(import, *in, i, first, left, in);
-    }
-    padding->top = rank == 4 ? (uint32_t)before[2] : 0;
-    padding->bottom = rank == 4 ? (uint32_t)after[2] : 0;
-    padding->left = rank > 2 ? (uint32_t)before[rank - 1] : 0;
-    padding->right = rank > 2 ? (uint32_t)after[rank - 1] : 0;
-    return result;
-}
-
-/* A copy of `in` into the middle of zeros. */
-static cnnvp_result place_in_zeros(struct cnnvp_import *import, int32_t in, const struct padding *padding, int inner,
-                                   struct cnnvp_graph_layer **layer)
-{
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    const uint32_t height = input.height + padding->top + padding->bottom;
-    const uint32_t width = input.width + padding->left + padding->right;
-    const cnnvp_result result =
-        inner ? cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, height, width, layer)
-              : cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, height, width, layer);
-    if (result != CNNVP_DONE)
-        return result;
-    (*layer)->post_count = 1;
-    (*layer)->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, LOWEST};
-    (*layer)->placed = 1;
-    (*layer)->place_row = padding->top;
-    (*layer)->place_column = padding->left;
-    return CNNVP_DONE;
-}
-
-/* x + offset as a step, or as the node's result. */
-static cnnvp_result add_offset(struct cnnvp_import *import, int32_t in, float offset, int inner, int32_t *out)
-{
-    const size_t channels = import->graph->tensors[in].channels;
-    struct cnnvp_graph_layer *layer;
-    float *offsets = cnnvp_keep_alloc(&import->graph->arena, channels, sizeof *offsets);
-    if (offsets == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t c = 0; c < channels; ++c)
-        offsets[c] = offset;
-    const cnnvp_result result = cnnvp_import_affine(import, in, NULL, offsets, inner, &layer);
-    *out = result == CNNVP_DONE ? layer->out : in;
-    return result;
-}
-
-/* Another number than 0 lies around x where 0 lies around x - value. */
-static cnnvp_result pad_with_value(struct cnnvp_import *import, int32_t in, const struct padding *padding)
-{
-    struct cnnvp_graph_layer *layer;
-    cnnvp_result result = add_offset(import, in, -padding->value, 1, &in);
-    if (result == CNNVP_DONE)
-        result = place_in_zeros(import, in, padding, 1, &layer);
-    return result == CNNVP_DONE ? add_offset(import, layer->out, padding->value, 0, &in) : result;
-}
-
-/* Row or column `from` of the middle once more at `to` of the result. */
-static cnnvp_result repeat_line(struct cnnvp_import *import, int32_t in, int32_t out, int columns, uint32_t from,
-                                uint32_t to)
-{
-    struct cnnvp_graph_layer *layer;
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    const cnnvp_result result = cnnvp_import_copy(import, in, out, &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    layer->concat = 1;
-    layer->placed = 1;
-    layer->cropped = 1;
-    layer->crop_row = columns ? 0 : from;
-    layer->crop_column = columns ? from : 0;
-    layer->crop_height = columns ? input.height : 1;
-    layer->crop_width = columns ? 1 : input.width;
-    layer->place_row = columns ? 0 : to;
-    layer->place_column = columns ? to : 0;
-    return CNNVP_DONE;
-}
-
-/* One direction of a reflection or repetition. */
-static cnnvp_result pad_direction(struct cnnvp_import *import, int32_t *in, enum pad_mode mode, int columns,
-                                  uint32_t before, uint32_t after)
-{
-    const struct cnnvp_graph_tensor input = import->graph->tensors[*in];
-    const uint32_t size = columns ? input.width : input.height;
-    const struct padding around = {.top = columns ? 0 : before, .bottom = columns ? 0 : after,
-                                   .left = columns ? before : 0, .right = columns ? after : 0};
-    const int reflect = mode == PAD_REFLECT;
-    struct cnnvp_graph_layer *layer;
-    if (before + after == 0)
-        return CNNVP_DONE;
-    if (before + after > COPIES_MAX || (reflect && (before >= size || after >= size)))
-        return cnnvp_import_error(import, "%u and %u lines cannot be added to %u; up to %d, and less than there are to "
-                                          "reflect, are possible", before, after, size, COPIES_MAX);
-    cnnvp_result result = place_in_zeros(import, *in, &around, 1, &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    const int32_t out = layer->out;
-    layer->concat = 1; /* several copies make the result: none of them is a padding */
-    for (uint32_t i = 0; i < before && result == CNNVP_DONE; ++i)
-        result = repeat_line(import, *in, out, columns, reflect ? before - i : 0, i);
-    for (uint32_t i = 0; i < after && result == CNNVP_DONE; ++i)
-        result = repeat_line(import, *in, out, columns, reflect ? size - 2 - i : size - 1, before + size + i);
-    *in = out;
-    return result;
-}
-
-static cnnvp_result import_pad(struct cnnvp_import *import)
-{
-    int32_t in;
-    struct padding padding;
-    struct cnnvp_graph_layer *layer;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
-    if (result == CNNVP_DONE)
-        result = read_pad_value(import, &padding);
-    if (result == CNNVP_DONE)
-        result = read_pads(import, &in, &padding);
-    if (result != CNNVP_DONE)
-        return result;
-    if (padding.top + padding.bottom + padding.left + padding.right == 0)
-        return define_tensor(import, import->node->output[0], in);
-    result = reformat(import, &in);
-    if (result != CNNVP_DONE)
-        return result;
-    if (padding.mode != PAD_CONSTANT) {
-        result = pad_direction(import, &in, padding.mode, 1, padding.left, padding.right);
-        if (result == CNNVP_DONE)
-            result = pad_direction(import, &in, padding.mode, 0, padding.top, padding.bottom);
-        return result == CNNVP_DONE ? define_tensor(import, import->node->output[0], in) : result;
-    }
-    const int lowest = padding.value < -1e30f;
-    if (!lowest && (padding.value < 0.0f || padding.value > 0.0f))
-        return pad_with_value(import, in, &padding);
-    result = place_in_zeros(import, in, &padding, 0, &layer);
-    if (result == CNNVP_DONE)
-        layer->lowest = (uint32_t)lowest;
-    return result;
 }
 
 /* ---- Split, Slice ---- */
@@ -378,7 +182,10 @@ static cnnvp_result import_split(struct cnnvp_import *import)
         return result;
     (void)cnnvp_import_dims(import, in, dims);
     const size_t parts = import->node->n_output;
-    if (count == 0 && dims[axis] % (int64_t)parts != 0)
+    /* Since operator set 18 the last part may be smaller. */
+    const int uneven = cnnvp_onnx_attribute(import->node, "num_outputs") != NULL;
+    const int64_t equal = (dims[axis] + (int64_t)parts - 1) / (int64_t)parts;
+    if (count == 0 && !uneven && dims[axis] % (int64_t)parts != 0)
         return cnnvp_import_error(import, "%lld elements cannot be split in %zu equal parts", (long long)dims[axis],
                                   parts);
     if (count != 0 && count != parts)
@@ -386,13 +193,13 @@ static cnnvp_result import_split(struct cnnvp_import *import)
     int64_t at = 0;
     for (size_t i = 0; i < parts && result == CNNVP_DONE; ++i) {
         int32_t part;
-        const int64_t size = count != 0 ? sizes[i] : dims[axis] / (int64_t)parts;
+        const int64_t size = count != 0 ? sizes[i] : i + 1 < parts ? equal : dims[axis] - at;
         if (size < 1 || size > dims[axis] - at)
             return cnnvp_import_error(import, "part %zu has %lld of %lld elements", i, (long long)size,
                                       (long long)dims[axis]);
-        result = cut(import, in, axis, at, size, &part);
+        result = cnnvp_import_cut(import, in, axis, at, size, &part);
         if (result == CNNVP_DONE)
-            result = define_tensor(import, import->node->output[i], part);
+            result = cnnvp_import_alias(import, import->node->output[i], part);
         at += size;
     }
     return result;
@@ -483,11 +290,77 @@ static cnnvp_result import_slice(struct cnnvp_import *import)
                                       (long long)slice.steps[i]);
         if (axis > 1)
             steps[axis == rank - 1] = (uint32_t)slice.steps[i];
-        result = cut(import, in, axis, first, end - first, &in);
+        result = cnnvp_import_cut(import, in, axis, first, end - first, &in);
     }
     if (result == CNNVP_DONE)
         result = stride(import, &in, steps[0], steps[1]);
-    return result == CNNVP_DONE ? define_tensor(import, import->node->output[0], in) : result;
+    return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], in) : result;
+}
+
+/* ---- Gather ---- */
+
+/* Elements that follow one another are one part. */
+static cnnvp_result gather_parts(struct cnnvp_import *import, int32_t in, int64_t axis, const int64_t *indices,
+                                 size_t count, int32_t *out)
+{
+    int64_t dims[4];
+    int64_t at = 0;
+    const uint32_t rank = cnnvp_import_dims(import, in, dims);
+    size_t end = 1;
+    while (end < count && indices[end] == indices[end - 1] + 1)
+        ++end;
+    if (end == count)
+        return cnnvp_import_cut(import, in, axis, indices[0], (int64_t)count, out);
+    dims[axis] = (int64_t)count;
+    cnnvp_result result = cnnvp_import_new_tensor(import, rank, dims, out);
+    for (size_t first = 0; first < count && result == CNNVP_DONE; first = end) {
+        int32_t part;
+        for (end = first + 1; end < count && indices[end] == indices[end - 1] + 1;)
+            ++end;
+        result = cnnvp_import_cut(import, in, axis, indices[first], (int64_t)(end - first), &part);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_append(import, part, *out, axis, &at);
+    }
+    return result;
+}
+
+static cnnvp_result import_gather(struct cnnvp_import *import)
+{
+    int32_t in;
+    const Onnx__TensorProto *constant;
+    size_t count = 0;
+    int64_t dims[4];
+    int64_t axis = cnnvp_onnx_int(import->node, "axis", 0);
+    int64_t *indices = cnnvp_keep_alloc(&import->graph->arena, PARTS_MAX, sizeof *indices);
+    if (indices == NULL)
+        return cnnvp_import_no_memory(import);
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result == CNNVP_DONE)
+        result = check_axis(import, in, &axis);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 1, &constant);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_list(import, "indices", 1, PARTS_MAX, indices, &count);
+    if (result != CNNVP_DONE)
+        return result;
+    const uint32_t rank = cnnvp_import_dims(import, in, dims);
+    if (constant->n_dims > 1 || count == 0 || (constant->n_dims == 0 && rank == 2))
+        return cnnvp_import_error(import,
+                                  "the indices have %zu dimensions, the input %u; one index that leaves 2 or more "
+                                  "dimensions, or a list, is possible", constant->n_dims, rank);
+    for (size_t i = 0; i < count; ++i) {
+        if (indices[i] < -dims[axis] || indices[i] >= dims[axis])
+            return cnnvp_import_error(import, "index %lld is outside of the %lld elements of axis %lld",
+                                      (long long)indices[i], (long long)dims[axis], (long long)axis);
+        indices[i] += indices[i] < 0 ? dims[axis] : 0;
+    }
+    int32_t out;
+    result = gather_parts(import, in, axis, indices, count, &out);
+    if (result != CNNVP_DONE || constant->n_dims != 0)
+        return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], out) : result;
+    for (uint32_t i = (uint32_t)axis; i + 1 < rank; ++i)
+        dims[i] = dims[i + 1];
+    return cnnvp_import_view(import, out, rank - 1, dims);
 }
 
 cnnvp_import_function cnnvp_import_place(const char *op_type)
@@ -497,9 +370,9 @@ cnnvp_import_function cnnvp_import_place(const char *op_type)
         cnnvp_import_function function;
     } known[] = {
         {"Concat", import_concat},
-        {"Pad", import_pad},
         {"Split", import_split},
         {"Slice", import_slice},
+        {"Gather", import_gather},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
         if (strcmp(op_type, known[i].op_type) == 0)

@@ -37,11 +37,29 @@ static cnnvp_result read_numbers(struct cnnvp_import *import, size_t index, size
     return result;
 }
 
+cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import)
+{
+    const int64_t block = cnnvp_onnx_int(import->node, "block_size", 0);
+    const int64_t type = cnnvp_onnx_int(import->node, "output_dtype", 0);
+    const int known = type == 0 || type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ||
+                      (type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8 && cnnvp_import_has(import, 2));
+    if (block != 0)
+        return cnnvp_import_error(import,
+                                  "block_size is %lld; one scale for the tensor or for each element of an axis is "
+                                  "known", (long long)block);
+    if (!known)
+        return cnnvp_import_error(import, "output_dtype is %lld; 8-bit integers of the zero point's type are known",
+                                  (long long)type);
+    return CNNVP_DONE;
+}
+
 static cnnvp_result read_steps(struct cnnvp_import *import, size_t index, struct steps *steps)
 {
     size_t zeros = 0;
     *steps = (struct steps){.low = 0.0f, .high = 255.0f};
-    cnnvp_result result = read_numbers(import, index, &steps->count, &steps->scales);
+    cnnvp_result result = cnnvp_import_check_steps(import);
+    if (result == CNNVP_DONE)
+        result = read_numbers(import, index, &steps->count, &steps->scales);
     if (result == CNNVP_DONE && cnnvp_import_has(import, index + 1)) {
         const Onnx__TensorProto *constant;
         result = read_numbers(import, index + 1, &zeros, &steps->zeros);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads onnx.proto's ModelProto as libonnx-dev installs it: IR version 3 and later, default-domain operator sets 6
- * to 17. Not read: sparse tensors, nested graphs, functions.
+ * to 21. Not read: sparse tensors, nested graphs, functions.
  */
 #include "onnx_read.h"
 
@@ -17,7 +17,7 @@
 #include "onnx_scan.h"
 
 #define OPSET_FIRST 6
-#define OPSET_LAST 17
+#define OPSET_LAST 21
 #define IR_FIRST 3
 
 static cnnvp_result map_file(const char *name, uint8_t **data, size_t *size, struct cnnvp_error *error)

@@ -82,8 +82,9 @@ static cnnvp_result import_reshape(struct cnnvp_import *import)
     int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     struct cnnvp_error why;
     if (shape->n_dims != 1 || rank < 2 || rank > CNNVP_ONNX_RANK)
-        return cnnvp_import_error(import, "the shape has %zu dimensions; 2 to %u are possible: (N, features), (N, C, W), "
-                                          "(N, C, H, W), or more on the way there", rank, CNNVP_ONNX_RANK);
+        return cnnvp_import_error(import,
+                                  "the shape has %zu dimensions; 2 to %u are possible: (N, features), (N, C, W), "
+                                  "(N, C, H, W), or more on the way there", rank, CNNVP_ONNX_RANK);
     if (cnnvp_onnx_ints(&import->onnx, shape, dims, rank, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
     result = resolve_shape(import, in, rank, dims);

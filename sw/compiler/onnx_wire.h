@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The encoding of protobuf: fields of a message one after the other, a key (number * 8 + wire type) before each value. */
+/* The encoding of protobuf: fields of a message one after the other, a key (number * 8 + wire type) before each
+ * value. */
 #ifndef CNNVP_COMPILER_ONNX_WIRE_H
 #define CNNVP_COMPILER_ONNX_WIRE_H
 

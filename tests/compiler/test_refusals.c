@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the importer cannot do, with one line that names the node and says why; and that it loops and asks for nothing before. */
+/* What the importer cannot do, with one line that names the node and says why; and that it loops and asks for nothing
+ * before. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,6 +80,16 @@ static void quantised_tensors_stay_among_themselves(void **state)
     (void)builder_node(&b, "QuantizeLinear", "q", "x", "s", NULL, NULL);
     (void)builder_node(&b, "Concat", "y", "q", "x", NULL, NULL);
     must_fail(&b, "the inputs are not quantised alike");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    builder_int(&b, builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL), "block_size", 16);
+    must_fail(&b, "block_size is 16; one scale for the tensor or for each element of an axis is known");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "s", 0, NULL, &tenth);
+    builder_int(&b, builder_node(&b, "QuantizeLinear", "y", "x", "s", NULL, NULL), "output_dtype", 4);
+    must_fail(&b, "output_dtype is 4; 8-bit integers of the zero point's type are known");
 }
 
 static void dimensions_have_limits(void **state)
@@ -197,6 +208,75 @@ static void blocks_and_reductions_have_limits(void **state)
     must_fail(&b, "40000 x 1 words are too many to reduce at once; up to 32767 x 32767 are possible");
 }
 
+/* What Expand has made is only known where the other operand has its shape. */
+static void expansion_has_limits(void **state)
+{
+    (void)state;
+    struct builder b;
+    const int64_t shape[4] = {1, 4, 6, 6}, large[4] = {1, 4, 6, 12}, other[4] = {1, 4, 6, 5}, more[5] = {1, 1, 4, 6, 6};
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "s", 4, shape);
+    (void)builder_node(&b, "GlobalMaxPool", "g", "x", NULL, NULL, NULL);
+    (void)builder_node(&b, "Expand", "e", "g", "s", NULL, NULL);
+    (void)builder_node(&b, "Relu", "y", "e", NULL, NULL, NULL);
+    must_fail(&b, "node \"y\" (Relu): input \"e\" is the result of an Expand, which is known in front of Add, Sub, Mul");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "s", 4, shape);
+    (void)builder_node(&b, "GlobalMaxPool", "g", "x", NULL, NULL, NULL);
+    (void)builder_node(&b, "Expand", "y", "g", "s", NULL, NULL);
+    must_fail(&b, "the network's output \"y\" is the result of an Expand");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "s", 4, large);
+    (void)builder_node(&b, "GlobalMaxPool", "g", "x", NULL, NULL, NULL);
+    (void)builder_node(&b, "Expand", "e", "g", "s", NULL, NULL);
+    (void)builder_node(&b, "Mul", "y", "x", "e", NULL, NULL);
+    must_fail(&b, "an operand is expanded to 4 x 6 x 12, the other has 4 x 6 x 6");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "s", 4, other);
+    (void)builder_node(&b, "Expand", "y", "x", "s", NULL, NULL);
+    must_fail(&b, "number 5 of the shape does not fit to dimension 3 of the input, 6");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "s", 5, more);
+    (void)builder_node(&b, "Expand", "y", "x", "s", NULL, NULL);
+    must_fail(&b, "input 1 (shape) has 5 numbers; 4 are possible");
+}
+
+static void gathering_and_channels_have_limits(void **state)
+{
+    (void)state;
+    struct builder b;
+    const int64_t outside[2] = {3, 4}, channels[8] = {0, 1, 0, 0, 0, 0, 0, 0}, batch[8] = {1, 0, 0, 0, 0, 0, 0, 0};
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "i", 2, outside);
+    builder_int(&b, builder_node(&b, "Gather", "y", "x", "i", NULL, NULL), "axis", 1);
+    must_fail(&b, "index 4 is outside of the 4 elements of axis 1");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "i", 1, outside);
+    (void)builder_node(&b, "Gather", "y", "x", "i", NULL, NULL);
+    must_fail(&b, "axis 0 of 4 dimensions is the batch, or there is none");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "p", 8, channels);
+    builder_string(&b, builder_node(&b, "Pad", "y", "x", "p", NULL, NULL), "mode", "edge");
+    must_fail(&b, "channels can be padded with a number from -1e30 to 1e30 only");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "p", 8, batch);
+    (void)builder_node(&b, "Pad", "y", "x", "p", NULL, NULL);
+    must_fail(&b, "pads holds 1 and 0 for dimension 0; all but the batch can be padded");
+
+    const int64_t many[8] = {0, 2000, 0, 0, 0, 0, 0, 0};
+    begin(&b, "x", 4, maps);
+    (void)builder_int64s(&b, "p", 8, many);
+    (void)builder_node(&b, "Pad", "y", "x", "p", NULL, NULL);
+    must_fail(&b, "2000 and 0 channels cannot be added to 4; up to 256 times as many are possible");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +285,8 @@ int main(void)
         cmocka_unit_test(dimensions_have_limits),
         cmocka_unit_test(layers_have_limits),
         cmocka_unit_test(parts_have_limits),
+        cmocka_unit_test(expansion_has_limits),
+        cmocka_unit_test(gathering_and_channels_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

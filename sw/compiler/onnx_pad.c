@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pad. Around maps it becomes a copy into the middle of zeros, unless the layer behind it can pad itself; reflections
+ * one more copy a line. Channels are added as parts of a concatenation.
+ */
+#include <string.h>
+
+#include "onnx_node.h"
+
+/* A lower limit that limits nothing. */
+#define LOWEST (-3.4028235e38f)
+
+enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE };
+
+/* Rows and columns of copies that one reflection or repetition may become. */
+#define COPIES_MAX 256
+
+struct padding {
+    enum pad_mode mode;
+    float value;
+    int64_t pads[8]; /* before, for each dimension, then after */
+    uint32_t first, last; /* channels */
+    uint32_t top, bottom, left, right;
+};
+
+static cnnvp_result read_pad_value(struct cnnvp_import *import, struct padding *padding)
+{
+    const Onnx__NodeProto *node = import->node;
+    padding->value = cnnvp_onnx_float(node, "value", 0.0f);
+    padding->mode = cnnvp_onnx_is(node, "mode", "reflect") ? PAD_REFLECT
+                    : cnnvp_onnx_is(node, "mode", "edge")  ? PAD_EDGE
+                                                           : PAD_CONSTANT;
+    if (padding->mode == PAD_CONSTANT && cnnvp_onnx_attribute(node, "mode") != NULL &&
+        !cnnvp_onnx_is(node, "mode", "constant"))
+        return cnnvp_import_error(import, "mode is none of constant, reflect, edge");
+    if (import->onnx.opset >= 11 && cnnvp_import_has(import, 2)) {
+        const Onnx__TensorProto *constant;
+        struct cnnvp_error why;
+        const cnnvp_result result = cnnvp_import_constant(import, 2, &constant);
+        if (result != CNNVP_DONE)
+            return result;
+        if (cnnvp_onnx_elements(constant) != 1 ||
+            cnnvp_onnx_number(&import->onnx, constant, &padding->value, &why) != CNNVP_DONE)
+            return cnnvp_import_error(import, "the value is not one number");
+    }
+    return CNNVP_DONE;
+}
+
+/* The numbers for each dimension, of those that input 3 names (since operator set 18). */
+static cnnvp_result list_pads(struct cnnvp_import *import, uint32_t rank, int64_t pads[8])
+{
+    int64_t named[8] = {0};
+    int64_t axes[4] = {0, 1, 2, 3};
+    size_t count = 0;
+    size_t axis_count = 0;
+    cnnvp_result result = cnnvp_import_list(import, "pads", 1, 8, named, &count);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_list(import, "axes", 3, 4, axes, &axis_count);
+    if (result != CNNVP_DONE)
+        return result;
+    axis_count = axis_count == 0 ? rank : axis_count;
+    if (count != 2 * axis_count)
+        return cnnvp_import_error(import, "pads has %zu numbers; %zu are needed", count, 2 * axis_count);
+    memset(pads, 0, 8 * sizeof *pads);
+    for (size_t i = 0; i < axis_count; ++i) {
+        const int64_t axis = axes[i] + (axes[i] < 0 ? rank : 0);
+        if (axis < 0 || axis >= rank)
+            return cnnvp_import_error(import, "axis %lld is none of %u dimensions", (long long)axes[i], rank);
+        pads[axis] = named[i];
+        pads[rank + axis] = named[axis_count + i];
+    }
+    return CNNVP_DONE;
+}
+
+/* Negative numbers take away: *in becomes what is left, the numbers 0. */
+static cnnvp_result read_pads(struct cnnvp_import *import, int32_t *in, struct padding *padding)
+{
+    const uint32_t rank = import->graph->tensors[*in].rank;
+    cnnvp_result result = list_pads(import, rank, padding->pads);
+    int64_t *before = padding->pads;
+    int64_t *after = padding->pads + rank;
+    for (uint32_t i = 0; i < rank && result == CNNVP_DONE; ++i) {
+        int64_t dims[4];
+        (void)cnnvp_import_dims(import, *in, dims);
+        if (before[i] > 32767 || after[i] > 32767 || before[i] < -CNNVP_ONNX_DIMENSION_MAX ||
+            after[i] < -CNNVP_ONNX_DIMENSION_MAX || (i == 0 && (before[i] != 0 || after[i] != 0)))
+            return cnnvp_import_error(import,
+                                      "pads holds %lld and %lld for dimension %u; all but the batch can be padded by "
+                                      "up to 32767",
+                                      (long long)before[i], (long long)after[i], i);
+        const int64_t first = before[i] < 0 ? -before[i] : 0;
+        const int64_t left = i == 0 ? 0 : dims[i] - first + (after[i] < 0 ? after[i] : 0);
+        before[i] = before[i] < 0 ? 0 : before[i];
+        after[i] = after[i] < 0 ? 0 : after[i];
+        if (i == 0 || (first == 0 && left == dims[i]))
+            continue;
+        if (left < 1)
+            return cnnvp_import_error(import, "pads take all of dimension %u away", i);
+        result = cnnvp_import_cut(import, *in, i, first, left, in);
+    }
+    padding->first = (uint32_t)before[1];
+    padding->last = (uint32_t)after[1];
+    padding->top = rank == 4 ? (uint32_t)before[2] : 0;
+    padding->bottom = rank == 4 ? (uint32_t)after[2] : 0;
+    padding->left = rank > 2 ? (uint32_t)before[rank - 1] : 0;
+    padding->right = rank > 2 ? (uint32_t)after[rank - 1] : 0;
+    return result;
+}
+
+/* A copy of `in` into the middle of zeros. */
+static cnnvp_result place_in_zeros(struct cnnvp_import *import, int32_t in, const struct padding *padding, int inner,
+                                   struct cnnvp_graph_layer **layer)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const uint32_t height = input.height + padding->top + padding->bottom;
+    const uint32_t width = input.width + padding->left + padding->right;
+    const cnnvp_result result =
+        inner ? cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, height, width, layer)
+              : cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, height, width, layer);
+    if (result != CNNVP_DONE)
+        return result;
+    (*layer)->post_count = 1;
+    (*layer)->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, LOWEST};
+    (*layer)->placed = 1;
+    (*layer)->place_row = padding->top;
+    (*layer)->place_column = padding->left;
+    return CNNVP_DONE;
+}
+
+/* x + offset as a step, or as the node's result. */
+static cnnvp_result add_offset(struct cnnvp_import *import, int32_t in, float offset, int inner, int32_t *out)
+{
+    const size_t channels = import->graph->tensors[in].channels;
+    struct cnnvp_graph_layer *layer;
+    float *offsets = cnnvp_keep_alloc(&import->graph->arena, channels, sizeof *offsets);
+    if (offsets == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t c = 0; c < channels; ++c)
+        offsets[c] = offset;
+    const cnnvp_result result = cnnvp_import_affine(import, in, NULL, offsets, inner, &layer);
+    *out = result == CNNVP_DONE ? layer->out : in;
+    return result;
+}
+
+/* Another number than 0 lies around x where 0 lies around x - value. */
+static cnnvp_result pad_with_value(struct cnnvp_import *import, int32_t in, const struct padding *padding)
+{
+    struct cnnvp_graph_layer *layer;
+    cnnvp_result result = add_offset(import, in, -padding->value, 1, &in);
+    if (result == CNNVP_DONE)
+        result = place_in_zeros(import, in, padding, 1, &layer);
+    return result == CNNVP_DONE ? add_offset(import, layer->out, padding->value, 0, &in) : result;
+}
+
+/* Row or column `from` of the middle once more at `to` of the result. */
+static cnnvp_result repeat_line(struct cnnvp_import *import, int32_t in, int32_t out, int columns, uint32_t from,
+                                uint32_t to)
+{
+    struct cnnvp_graph_layer *layer;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const cnnvp_result result = cnnvp_import_copy(import, in, out, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->concat = 1;
+    layer->placed = 1;
+    layer->cropped = 1;
+    layer->crop_row = columns ? 0 : from;
+    layer->crop_column = columns ? from : 0;
+    layer->crop_height = columns ? input.height : 1;
+    layer->crop_width = columns ? 1 : input.width;
+    layer->place_row = columns ? 0 : to;
+    layer->place_column = columns ? to : 0;
+    return CNNVP_DONE;
+}
+
+/* One direction of a reflection or repetition. */
+static cnnvp_result pad_direction(struct cnnvp_import *import, int32_t *in, enum pad_mode mode, int columns,
+                                  uint32_t before, uint32_t after)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[*in];
+    const uint32_t size = columns ? input.width : input.height;
+    const struct padding around = {.top = columns ? 0 : before, .bottom = columns ? 0 : after,
+                                   .left = columns ? before : 0, .right = columns ? after : 0};
+    const int reflect = mode == PAD_REFLECT;
+    struct cnnvp_graph_layer *layer;
+    if (before + after == 0)
+        return CNNVP_DONE;
+    if (before + after > COPIES_MAX || (reflect && (before >= size || after >= size)))
+        return cnnvp_import_error(import, "%u and %u lines cannot be added to %u; up to %d, and less than there are to "
+                                          "reflect, are possible", before, after, size, COPIES_MAX);
+    cnnvp_result result = place_in_zeros(import, *in, &around, 1, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    const int32_t out = layer->out;
+    layer->concat = 1; /* several copies make the result: none of them is a padding */
+    for (uint32_t i = 0; i < before && result == CNNVP_DONE; ++i)
+        result = repeat_line(import, *in, out, columns, reflect ? before - i : 0, i);
+    for (uint32_t i = 0; i < after && result == CNNVP_DONE; ++i)
+        result = repeat_line(import, *in, out, columns, reflect ? size - 2 - i : size - 1, before + size + i);
+    *in = out;
+    return result;
+}
+
+/* So many channels of one number: x * 0 + value, as many at once as x has. */
+static cnnvp_result append_channels(struct cnnvp_import *import, int32_t in, int32_t out, float value, uint32_t count,
+                                    int64_t *at)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (uint32_t left = count; left > 0 && result == CNNVP_DONE;) {
+        const uint32_t channels = import->graph->tensors[in].channels;
+        const uint32_t some = left < channels ? left : channels;
+        struct cnnvp_graph_layer *layer;
+        int32_t part;
+        float *line = cnnvp_keep_alloc(&import->graph->arena, 2 * (size_t)some, sizeof *line);
+        if (line == NULL)
+            return cnnvp_import_no_memory(import);
+        for (uint32_t c = 0; c < some; ++c) {
+            line[c] = 0.0f;
+            line[some + c] = value;
+        }
+        result = cnnvp_import_cut(import, in, 1, 0, some, &part);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_affine(import, part, line, line + some, 1, &layer);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_append(import, layer->out, out, 1, at);
+        left -= some;
+    }
+    return result;
+}
+
+static cnnvp_result pad_channels(struct cnnvp_import *import, int32_t *in, const struct padding *padding)
+{
+    int64_t dims[4];
+    int64_t at = 0;
+    int32_t out;
+    const uint32_t rank = cnnvp_import_dims(import, *in, dims);
+    if (padding->first + padding->last == 0)
+        return CNNVP_DONE;
+    if (padding->mode != PAD_CONSTANT || padding->value < -1e30f || padding->value > 1e30f)
+        return cnnvp_import_error(import, "channels can be padded with a number from -1e30 to 1e30 only");
+    if ((padding->first + padding->last) / dims[1] > COPIES_MAX)
+        return cnnvp_import_error(import,
+                                  "%u and %u channels cannot be added to %lld; up to %d times as many are possible",
+                                  padding->first, padding->last, (long long)dims[1], COPIES_MAX);
+    dims[1] += padding->first + padding->last;
+    cnnvp_result result = cnnvp_import_new_tensor(import, rank, dims, &out);
+    if (result == CNNVP_DONE)
+        result = append_channels(import, *in, out, padding->value, padding->first, &at);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_append(import, *in, out, 1, &at);
+    if (result == CNNVP_DONE)
+        result = append_channels(import, *in, out, padding->value, padding->last, &at);
+    *in = out;
+    return result;
+}
+
+static cnnvp_result import_pad(struct cnnvp_import *import)
+{
+    int32_t in;
+    struct padding padding;
+    struct cnnvp_graph_layer *layer;
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    if (result == CNNVP_DONE)
+        result = read_pad_value(import, &padding);
+    if (result == CNNVP_DONE)
+        result = read_pads(import, &in, &padding);
+    if (result == CNNVP_DONE)
+        result = pad_channels(import, &in, &padding);
+    if (result != CNNVP_DONE)
+        return result;
+    if (padding.top + padding.bottom + padding.left + padding.right == 0)
+        return cnnvp_import_alias(import, import->node->output[0], in);
+    result = cnnvp_import_reformat(import, &in);
+    if (result != CNNVP_DONE)
+        return result;
+    if (padding.mode != PAD_CONSTANT) {
+        result = pad_direction(import, &in, padding.mode, 1, padding.left, padding.right);
+        if (result == CNNVP_DONE)
+            result = pad_direction(import, &in, padding.mode, 0, padding.top, padding.bottom);
+        return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], in) : result;
+    }
+    const int lowest = padding.value < -1e30f;
+    if (!lowest && (padding.value < 0.0f || padding.value > 0.0f))
+        return pad_with_value(import, in, &padding);
+    result = place_in_zeros(import, in, &padding, 0, &layer);
+    if (result == CNNVP_DONE)
+        layer->lowest = (uint32_t)lowest;
+    return result;
+}
+
+cnnvp_import_function cnnvp_import_padding(const char *op_type)
+{
+    return strcmp(op_type, "Pad") == 0 ? import_pad : NULL;
+}
