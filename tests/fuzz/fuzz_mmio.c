@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const struct cnnvp_platform_options options = {.struct_size = sizeof options,
                                                    .verbosity = -1,
-                                                   .max_time_ps = UINT64_C(300000000), /* 300 us */
+                                                   .max_time_ps = UINT64_C(100000000), /* 100 us */
                                                    .console = no_console};
     cnnvp_platform *platform = NULL;
     struct cnnvp_run_result result;
