@@ -44,12 +44,18 @@ static void describe_matrices(struct train_job *job)
     } else {
         job->n = tile->images * area;
         job->k = tile->in_channels * taps;
+        const bool neighbours = tile->kind == CNNVP_TRAIN_ERROR || tile->sx == 1u;
+        /* Kernels are m * k values to copy, taps n * k to gather, one by one. */
+        if (tile->kx > 1u && neighbours && job->n >= 8u * job->m) {
+            job->row_quads = (tile->kx + 3u) / 4u;
+            job->k = (uint64_t)tile->in_channels * tile->ky * job->row_quads * 4u;
+        }
         const bool contiguous = tile->w_in_stride == taps || tile->in_channels == 1u;
         job->runs = contiguous ? 1u : tile->in_channels;
         job->run_length = contiguous ? job->k : taps;
         job->run_stride = tile->w_in_stride;
         job->row_stride = tile->w_out_stride;
-        job->packed = job->run_length < 4u;
+        job->packed = job->row_quads != 0 || job->run_length < 4u;
     }
     if (job->packed) {
         job->packed_row = (job->k + 3u) / 4u * 4u;
@@ -82,12 +88,15 @@ static void *take(struct pieces *pieces, uint64_t count, uint64_t size)
 static void take_all(struct train_job *job, struct pieces *pieces)
 {
     job->planes = take(pieces, job->tile->images, job->image_size);
+    (void)take(pieces, TRAIN_SLACK, 1u);
     job->offsets = take(pieces, job->quads, sizeof *job->offsets);
-    job->terms = take(pieces, job->quads, 4u * sizeof *job->terms);
+    job->places = take(pieces, job->quads, 4u * sizeof *job->places);
+    job->term_places = take(pieces, job->tile->kind == CNNVP_TRAIN_GRADIENT ? 0 : job->k, sizeof *job->term_places);
     job->a_copy = take(pieces, job->packed ? job->m : 0, job->packed ? job->packed_row : 1u);
     job->row_sums = take(pieces, job->m, sizeof *job->row_sums);
     job->tap_sums = take(pieces, job->runs > 1u ? job->m : 0, job->run_length * sizeof *job->tap_sums);
     job->panel = take(pieces, job->panels, job->panel_bytes);
+    (void)take(pieces, TRAIN_SLACK, 1u);
     job->stage = take(pieces, job->panel_bytes / TRAIN_COLUMNS, TRAIN_STAGE);
     job->wide_sums = take(pieces, job->quads > TRAIN_CHUNK ? job->m : 0, TRAIN_COLUMNS * sizeof *job->wide_sums);
 }
@@ -155,17 +164,67 @@ static void pack_weights(const struct train_job *job)
     }
 }
 
-/* The last quad of a run reaches back where it would reach beyond: its first terms then are none. */
-static void list_quads(const struct train_job *job)
+/* Weights by rows of the kernel, as errors meet them: backwards. */
+static void pack_kernel_rows(const struct train_job *job)
+{
+    const struct cnnvp_train_tile *tile = job->tile;
+    const int8_t *weights = job->data->second;
+    const bool backwards = tile->kind == CNNVP_TRAIN_ERROR;
+    const uint64_t taps = (uint64_t)tile->kx * tile->ky;
+    int8_t *row = job->a_copy;
+    memset(row, 0, job->m * job->packed_row);
+    for (uint64_t m = 0; m < job->m; ++m)
+        for (uint64_t c = 0; c < tile->in_channels; ++c) {
+            const int8_t *kernel = weights + m * tile->w_out_stride + c * tile->w_in_stride;
+            for (uint64_t t = 0; t < taps; t += tile->kx) {
+                if (backwards)
+                    for (uint64_t x = 0; x < tile->kx; ++x)
+                        row[x] = kernel[taps - 1u - t - x];
+                else
+                    for (uint64_t x = 0; x < tile->kx; ++x)
+                        row[x] = kernel[t + x];
+                row += 4u * job->row_quads;
+            }
+        }
+}
+
+/* Quads of neighbours: a row of a kernel has row_quads of them. */
+static void list_neighbours(const struct train_job *job)
 {
     uint64_t q = 0;
+    for (uint64_t c = 0; c < job->tile->in_channels; ++c)
+        for (uint64_t y = 0; y < job->tile->ky; ++y)
+            for (uint64_t x = 0; x < job->row_quads; ++x, ++q) {
+                job->offsets[q] = (uint32_t)(4u * q);
+                job->places[q] = (int32_t)(c * job->plane_size + y * job->plane_w + 4u * x);
+            }
+}
+
+/* Where each term k lies in the planes. */
+static void place_terms(const struct train_job *job)
+{
+    int32_t *place = job->term_places;
+    for (uint64_t c = 0; c < job->tile->in_channels; ++c)
+        for (uint32_t y = 0; y < job->tile->ky; ++y)
+            for (uint32_t x = 0; x < job->tile->kx; ++x)
+                *place++ = (int32_t)(c * job->plane_size + train_tap(job, y, x));
+}
+
+/* The last quad of a run reaches back where it would reach beyond: its first terms then are none. In gradients terms
+ * are positions, whose places stage_column finds. */
+static void list_quads(const struct train_job *job)
+{
+    const bool gradient = job->tile->kind == CNNVP_TRAIN_GRADIENT;
+    uint64_t q = 0;
+    if (!gradient)
+        place_terms(job);
     for (uint64_t run = 0; run < job->runs; ++run)
         for (uint64_t t = 0; t < job->run_length; t += 4u, ++q) {
             const uint64_t begin = t + 4u <= job->run_length ? t : job->run_length - 4u;
             job->offsets[q] = (uint32_t)(run * job->run_stride + begin);
-            for (uint64_t j = 0; j < 4u; ++j) {
+            for (uint64_t j = 0; !gradient && j < 4u; ++j) {
                 const uint64_t k = run * job->run_length + begin + j;
-                job->terms[4u * q + j] = begin + j < t || k >= job->k ? -1 : (int32_t)k;
+                job->places[4u * q + j] = begin + j < t || k >= job->k ? -1 : job->term_places[k];
             }
         }
 }
@@ -200,73 +259,88 @@ static void prepare(struct train_job *job)
         job->a = job->data->second;
     else if (job->tile->kind == CNNVP_TRAIN_GRADIENT)
         pack_errors(job);
+    else if (job->row_quads != 0)
+        pack_kernel_rows(job);
     else
         pack_weights(job);
     if (job->packed)
         job->a = job->a_copy;
-    list_quads(job);
+    if (job->row_quads != 0)
+        list_neighbours(job);
+    else
+        list_quads(job);
     sum_rows(job);
     cnnvp_train_fill_planes(job);
 }
 
 /* ---- results ---- */
 
-/* Columns from n on that lie side by side in row m of the results and have one scale. */
+/* Columns of a panel that lie side by side in a row of the results and have one scale. */
 struct place {
-    uint64_t at;
-    uint64_t length;
-    int32_t scale;
+    uint64_t at;    /* in row 0 */
+    uint32_t first; /* of the panel's */
+    uint32_t length;
+    uint32_t group; /* image; in gradients input channel */
 };
 
-static struct place place_of(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t m, uint64_t n)
+static size_t find_places(const struct train_job *job, uint64_t first, uint64_t count, struct place *places)
 {
     const struct cnnvp_train_tile *tile = job->tile;
-    const uint64_t taps = (uint64_t)tile->kx * tile->ky;
-    const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
-    struct place place = {0};
-    uint64_t group;
-    if (tile->kind == CNNVP_TRAIN_GRADIENT) {
-        group = n / taps;
-        place.at = m * tile->out_channel_stride + n;
-        place.length = tile->to_float && tile->in_exp_channel_stride != 0 ? taps - n % taps : job->n - n;
-    } else {
-        group = n / area;
-        place.at = group * tile->out_image_stride + m * tile->out_channel_stride + n % area;
-        place.length = area - n % area;
+    const bool gradient = tile->kind == CNNVP_TRAIN_GRADIENT;
+    const uint64_t size = gradient ? (uint64_t)tile->kx * tile->ky : (uint64_t)tile->out_h * tile->out_w;
+    const bool is_one = gradient && (!tile->to_float || tile->in_exp_channel_stride == 0);
+    uint64_t group = (uint32_t)first / (uint32_t)size; /* 32 bits are enough, and quick to divide */
+    uint64_t within = (uint32_t)first % (uint32_t)size;
+    size_t found = 0;
+    for (uint64_t c = 0; c < count; ++group, within = 0) {
+        const uint64_t length = is_one ? count : smaller(size - within, count - c);
+        places[found++] = (struct place){
+            .at = gradient ? first + c : group * tile->out_image_stride + within,
+            .first = (uint32_t)c,
+            .length = (uint32_t)length,
+            .group = (uint32_t)group,
+        };
+        c += length;
     }
-    if (tile->to_float)
-        place.scale = cnnvp_train_scale(shape, tile, job->data, (uint32_t)group, (uint32_t)m);
-    return place;
+    return found;
 }
 
 /* Row m of a panel's columns, as one chunk leaves it. */
-static void store_row(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t m, uint64_t first,
-                      uint64_t count, int32_t *raw, uint64_t *saturated)
+static void store_row(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t m,
+                      const struct place *places, size_t count, const int32_t *raw, uint64_t *saturated)
 {
+    const struct cnnvp_train_tile *tile = job->tile;
     const int32_t excess = (int32_t)(128 * job->row_sums[m]);
-    for (uint64_t c = 0; c < count; ++c)
-        raw[c] -= excess;
-    for (uint64_t c = 0; c < count;) {
-        const struct place place = place_of(job, shape, m, first + c);
-        const uint64_t length = smaller(place.length, count - c);
-        cnnvp_train_store32(job->tile, job->tile->accumulate, place.scale, raw + c, place.at, length,
-                            job->data->results, saturated);
-        c += length;
+    for (size_t p = 0; p < count; ++p) {
+        const uint64_t at = places[p].at + m * tile->out_channel_stride;
+        const int32_t *from = raw + places[p].first;
+        int32_t *to = (int32_t *)job->data->results + at;
+        if (tile->to_float) {
+            const int32_t scale = cnnvp_train_scale(shape, tile, job->data, places[p].group, (uint32_t)m);
+            int32_t sums[TRAIN_COLUMNS];
+            job->kernels->replace(from, excess, places[p].length, sums);
+            cnnvp_train_store_float(tile, scale, sums, at, places[p].length, job->data->results, saturated);
+        } else if (tile->accumulate) {
+            *saturated += job->kernels->accumulate(from, excess, places[p].length, to);
+        } else {
+            job->kernels->replace(from, excess, places[p].length, to);
+        }
     }
 }
 
 static void store_wide_row(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t m,
-                           uint64_t first, uint64_t count, uint64_t *saturated)
+                           const struct place *places, size_t count, uint64_t *saturated)
 {
+    const struct cnnvp_train_tile *tile = job->tile;
     int64_t *raw = job->wide_sums + m * TRAIN_COLUMNS;
-    for (uint64_t c = 0; c < count; ++c)
-        raw[c] -= 128 * job->row_sums[m];
-    for (uint64_t c = 0; c < count;) {
-        const struct place place = place_of(job, shape, m, first + c);
-        const uint64_t length = smaller(place.length, count - c);
-        cnnvp_train_store(shape, job->tile, job->tile->accumulate, place.scale, raw + c, place.at, length,
-                          job->data->results, saturated);
-        c += length;
+    for (size_t p = 0; p < count; ++p) {
+        int64_t *from = raw + places[p].first;
+        for (uint32_t i = 0; i < places[p].length; ++i)
+            from[i] -= 128 * job->row_sums[m];
+        const int32_t scale =
+            tile->to_float ? cnnvp_train_scale(shape, tile, job->data, places[p].group, (uint32_t)m) : 0;
+        cnnvp_train_store(shape, tile, tile->accumulate, scale, from, places[p].at + m * tile->out_channel_stride,
+                          places[p].length, job->data->results, saturated);
     }
 }
 
@@ -297,10 +371,12 @@ static void compute_panels(struct train_job *job, const struct cnnvp_train_shape
         for (uint64_t p = 0; p < panels; ++p) {
             const uint64_t column = first + p * TRAIN_COLUMNS;
             const uint64_t count = smaller(job->n - column, TRAIN_COLUMNS);
+            struct place places[TRAIN_COLUMNS];
+            const size_t found = find_places(job, column, count, places);
             int32_t tile[TRAIN_ROWS * TRAIN_COLUMNS];
             run_rows(job, memory + p * job->panel_bytes, m, 0, job->quads, count, tile);
             for (uint64_t r = 0; r < TRAIN_ROWS && m + r < job->m; ++r)
-                store_row(job, shape, m + r, column, count, tile + r * TRAIN_COLUMNS, saturated);
+                store_row(job, shape, m + r, places, found, tile + r * TRAIN_COLUMNS, saturated);
         }
 }
 
@@ -321,8 +397,10 @@ static void compute_chunks(const struct train_job *job, const struct cnnvp_train
                     job->wide_sums[(m + r) * TRAIN_COLUMNS + c] += tile[r * TRAIN_COLUMNS + c];
         }
     }
+    struct place places[TRAIN_COLUMNS];
+    const size_t found = find_places(job, first, count, places);
     for (uint64_t m = 0; m < job->m; ++m)
-        store_wide_row(job, shape, m, first, count, saturated);
+        store_wide_row(job, shape, m, places, found, saturated);
 }
 
 static void compute_job(struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t *saturated)

@@ -6,6 +6,9 @@
  *   forward, error   m out channel     n (image, y, x)        k (in channel, ky, kx)   a weights where they lie
  *   gradient         m out channel     n (in channel, ky, kx) k (image, y, x)          a errors, packed
  *
+ * Where the kernel has several columns and positions follow each other, a is a copy as well, by rows of the kernel: its
+ * quads are four columns of one row, zeros behind the last, so that a quad of b is four neighbours of the plane.
+ *
  * b comes from copies of the input planes with their borders, values + 128 (error: with zeros between them, too).
  */
 #ifndef CNNVP_TRAIN_JOB_H
@@ -28,12 +31,15 @@ struct train_job {
     uint64_t row_stride;
     uint64_t runs, run_length, run_stride;
     bool packed;         /* a is a copy */
+    uint64_t row_quads;  /* of a kernel row, where quads are taken from these; else 0 */
     uint64_t packed_row; /* bytes of its row */
     uint64_t m, n, k;
-    /* quads of four terms: where they lie in a row of a, and which k they are, -1 none */
+    /* quads of four terms: where they lie in a row of a, and where in the planes of an image for position 0, -1 none.
+     * Where quads are neighbours, one place stands for all four. */
     uint64_t quads;
     uint32_t *offsets;
-    int32_t *terms;
+    int32_t *places;
+    int32_t *term_places; /* the same of each k */
     /* working memory */
     int8_t *a_copy;
     int64_t *row_sums;   /* of a, m of them */
@@ -44,6 +50,14 @@ struct train_job {
     uint8_t *stage;      /* rows of bytes on their way into the panel */
     int64_t *wide_sums;  /* [m][TRAIN_COLUMNS], where k is taken in several chunks */
 };
+
+/* How far tap (y, x) of a channel lies behind its plane's beginning, for position 0. */
+static inline uint32_t train_tap(const struct train_job *job, uint32_t y, uint32_t x)
+{
+    const struct cnnvp_train_tile *tile = job->tile;
+    const bool error = tile->kind == CNNVP_TRAIN_ERROR;
+    return (error ? tile->ky - 1u - y : y) * (uint32_t)job->plane_w + (error ? tile->kx - 1u - x : x);
+}
 
 enum {
     TRAIN_CHUNK = 4096 /* quads of a panel at most: 1 MiB, and raw sums that fit into 32 bits; a multiple of 4 */

@@ -43,8 +43,16 @@ static void plain_transpose(const uint8_t *columns, size_t pitch, size_t quads, 
             memcpy(panel + 4u * (q * TRAIN_COLUMNS + c), columns + c * pitch + 4u * q, 4u);
 }
 
-static const struct train_kernels plain_kernels = {"plain",   plain_panel,      plain_sum,
-                                                   plain_add, plain_interleave, plain_transpose};
+static void plain_spread(const uint8_t *values, const struct train_segment *segments, size_t count, uint8_t *out)
+{
+    for (size_t s = 0; s < count; ++s)
+        for (size_t i = 0; i < segments[s].length; ++i)
+            memcpy(out + 4u * (segments[s].to + i), values + segments[s].from + i, 4u);
+}
+
+static const struct train_kernels plain_kernels = {
+    "plain",      plain_panel,   plain_sum,        plain_add, plain_interleave,
+    plain_spread, plain_replace, plain_accumulate, plain_transpose};
 
 #ifdef TRAIN_X86
 
@@ -114,8 +122,9 @@ __attribute__((target("sse2"))) static void sse2_transpose(const uint8_t *column
         }
 }
 
-static const struct train_kernels sse2_kernels = {"sse2",    sse2_panel,       plain_sum,
-                                                  plain_add, plain_interleave, sse2_transpose};
+static const struct train_kernels sse2_kernels = {
+    "sse2",       sse2_panel,    plain_sum,        plain_add, plain_interleave,
+    plain_spread, plain_replace, plain_accumulate, sse2_transpose};
 
 /* ---- AVX2 ---- */
 
@@ -151,8 +160,24 @@ static const struct train_kernels sse2_kernels = {"sse2",    sse2_panel,       p
 #undef ODD_S
 #undef VECTORS
 
-static const struct train_kernels avx2_kernels = {"avx2",   avx2_panel,      avx2_sum,
-                                                  avx2_add, avx2_interleave, sse2_transpose};
+/* Four columns at a time; what they write beyond a segment the next one replaces. */
+__attribute__((target("avx2"))) static void avx2_spread(const uint8_t *values, const struct train_segment *segments,
+                                                        size_t count, uint8_t *out)
+{
+    const __m128i neighbours = _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6);
+    for (size_t s = 0; s < count; ++s) {
+        const uint8_t *from = values + segments[s].from;
+        uint8_t *to = out + 4u * segments[s].to;
+        for (size_t i = 0; i < segments[s].length; i += 4u) {
+            const __m128i eight = _mm_loadl_epi64((const __m128i *)(const void *)(from + i));
+            _mm_storeu_si128((__m128i *)(void *)(to + 4u * i), _mm_shuffle_epi8(eight, neighbours));
+        }
+    }
+}
+
+static const struct train_kernels avx2_kernels = {
+    "avx2",      avx2_panel,   avx2_sum,        avx2_add, avx2_interleave,
+    avx2_spread, avx2_replace, avx2_accumulate, sse2_transpose};
 
 /* ---- AVX-512 BW ---- */
 
@@ -177,8 +202,9 @@ static const struct train_kernels avx2_kernels = {"avx2",   avx2_panel,      avx
 #undef ROWS
 #undef VECTORS
 
-static const struct train_kernels avx512_kernels = {"avx512",   avx512_panel,      avx512_sum,
-                                                    avx512_add, avx512_interleave, sse2_transpose};
+static const struct train_kernels avx512_kernels = {
+    "avx512",      avx512_panel,   avx512_sum,        avx512_add, avx512_interleave,
+    avx2_spread, avx512_replace, avx512_accumulate, sse2_transpose};
 
 /* ---- AVX-512 VNNI: four products of bytes at once. ROWS x VECTORS sums stay in registers. ---- */
 
@@ -214,8 +240,9 @@ TARGET static void vnni_panel(const uint8_t *panel, const int8_t *const *rows, c
     }
 }
 
-static const struct train_kernels vnni_kernels = {"avx512vnni", vnni_panel,        avx512_sum,
-                                                  avx512_add,   avx512_interleave, sse2_transpose};
+static const struct train_kernels vnni_kernels = {
+    "avx512vnni",  vnni_panel,     avx512_sum,        avx512_add, avx512_interleave,
+    avx2_spread, avx512_replace, avx512_accumulate, sse2_transpose};
 
 static int runs_avx512(void)
 {

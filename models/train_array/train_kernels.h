@@ -16,7 +16,15 @@
 enum {
     TRAIN_COLUMNS = 64, /* of a panel */
     TRAIN_ROWS = 12,    /* rows of one call */
+    TRAIN_SLACK = 16,
     TRAIN_STAGE = 16    /* columns of one call of `transpose` */
+};
+
+/* Columns of a panel that follow each other in a row of the map. */
+struct train_segment {
+    uint32_t to;     /* column */
+    uint32_t length; /* columns */
+    uint64_t from;   /* bytes into the planes */
 };
 
 struct train_kernels {
@@ -31,6 +39,13 @@ struct train_kernels {
     void (*add)(const int8_t *values, size_t n, int32_t *sums);
     /* out[4 * i + j] = rows[j][i], i < 64: a quad of a panel. */
     void (*interleave)(const uint8_t *rows, uint8_t *out);
+    /* out[4 * (to + i) + j] = values[from + i + j] for each segment, i < length, j < 4: a quad of neighbouring terms.
+     * Reads and writes up to TRAIN_SLACK bytes more; segments come in the order of `to`. */
+    void (*spread)(const uint8_t *values, const struct train_segment *segments, size_t count, uint8_t *out);
+    /* results[i] = raw[i] - excess, modulo 2^32, i < n. */
+    void (*replace)(const int32_t *raw, int32_t excess, size_t n, int32_t *results);
+    /* results[i] += raw[i] - excess, the sum clipped to 32 bits; how many were. */
+    uint32_t (*accumulate)(const int32_t *raw, int32_t excess, size_t n, int32_t *results);
     /* panel[q][c] = the four bytes at columns + c * pitch + 4 * q, c < 16: quads that lie column by column. Works on
      * groups of four quads: `pitch` and the memory of both reach up to a multiple of that. */
     void (*transpose)(const uint8_t *columns, size_t pitch, size_t quads, uint8_t *panel);

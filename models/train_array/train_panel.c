@@ -6,29 +6,49 @@
 
 /* ---- planes ---- */
 
+/* The values + 128. */
+static void raise_values(const int8_t *restrict values, uint64_t n, uint8_t *restrict to)
+{
+    uint64_t i = 0;
+    for (; i + 8u <= n; i += 8u) {
+        uint64_t eight;
+        memcpy(&eight, values + i, 8u);
+        eight ^= UINT64_C(0x8080808080808080);
+        memcpy(to + i, &eight, 8u);
+    }
+    for (; i < n; ++i)
+        to[i] = (uint8_t)((uint8_t)values[i] ^ 0x80u);
+}
+
 /* One row of a plane: zeros with the source's values at steps of `step` from `begin` on (which may be negative). */
 static void fill_row(const int8_t *source, uint32_t n, int64_t begin, uint64_t step, uint8_t *row, uint64_t width)
 {
     memset(row, 0x80, width);
-    uint64_t first = 0;
-    if (begin < 0)
-        first = ((uint64_t)-begin + step - 1u) / step;
-    if (step == 1u) {
-        const int64_t at = begin + (int64_t)first;
-        if (first >= n || at >= (int64_t)width)
-            return;
-        uint64_t count = n - first;
-        count = count < width - (uint64_t)at ? count : width - (uint64_t)at;
-        for (uint64_t i = 0; i < count; ++i)
-            row[(uint64_t)at + i] = (uint8_t)((uint8_t)source[first + i] ^ 0x80u);
-        return;
-    }
+    const uint64_t first = begin < 0 ? ((uint64_t)-begin + step - 1u) / step : 0;
     for (uint64_t i = first; i < n; ++i) {
         const int64_t at = begin + (int64_t)(i * step);
         if (at >= (int64_t)width)
             return;
         row[at] = (uint8_t)((uint8_t)source[i] ^ 0x80u);
     }
+}
+
+/* A plane whose rows and columns lie side by side, as most do: `top` rows and `left` columns of zeros before them. */
+static void fill_dense(const struct train_job *job, const int8_t *source, uint64_t top, uint64_t left, uint8_t *plane)
+{
+    const struct cnnvp_train_tile *tile = job->tile;
+    const uint64_t width = job->plane_w;
+    const uint64_t right = width - left - tile->in_w;
+    uint8_t *row = plane + top * width;
+    memset(plane, 0x80, top * width + left);
+    for (uint64_t y = 0; y < tile->in_h; ++y, row += width) {
+        raise_values(source + y * tile->in_row_stride, tile->in_w, row + left);
+        if (y + 1u < tile->in_h) /* this row's end and the next one's beginning */
+            for (uint64_t i = 0; i < right + left; ++i)
+                row[left + tile->in_w + i] = 0x80;
+    }
+    row -= right;
+    memset(row, 0x80, (size_t)(plane + job->plane_size - row));
 }
 
 /* Row r of a plane holds what tap 0 of position r needs; in errors, where taps go backwards, what the last tap
@@ -42,6 +62,11 @@ static void fill_plane(const struct train_job *job, const int8_t *source, uint8_
     const int64_t begin_y = error ? (int64_t)tile->ky - 1 - tile->py : tile->py;
     const uint64_t step_x = error ? tile->sx : 1u;
     const int64_t step_y = error ? tile->sy : 1;
+    if (step_x == 1u && step_y == 1 && begin_x >= 0 && begin_y >= 0 && (uint64_t)begin_x + tile->in_w <= job->plane_w &&
+        (uint64_t)begin_y + tile->in_h <= job->plane_h) {
+        fill_dense(job, source, (uint64_t)begin_y, (uint64_t)begin_x, plane);
+        return;
+    }
     for (uint64_t r = 0; r < job->plane_h; ++r) {
         const int64_t y = (int64_t)r - begin_y;
         uint8_t *row = plane + r * job->plane_w;
@@ -65,19 +90,6 @@ void cnnvp_train_fill_planes(const struct train_job *job)
 
 /* ---- panels ---- */
 
-/* Where the values of tap t of a channel begin in its plane. */
-static uint64_t tap_offset(const struct train_job *job, uint64_t t)
-{
-    const struct cnnvp_train_tile *tile = job->tile;
-    uint64_t y = t / tile->kx;
-    uint64_t x = t % tile->kx;
-    if (tile->kind == CNNVP_TRAIN_ERROR) {
-        y = tile->ky - 1u - y;
-        x = tile->kx - 1u - x;
-    }
-    return y * job->plane_w + x;
-}
-
 /* Distance in the planes from one position to the next, in x and y. */
 static uint64_t step_x(const struct train_job *job)
 {
@@ -89,28 +101,28 @@ static uint64_t step_y(const struct train_job *job)
     return job->tile->kind == CNNVP_TRAIN_ERROR ? job->plane_w : job->tile->sy * job->plane_w;
 }
 
-/* Columns of a panel that follow each other in a row of the map. */
-struct segment {
-    uint32_t to;
-    uint32_t length;
-    uint64_t from;
-};
-
-static size_t find_segments(const struct train_job *job, uint64_t first, uint64_t count, struct segment *segments)
+/* Columns of a panel that follow each other in a row of the map. Indices fit into 32 bits, whose division is quick. */
+static size_t find_segments(const struct train_job *job, uint64_t first, uint64_t count,
+                            struct train_segment *segments)
 {
-    const uint64_t w = job->tile->out_w;
-    const uint64_t area = w * job->tile->out_h;
+    const uint32_t w = job->tile->out_w;
+    const uint32_t h = job->tile->out_h;
+    const uint64_t across = step_x(job);
+    const uint64_t down = step_y(job);
+    const uint32_t row = (uint32_t)first / w;
+    uint32_t x = (uint32_t)first % w;
+    uint32_t y = row % h;
+    uint64_t image = row / h * job->image_size;
     size_t found = 0;
-    for (uint64_t n = first; n < first + count;) {
-        const uint64_t in_row = n % w;
-        uint64_t length = w - in_row;
-        length = length < first + count - n ? length : first + count - n;
-        segments[found++] = (struct segment){
-            .to = (uint32_t)(n - first),
-            .length = (uint32_t)length,
-            .from = n / area * job->image_size + n % area / w * step_y(job) + in_row * step_x(job),
-        };
-        n += length;
+    for (uint32_t to = 0; to < count; x = 0) {
+        const uint32_t length = w - x < (uint32_t)count - to ? w - x : (uint32_t)count - to;
+        segments[found++] =
+            (struct train_segment){.to = to, .length = length, .from = image + y * down + x * across};
+        to += length;
+        if (++y == h) {
+            y = 0;
+            image += job->image_size;
+        }
     }
     return found;
 }
@@ -141,7 +153,7 @@ static inline void copy_bytes(uint8_t *to, const uint8_t *from, size_t n)
     }
 }
 
-static void copy_segments(const struct segment *segments, size_t count, const uint8_t *source, uint64_t step,
+static void copy_segments(const struct train_segment *segments, size_t count, const uint8_t *source, uint64_t step,
                           uint8_t *row)
 {
     for (size_t s = 0; s < count; ++s) {
@@ -158,40 +170,48 @@ static void copy_segments(const struct segment *segments, size_t count, const ui
 /* Columns are positions, terms are taps. */
 static void fill_positions(const struct train_job *job, uint64_t first, uint64_t count, uint64_t from, uint64_t to)
 {
-    const uint64_t taps = (uint64_t)job->tile->kx * job->tile->ky;
-    struct segment segments[TRAIN_COLUMNS];
+    struct train_segment segments[TRAIN_COLUMNS];
     uint8_t rows[4 * TRAIN_COLUMNS] = {0};
     const size_t found = find_segments(job, first, count, segments);
     for (uint64_t q = from; q < to; ++q) {
         for (size_t j = 0; j < 4u; ++j) {
-            const int32_t k = job->terms[4u * q + j];
+            const int32_t place = job->places[4u * q + j];
             uint8_t *row = rows + j * TRAIN_COLUMNS;
-            if (k < 0) {
+            if (place < 0) {
                 memset(row, 0, TRAIN_COLUMNS);
                 continue;
             }
-            const uint8_t *source =
-                job->planes + (uint64_t)k / taps * job->plane_size + tap_offset(job, (uint64_t)k % taps);
-            copy_segments(segments, found, source, step_x(job), row);
+            copy_segments(segments, found, job->planes + place, step_x(job), row);
         }
         job->kernels->interleave(rows, job->panel + (q - from) * 4u * TRAIN_COLUMNS);
     }
+}
+
+/* The same where quads are neighbours in the planes. */
+static void fill_neighbours(const struct train_job *job, uint64_t first, uint64_t count, uint64_t from, uint64_t to)
+{
+    struct train_segment segments[TRAIN_COLUMNS];
+    const size_t found = find_segments(job, first, count, segments);
+    for (uint64_t q = from; q < to; ++q)
+        job->kernels->spread(job->planes + job->places[q], segments, found,
+                             job->panel + (q - from) * 4u * TRAIN_COLUMNS);
 }
 
 /* Terms 4 * from .. 4 * to - 1 of one column of a gradient: the positions of all images in order. */
 static void stage_column(const struct train_job *job, uint64_t column, uint64_t from, uint64_t to, uint8_t *row)
 {
     const struct cnnvp_train_tile *tile = job->tile;
-    const uint64_t taps = (uint64_t)tile->kx * tile->ky;
-    const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
-    const uint8_t *source = job->planes + column / taps * job->plane_size + tap_offset(job, column % taps);
+    const uint32_t row_of_taps = (uint32_t)column / tile->kx;
+    const uint8_t *source = job->planes + row_of_taps / tile->ky * job->plane_size +
+                            train_tap(job, row_of_taps % tile->ky, (uint32_t)column % tile->kx);
     const uint64_t end = 4u * to < job->k ? 4u * to : job->k;
     const uint64_t begin = 4u * from;
     const uint64_t across = step_x(job);
     const uint64_t down = step_y(job);
-    uint64_t image = begin / area;
-    uint64_t y = begin % area / tile->out_w;
-    uint64_t x = begin % tile->out_w;
+    const uint32_t row_of_map = (uint32_t)begin / tile->out_w;
+    uint64_t image = row_of_map / tile->out_h;
+    uint64_t y = row_of_map % tile->out_h;
+    uint64_t x = (uint32_t)begin % tile->out_w;
     uint64_t left = end - begin;
     while (left != 0) {
         const uint8_t *at = source + image * job->image_size + y * down + x * across;
@@ -229,6 +249,8 @@ void cnnvp_train_fill_panel(const struct train_job *job, uint64_t first, uint64_
 {
     if (job->tile->kind == CNNVP_TRAIN_GRADIENT)
         fill_taps(job, first, count, from, to);
+    else if (job->row_quads != 0)
+        fill_neighbours(job, first, count, from, to);
     else
         fill_positions(job, first, count, from, to);
 }

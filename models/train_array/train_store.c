@@ -72,51 +72,19 @@ void cnnvp_train_store(const struct cnnvp_train_shape *shape, const struct cnnvp
     }
 }
 
-/* out += sums, clipped; how many were. In 32 bits throughout, so that compilers vectorise it. */
-static uint64_t add_clipped32(const int32_t *restrict sums, uint64_t n, int32_t *restrict out)
+void cnnvp_train_store_float(const struct cnnvp_train_tile *tile, int32_t scale, const int32_t *sums, uint64_t at,
+                             uint64_t n, float *results, uint64_t *saturated)
 {
-    uint64_t clipped = 0;
-    for (uint64_t first = 0; first < n; first += 1024u) {
-        const uint32_t part = n - first < 1024u ? (uint32_t)(n - first) : 1024u;
-        const int32_t *add = sums + first;
-        int32_t *to = out + first;
-        uint32_t count = 0;
-        for (uint32_t i = 0; i < part; ++i) {
-            const uint32_t a = (uint32_t)to[i];
-            const uint32_t b = (uint32_t)add[i];
-            const uint32_t sum = a + b;
-            const uint32_t over = ((a ^ sum) & (b ^ sum)) >> 31; /* both have the sign that the sum has not */
-            const uint32_t limit = UINT32_C(0x7fffffff) + (a >> 31);
-            const uint32_t mask = 0u - over;
-            to[i] = (int32_t)((sum & ~mask) | (limit & mask));
-            count += over;
-        }
-        clipped += count;
+    float *out = results + at;
+    float values[64];
+    struct cnnvp_bfp_counts counts = {0};
+    for (uint64_t first = 0; first < n; first += 64u) {
+        const uint64_t part = n - first < 64u ? n - first : 64u;
+        cnnvp_bfp_sums_to_float(scale, sums + first, part, values, &counts);
+        for (uint64_t i = 0; i < part; ++i)
+            out[first + i] = tile->accumulate ? out[first + i] + values[i] : values[i];
     }
-    return clipped;
-}
-
-void cnnvp_train_store32(const struct cnnvp_train_tile *tile, bool accumulate, int32_t scale, const int32_t *sums,
-                         uint64_t at, uint64_t n, void *results, uint64_t *saturated)
-{
-    if (tile->to_float) {
-        float *out = (float *)results + at;
-        float values[64];
-        struct cnnvp_bfp_counts counts = {0};
-        for (uint64_t first = 0; first < n; first += 64u) {
-            const uint64_t part = n - first < 64u ? n - first : 64u;
-            cnnvp_bfp_sums_to_float(scale, sums + first, part, values, &counts);
-            for (uint64_t i = 0; i < part; ++i)
-                out[first + i] = accumulate ? out[first + i] + values[i] : values[i];
-        }
-        *saturated += counts.saturated;
-    } else if (accumulate) {
-        *saturated += add_clipped32(sums, n, (int32_t *)results + at);
-    } else {
-        int32_t *out = (int32_t *)results + at;
-        for (uint64_t i = 0; i < n; ++i)
-            out[i] = sums[i];
-    }
+    *saturated += counts.saturated;
 }
 
 uint32_t cnnvp_train_parts(const struct cnnvp_train_tile *tile)

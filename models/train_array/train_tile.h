@@ -150,9 +150,9 @@ void cnnvp_train_scales(const struct cnnvp_train_shape *shape, const struct cnnv
 void cnnvp_train_store(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile, bool accumulate,
                        int32_t scale, const int64_t *sums, uint64_t at, uint64_t n, void *results,
                        uint64_t *saturated);
-/* The same for sums that fit into 32 bits, int8_t mantissas only. */
-void cnnvp_train_store32(const struct cnnvp_train_tile *tile, bool accumulate, int32_t scale, const int32_t *sums,
-                         uint64_t at, uint64_t n, void *results, uint64_t *saturated);
+/* The same for sums of 32 bits that go into a `to_float` tile. */
+void cnnvp_train_store_float(const struct cnnvp_train_tile *tile, int32_t scale, const int32_t *sums, uint64_t at,
+                             uint64_t n, float *results, uint64_t *saturated);
 
 /*
  * A tile whose terms have different exponents is taken apart into parts that have one each, in order: forward and

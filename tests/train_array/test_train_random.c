@@ -134,6 +134,15 @@ static void test_large(void **state)
          .sx = 1, .sy = 1, .px = 1, .py = 1, .accumulate = true},
         {.opcode = T_FORWARD, .images = 3, .cin = 1, .cout = 6, .h = 28, .w = 28, .oh = 28, .ow = 28, .kx = 5, .ky = 5,
          .sx = 1, .sy = 1, .px = 2, .py = 2},
+        /* many positions for few kernels: kernel rows of one quad and of two, turned, strides, uneven borders */
+        {.opcode = T_FORWARD, .images = 4, .cin = 3, .cout = 5, .h = 17, .w = 19, .oh = 17, .ow = 19, .kx = 3, .ky = 3,
+         .sx = 1, .sy = 1, .px = 1, .py = 1, .accumulate = true},
+        {.opcode = T_FORWARD, .images = 3, .cin = 2, .cout = 3, .h = 14, .w = 9, .oh = 7, .ow = 6, .kx = 5, .ky = 3,
+         .sx = 1, .sy = 2, .px = 1, .py = 1},
+        {.opcode = T_ERROR, .images = 4, .cin = 4, .cout = 3, .h = 15, .w = 15, .oh = 15, .ow = 15, .kx = 5, .ky = 5,
+         .sx = 1, .sy = 1, .px = 2, .py = 2, .accumulate = true},
+        {.opcode = T_ERROR, .images = 2, .cin = 3, .cout = 2, .h = 14, .w = 14, .oh = 7, .ow = 7, .kx = 2, .ky = 2,
+         .sx = 2, .sy = 2, .px = 0, .py = 0},
         {.opcode = T_MATMUL, .images = 70, .cin = 300, .cout = 50, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
          .sx = 1, .sy = 1},
         /* 40 000 terms: three chunks; the sums of extreme values stay within 32 bits */

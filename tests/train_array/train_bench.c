@@ -13,7 +13,8 @@ static const struct {
 } layers[] = {
     {T_FORWARD, 3, 64, 32},    {T_FORWARD, 64, 64, 32},   {T_FORWARD, 64, 128, 16}, {T_FORWARD, 128, 128, 16},
     {T_FORWARD, 128, 256, 8},  {T_FORWARD, 256, 256, 8},  {T_FORWARD, 256, 512, 4}, {T_FORWARD, 512, 512, 4},
-    {T_FORWARD, 512, 512, 2},  {T_ERROR, 64, 64, 32},     {T_ERROR, 128, 128, 16},  {T_ERROR, 256, 256, 8},
+    {T_FORWARD, 512, 512, 2},  {T_FORWARD, 1, 32, 32},    {T_FORWARD, 4, 32, 16},   {T_FORWARD, 16, 32, 8},
+    {T_FORWARD, 64, 32, 4},    {T_FORWARD, 128, 32, 2},   {T_ERROR, 64, 64, 32},     {T_ERROR, 128, 128, 16},  {T_ERROR, 256, 256, 8},
     {T_ERROR, 512, 512, 4},    {T_ERROR, 512, 512, 2},    {T_GRADIENT, 3, 64, 32},  {T_GRADIENT, 64, 64, 32},
     {T_GRADIENT, 128, 128, 16}, {T_GRADIENT, 256, 256, 8}, {T_GRADIENT, 512, 512, 4}, {T_GRADIENT, 512, 512, 2},
     {T_MATMUL, 512, 512, 1},   {T_BACK, 512, 512, 1},     {T_OUTER, 512, 512, 1},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gradient_table NETWORK.onnx DATASET key=value...: the cosine of each tensor's gradient on the platform with that of the
- * same step in binary64, one line, the least of all tensors first; several batches, one line each.
+ * gradient_table NETWORK.onnx DATASET key=value...: the cosine of each tensor's gradient on the platform with that of
+ * the same step in binary64; for each batch one line with the least of all tensors.
  * Keys: batch (a comma-separated list; 32), bits (8), bn (range | standard), exponents (tensor | image | channel),
  * errors (carried | plain), judge (step | forward), seed (1), steps (before the one compared; 0), rate (0.05),
  * all (1: a line for each tensor).

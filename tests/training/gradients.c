@@ -32,7 +32,8 @@ static cnnvp_result start_platform(struct pair *pair, const struct gradient_case
 {
     const struct cnnvp_trainer_options options = {
         .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .bn = c->bn, .random_weights = 1, .cpu_host = 1,
-        .batch = c->batch, .rate = c->rate > 0 ? c->rate : 0.05f, .momentum = MOMENTUM, .seed = c->seed, .epochs = c->steps + 1u,
+        .batch = c->batch, .rate = c->rate > 0 ? c->rate : 0.05f, .momentum = MOMENTUM, .seed = c->seed,
+        .epochs = c->steps + 1u,
         .steps = c->steps + 1u, .block = c->block, .errors = c->errors, .dataset = pair->dataset};
     struct cnnvp_platform_options platform_options = {
         .struct_size = sizeof platform_options, .verbosity = -1, .console = cnnvp_trainer_console};
@@ -85,7 +86,8 @@ static cnnvp_result take_parameters(struct pair *pair)
     cnnvp_result done = CNNVP_DONE;
     for (uint32_t l = 0; done == CNNVP_DONE && l < pair->net.layer_count; ++l) {
         const struct train_layer *layer = &pair->net.layers[l];
-        done = take_both(pair, l, CNNVP_TRAIN_WEIGHT, train_weight_count(layer), layer->weights, layer->weight_velocity);
+        done = take_both(pair, l, CNNVP_TRAIN_WEIGHT, train_weight_count(layer), layer->weights,
+                         layer->weight_velocity);
         if (done == CNNVP_DONE && layer->norm)
             done = take_both(pair, l, CNNVP_TRAIN_GAMMA, layer->outputs, layer->gamma, layer->gamma_velocity);
         if (done == CNNVP_DONE && layer->norm)
@@ -152,7 +154,7 @@ static double cosine(const float *velocity, const double *before, const double *
 }
 
 struct taker {
-    void (*take)(void *context, const struct gradient *gradient);
+    gradient_taker *take;
     void *context;
 };
 
@@ -195,8 +197,8 @@ static cnnvp_result compare_all(struct pair *pair, const struct taker *taker)
     return done;
 }
 
-cnnvp_result gradients_compare(const struct gradient_case *c, void (*take)(void *context, const struct gradient *gradient),
-                               void *context, struct cnnvp_error *error)
+cnnvp_result gradients_compare(const struct gradient_case *c, gradient_taker *take, void *context,
+                               struct cnnvp_error *error)
 {
     struct pair pair = {.error = error};
     cnnvp_result done = cnnvp_dataset_new(c->dataset, 0, &pair.dataset, error);

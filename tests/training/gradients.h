@@ -30,8 +30,10 @@ struct gradient {
     double cosine; /* of the angle between both */
 };
 
+typedef void gradient_taker(void *context, const struct gradient *gradient);
+
 /* Calls `take` for each tensor, from the last layer to the first. */
-cnnvp_result gradients_compare(const struct gradient_case *c, void (*take)(void *context, const struct gradient *gradient),
-                               void *context, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result gradients_compare(const struct gradient_case *c, gradient_taker *take, void *context,
+                                              struct cnnvp_error *error);
 
 #endif
