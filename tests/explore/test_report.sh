@@ -100,6 +100,11 @@ cat "$HERE/use_limits.html" >>used.html
 timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
     --user-data-dir="$work/browser" --dump-dom "file://$work/used.html" >used.dom 2>/dev/null
 grep -q 'data-used="works"' used.dom || fail "one value of a parameter: $(grep -o 'data-used="[^"]*"' used.dom)"
+sed -e '/^<\/body><\/html>$/d' run.html >drawn.html
+cat "$HERE/use_series.html" >>drawn.html
+timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
+    --user-data-dir="$work/browser" --dump-dom "file://$work/drawn.html" >drawn.dom 2>/dev/null
+grep -q 'data-series="works"' drawn.dom || fail "what is drawn over time: $(grep -o 'data-series="[^"]*"' drawn.dom)"
 /usr/bin/python3 "$HERE/check_report.py" sweep sweep.dom r.sqlite || fail "numbers of sweep.html"
 /usr/bin/python3 "$HERE/check_report.py" run run.dom run || fail "numbers of run.html"
 timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 --user-data-dir="$work/browser" \

@@ -93,7 +93,7 @@ function bars(parent, list, parts, unit) {
     });
     if (parts.length > 1) {
         const key = make(parent, "div", null, { className: "note" });
-        for (const part of parts) { make(key, "span", null, { className: "key" }).style.background = part.colour; make(key, "span", part.name); }
+        for (const part of parts) { const one = make(key, "span", null, { className: "entry" }); make(one, "span", null, { className: "key" }).style.background = part.colour; make(one, "span", part.name); }
     }
     c.element.onmousemove = event => {
         const area = c.element.getBoundingClientRect(), x = event.clientX - area.left, y = event.clientY - area.top;
@@ -117,26 +117,36 @@ for (const [unit, counters] of Object.entries(stats.units)) {
 const unitParts = [...new Set(unitRows.flatMap(r => Object.keys(r.values)))].map((name, i) => ({ name, colour: colours[i % colours.length] }));
 for (const row of unitRows) for (const part of unitParts) row.values[part.name] = row.values[part.name] || 0;
 if (unitRows.length) bars(document.body, unitRows, unitParts, "cycles");
-sortable(document.body, ["unit", "track", "busy", "share of the run"], series.streams.filter(s => s.kind === "track" && s.busy).map(s => {
+sortable(document.body, ["unit", "track", "busy, us", "share of the run"], series.streams.filter(s => s.kind === "track" && s.busy).map(s => {
     const busy = s.busy.reduce((sum, v) => sum + v, 0);
-    return [s.unit, s.name, time(busy), round(busy / end)];
+    return [s.unit, s.name, round(busy / 1e6), Number((busy / end).toPrecision(4))];
 }), (r, i) => r[i]);
 /* ---- over time ---- */
+/* [time in us, least, most] of a series: within a window with changes all that it has been, else the value that it keeps. From
+   nothing at the start to the last value at the end. */
+function steps(s) {
+    const x = [0], low = [0], high = [0], width = series.window_ps / 1e6;
+    const put = (at, least, most) => { if (at > x[x.length - 1]) { x.push(at); low.push(least); high.push(most); } else { low[low.length - 1] = least; high[high.length - 1] = most; } };
+    let kept = 0;
+    s.window.forEach((w, i) => {
+        put(w * width, Math.min(kept, s.min[i]), Math.max(kept, s.max[i]));
+        kept = s.last[i];
+        if (s.window[i + 1] !== w + 1 && (w + 1) * width < end / 1e6) put((w + 1) * width, kept, kept);
+    });
+    put(end / 1e6, kept, kept);
+    return [x, low, high];
+}
 function over(name, list) {
     if (!list.length) return;
     make(document.body, "h2", name);
     for (const s of list) {
-        /* From nothing at the start to the last value at the end. */
-        const x = [0], low = [0], high = [0], last = s.last[s.last.length - 1];
-        s.window.forEach((w, i) => { x.push(w * series.window_ps / 1e6); low.push(s.min[i]); high.push(s.max[i]); });
-        x.push(end / 1e6); low.push(last); high.push(last);
         const holder = make(document.body, "div");
         new uPlot({
             width: 1100, height: 150, title: s.label, cursor: { sync: { key: "run" } }, scales: { x: { time: false, range: (u, a, b) => [a, b] } },
-            axes: [{ label: "us", size: 40, labelSize: 14 }, { size: 70, values: (u, v) => v.map(short) }],
-            series: [{ label: "us" }, { label: "least", stroke: "#7fb0ea", points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }) },
+            axes: [{ label: "time, us", size: 40, labelSize: 14 }, { size: 70, values: (u, v) => v.map(short) }],
+            series: [{ label: "time, us" }, { label: "least", stroke: "#7fb0ea", points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }) },
                 { label: "most", stroke: "#1f6fd1", points: { show: false }, fill: "rgba(31,111,209,.12)", paths: uPlot.paths.stepped({ align: 1 }) }]
-        }, [x, low, high], holder);
+        }, steps(s), holder);
     }
 }
 const counted = series.streams.filter(s => s.window && s.max.some(v => v > 0));

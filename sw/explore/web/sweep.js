@@ -47,7 +47,7 @@ const plotBar = make(document.body, "div", null, { className: "bar" });
 const redraw = () => { drawPlot(); drawParallel(); drawSensitivity(); };
 const xSelect = chooser(plotBar, "x", firstPath, redraw), ySelect = chooser(plotBar, "y", secondPath, redraw);
 const frontNote = make(plotBar, "span", "", { className: "note", id: "front" });
-make(plotBar, "span", "click a point to choose it", { className: "note" });
+make(plotBar, "span", "click a point to choose it for comparison", { className: "note" });
 const plot = canvas(document.body, 900, 380);
 let plotBox = null, plotX = 0, plotY = 0;
 function front(xi, yi) {
@@ -83,7 +83,7 @@ function drawPlot() {
     for (const p of kept) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 4, 0, 7); g.fill(); }
     g.strokeStyle = "#1c2430";
     for (const p of chosen) if (isLooked(p)) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 7, 0, 7); g.stroke(); }
-    frontNote.textContent = kept.length + " on the front";
+    frontNote.textContent = kept.length + " on the front (orange)";
 }
 function nearest(event) {
     const area = plot.element.getBoundingClientRect(), x = event.clientX - area.left, y = event.clientY - area.top;
@@ -159,7 +159,7 @@ function drawSensitivity() {
 /* ---- hypervolume ---- */
 if (data.hypervolume && data.hypervolume.length > 1) {
     make(document.body, "h2", "Hypervolume over generations");
-    new uPlot({ width: 900, height: 220, scales: { x: { time: false } }, series: [{ label: "generation" }, { label: "hypervolume", stroke: colours[0], width: 2 }] },
+    new uPlot({ width: 900, height: 220, scales: { x: { time: false } }, axes: [{ label: "generation", incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], size: 40, labelSize: 14 }, {}], series: [{ label: "generation" }, { label: "hypervolume", stroke: colours[0], width: 2 }] },
         [data.hypervolume.map(h => h.generation), data.hypervolume.map(h => h.hypervolume)], document.body);
 }
 /* ---- table ---- */
