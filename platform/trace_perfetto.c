@@ -51,8 +51,10 @@ static const char *const annotation_names[] = {[IID_LAYER] = "layer", [IID_BEGIN
 #define SEQUENCE 1u
 /* Bytes of a name at most; longer ones are cut. */
 #define NAME_BYTES 500u
-#define MESSAGE_BYTES 1536u
+#define MESSAGE_BYTES 1536
 #define PREFIX_BYTES 16u
+/* Of events that are put down before the output is asked for more. */
+#define ROOM_BYTES 65536
 #define PICOSECONDS_PER_NANOSECOND 1000u
 
 static unsigned char *put_number_tag(unsigned char *p, unsigned field)
@@ -292,10 +294,9 @@ static struct prefix make_prefix(const struct cnnvp_trace *trace, uint32_t strea
     return made;
 }
 
-static void write_event(const struct cnnvp_trace *trace, cnnvp_output *output, const struct prefix *prefix,
-                        const struct cnnvp_event *event)
+static unsigned char *put_event(const struct cnnvp_trace *trace, unsigned char *room, const struct prefix *prefix,
+                                const struct cnnvp_event *event)
 {
-    unsigned char *room = cnnvp_output_room(output, MESSAGE_BYTES);
     unsigned char *packet = put_tag(room, TRACE_PACKET) + 1;
     unsigned char *p = put_number(packet, PACKET_TIMESTAMP, event->time / PICOSECONDS_PER_NANOSECOND);
     unsigned char *message = p + prefix->message;
@@ -306,8 +307,7 @@ static void write_event(const struct cnnvp_trace *trace, cnnvp_output *output, c
         p = put_begin(trace, p, event);
     else if (event->type == CNNVP_EVENT_VALUE)
         p = cnnvp_varint_put(p, event->value);
-    p = close_message(packet, close_message(message, p));
-    cnnvp_output_filled(output, (size_t)(p - room));
+    return close_message(packet, close_message(message, p));
 }
 
 /* All events of a stream; not a counter's value that it has already. */
@@ -315,6 +315,7 @@ static void write_stream(struct cnnvp_trace *trace, cnnvp_output *output, uint32
 {
     struct prefix prefixes[CNNVP_EVENT_VALUE + 1];
     struct cnnvp_cursor cursor;
+    unsigned char *room = cnnvp_output_room(output, ROOM_BYTES), *p = room;
     int has_value = 0;
     uint64_t value = 0;
 
@@ -328,8 +329,13 @@ static void write_stream(struct cnnvp_trace *trace, cnnvp_output *output, uint32
             continue;
         has_value = 1;
         value = event->value;
-        write_event(trace, output, &prefixes[event->type], event);
+        p = put_event(trace, p, &prefixes[event->type], event);
+        if (p - room > ROOM_BYTES - MESSAGE_BYTES) {
+            cnnvp_output_filled(output, (size_t)(p - room));
+            p = room = cnnvp_output_room(output, ROOM_BYTES);
+        }
     }
+    cnnvp_output_filled(output, (size_t)(p - room));
     cnnvp_cursor_fini(&cursor);
 }
 

@@ -11,15 +11,40 @@
 #define ID_FIRST 33u
 #define LINE_BYTES (8 * CNNVP_WAVE_CHARACTERS + 32)
 
+/* Digits of a time that change often; those above are kept as text. */
+#define LOW_DIGITS 8
+#define LOW_RANGE 100000000u
+/* Of lines that are put down before the output is asked for more. */
+#define ROOM_BYTES 65536
+
 struct file {
     cnnvp_output *output;
+    char *room;
+    char *at; /* where the next line goes */
+    uint64_t high;
+    size_t high_length;
+    char high_text[24];
 };
+
+/* Room for a line. */
+static char *line(struct file *file)
+{
+    if (!file->room || file->at - file->room > ROOM_BYTES - (ptrdiff_t)LINE_BYTES) {
+        if (file->room)
+            cnnvp_output_filled(file->output, (size_t)(file->at - file->room));
+        file->at = file->room = (char *)cnnvp_output_room(file->output, ROOM_BYTES);
+    }
+    return file->at;
+}
 
 /* ---- text ---- */
 
 static void write_text(struct file *file, const char *text)
 {
-    cnnvp_output_write(file->output, text, strlen(text));
+    size_t length = strlen(text);
+
+    memcpy(line(file), text, length);
+    file->at += length;
 }
 
 static char *put_id(char *p, uint32_t signal)
@@ -32,31 +57,36 @@ static char *put_id(char *p, uint32_t signal)
     return p;
 }
 
-static char *put_decimal(char *p, uint64_t value)
+static char *put_time(struct file *file, char *p, uint64_t time)
 {
     static const char pairs[] =
         "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
         "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
         "8081828384858687888990919293949596979899";
-    char digits[20];
-    char *first = digits + sizeof digits;
+    const uint64_t high = time / LOW_RANGE;
+    uint32_t low = (uint32_t)(time % LOW_RANGE);
 
-    for (; value >= 100; value /= 100)
-        memcpy(first -= 2, pairs + 2 * (value % 100), 2);
-    memcpy(first -= 2, pairs + 2 * value, 2);
-    first += value < 10;
-    memcpy(p, first, (size_t)(digits + sizeof digits - first));
-    return p + (digits + sizeof digits - first);
+    if (high == 0)
+        return p + snprintf(p, LOW_DIGITS + 1, "%" PRIu32, low);
+    if (high != file->high) {
+        file->high = high;
+        file->high_length = (size_t)snprintf(file->high_text, sizeof file->high_text, "%" PRIu64, high);
+    }
+    memcpy(p, file->high_text, sizeof file->high_text);
+    p += file->high_length;
+    for (unsigned i = LOW_DIGITS; i > 0; low /= 100)
+        memcpy(p + (i -= 2), pairs + 2 * (low % 100), 2);
+    return p + LOW_DIGITS;
 }
 
 /* ---- what the signals call ---- */
 
 static void open_scope(void *context, const char *name)
 {
-    char line[160];
+    char text[160];
 
-    snprintf(line, sizeof line, "$scope module %s $end\n", name);
-    write_text(context, line);
+    snprintf(text, sizeof text, "$scope module %s $end\n", name);
+    write_text(context, text);
 }
 
 static void close_scope(void *context)
@@ -67,11 +97,11 @@ static void close_scope(void *context)
 static void declare(void *context, uint32_t signal, const char *name, uint32_t width)
 {
     char id[8];
-    char line[256];
+    char text[256];
 
     (void)put_id(id, signal);
-    snprintf(line, sizeof line, "$var %s %" PRIu32 " %s %s $end\n", width > 1 ? "reg" : "wire", width, id, name);
-    write_text(context, line);
+    snprintf(text, sizeof text, "$var %s %" PRIu32 " %s %s $end\n", width > 1 ? "reg" : "wire", width, id, name);
+    write_text(context, text);
 }
 
 static void begin_first(void *context)
@@ -87,20 +117,18 @@ static void end_first(void *context)
 static void write_time(void *context, cnnvp_time time)
 {
     struct file *file = context;
-    char *line = (char *)cnnvp_output_room(file->output, LINE_BYTES);
-    char *p = line;
+    char *p = line(file);
 
     *p++ = '#';
-    p = put_decimal(p, time);
+    p = put_time(file, p, time);
     *p++ = '\n';
-    cnnvp_output_filled(file->output, (size_t)(p - line));
+    file->at = p;
 }
 
 static void write_value(void *context, uint32_t signal, uint32_t width, struct cnnvp_wave_value value)
 {
     struct file *file = context;
-    char *line = (char *)cnnvp_output_room(file->output, LINE_BYTES);
-    char *p = line;
+    char *p = line(file);
 
     if (width > 1)
         *p++ = 'b';
@@ -110,7 +138,7 @@ static void write_value(void *context, uint32_t signal, uint32_t width, struct c
         *p++ = ' ';
     p = put_id(p, signal);
     *p++ = '\n';
-    cnnvp_output_filled(file->output, (size_t)(p - line));
+    file->at = p;
 }
 
 static const struct cnnvp_wave_writer writer = {open_scope, close_scope, declare, begin_first,
@@ -118,10 +146,11 @@ static const struct cnnvp_wave_writer writer = {open_scope, close_scope, declare
 
 static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
 {
-    struct file file = {output};
+    struct file file = {.output = output};
 
     write_text(&file, "$version cnnvp " CNNVP_VERSION " $end\n$timescale 1 ps $end\n");
     cnnvp_wave_write(trace, &writer, &file);
+    cnnvp_output_filled(output, (size_t)(file.at - file.room));
 }
 
 const struct cnnvp_trace_format cnnvp_trace_vcd = {".vcd", "waveform", write_trace};
