@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUFFER_BYTES (256u * 1024u)
+#define BUFFER_BYTES (128u * 1024u)
 #define MODE 0666 /* less the umask, as fopen */
 
 struct cnnvp_output {

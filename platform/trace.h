@@ -20,8 +20,8 @@ enum cnnvp_stream_kind {
 
 #define CNNVP_CHUNK_BYTES 16384u
 
-/* Windows of a link's bandwidth that are kept; when a run outlasts them, two or five become one. */
-#define CNNVP_LINK_WINDOWS 10001u
+/* Windows of a link's bandwidth that are kept; when a run outlasts them, two (later five) become one. */
+#define CNNVP_LINK_WINDOWS 6001u
 /* Transfers that wait for the span of their instruction. */
 #define CNNVP_WAITING_TRANSFERS 64u
 

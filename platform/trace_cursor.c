@@ -172,15 +172,16 @@ static inline int next_record(struct cnnvp_cursor *cursor, struct record *record
 
 /* ---- events ---- */
 
-/* Bandwidth over windows: a value where it changes, from 0 on. */
+/* Bandwidth over windows: a value where it changes, from 0 and to 0. */
 static int next_window(struct cnnvp_cursor *cursor)
 {
     const struct cnnvp_stream *stream = cursor->stream;
     uint64_t width = cursor->trace->window_ps;
 
-    while (cursor->window <= stream->window_count && cursor->window < CNNVP_LINK_WINDOWS && stream->windows) {
+    while (cursor->window <= stream->window_count && stream->windows) {
         uint64_t number = cursor->window++;
-        uint64_t value = stream->windows[number] * (PICOSECONDS_PER_SECOND / width);
+        uint64_t bytes = number < stream->window_count ? stream->windows[number] : 0;
+        uint64_t value = bytes * (PICOSECONDS_PER_SECOND / width);
 
         if (value != cursor->event.value) {
             cursor->event.time = number * width;

@@ -14,10 +14,10 @@
 
 /* ---- windows ---- */
 
-/* Widths are 1 and 2 times powers of ten, so windows per second are whole. */
+/* Widths are 100 ns times 2^7 5^7 at most, each factor at a time, so that windows per second are whole. */
 static void widen(struct cnnvp_trace *trace)
 {
-    const uint32_t factor = trace->widened++ % 2 ? 5 : 2;
+    const uint32_t factor = trace->widened++ < 7 ? 2 : 5;
 
     for (uint32_t i = trace->fixed_streams; i < trace->stream_count; i++) {
         struct cnnvp_stream *stream = &trace->streams[i];
