@@ -46,16 +46,18 @@ class SpatialAttention(nn.Module):
 
 def deep_shapes(zoo):
     """Five to seven dimensions between two Reshapes."""
-    for number, (dims, perm) in enumerate((((3, 2, 5, 7), (0, 2, 1, 3, 4)), ((2, 3, 4, 5), (0, 4, 2, 3, 1)),
-                                           ((2, 3, 2, 3, 4), (0, 5, 2, 4, 1, 3)), ((2, 3, 2, 3, 2, 2), (0, 6, 4, 2, 5, 3, 1)))):
-        nodes = [helper.make_node("Reshape", ["input", "s"], ["a"]), helper.make_node("Transpose", ["a"], ["b"], perm=perm),
-                 helper.make_node("Flatten", ["b"], ["c"]), helper.make_node("Tanh", ["c"], ["output"])]
+    orders = [((3, 2, 5, 7), (0, 2, 1, 3, 4)), ((2, 3, 4, 5), (0, 4, 2, 3, 1)), ((2, 3, 2, 3, 4), (0, 5, 2, 4, 1, 3)),
+              ((2, 3, 2, 3, 2, 2), (0, 6, 4, 2, 5, 3, 1))]
+    for number, (dims, perm) in enumerate(orders):
+        nodes = [helper.make_node("Reshape", ["input", "s"], ["a"]),
+                 helper.make_node("Transpose", ["a"], ["b"], perm=perm), helper.make_node("Flatten", ["b"], ["c"]), helper.make_node("Tanh", ["c"], ["output"])]
         zoo.graph(f"transpose_deep{number}", nodes, (int(numpy.prod(dims)),),
                   lambda x, dims=dims, perm=perm: torch.tanh(x.view(-1, *dims).permute(*perm).flatten(1)),
                   {"s": numpy.array((0, *dims))})
     zoo.node("depth_to_space", "DepthToSpace", (12, 4, 5),
              lambda x: x.view(-1, 2, 2, 3, 4, 5).permute(0, 3, 4, 1, 5, 2).reshape(-1, 3, 8, 10), blocksize=2)
-    zoo.node("depth_to_space_channels", "DepthToSpace", (18, 4, 5), lambda x: F.pixel_shuffle(x, 3), blocksize=3, mode="CRD")
+    zoo.node("depth_to_space_channels", "DepthToSpace", (18, 4, 5), lambda x: F.pixel_shuffle(x, 3), blocksize=3,
+             mode="CRD")
     zoo.node("space_to_depth", "SpaceToDepth", (3, 6, 9),
              lambda x: x.view(-1, 3, 2, 3, 3, 3).permute(0, 3, 5, 1, 2, 4).reshape(-1, 27, 2, 3), blocksize=3)
 
@@ -127,16 +129,29 @@ def parts(zoo):
     zoo.node("matmul_one_matrix", "MatMul", (5, 6), lambda x: x @ t(m), {"m": m})
 
 
+def logarithms(zoo):
+    """LogSoftmax of classes that are alike, of a thousand, and over other axes."""
+    zoo.node("log_softmax_two", "LogSoftmax", (2,), lambda x: x.log_softmax(1), images=zoo.normal(2, 2, scale=0.01))
+    zoo.node("log_softmax_classes", "LogSoftmax", (1000,), lambda x: x.log_softmax(1), opset=9)
+    zoo.node("log_softmax_channels", "LogSoftmax", (7, 4, 5), lambda x: x.log_softmax(1), axis=1)
+    zoo.node("log_softmax_rows", "LogSoftmax", (3, 6, 5), lambda x: x.log_softmax(2), axis=-2)
+    zoo.node("log_softmax_columns", "LogSoftmax", (5, 6), lambda x: x.log_softmax(2), opset=11, axis=-1)
+    zoo_networks.export(zoo, "net_mnist", nn.Sequential(
+        nn.Conv2d(1, 6, 3), nn.ReLU(), nn.Conv2d(6, 8, 3), nn.ReLU(), nn.MaxPool2d(2), nn.Dropout(0.25), nn.Flatten(),
+        nn.Linear(288, 16), nn.ReLU(), nn.Linear(16, 10), nn.LogSoftmax(dim=1)), (1, 16, 16), opset=17)
+
+
 def shapes(zoo):
     deep_shapes(zoo)
     reductions(zoo)
     zoo_networks.export(zoo, "net_shufflenet", nn.Sequential(
-        nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU(), Shuffle(8), Shuffle(8), nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(), nn.Linear(8, 10)), (3, 20, 20))
+        nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU(), Shuffle(8), Shuffle(8),
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 10)), (3, 20, 20))
     zoo_networks.export(zoo, "net_attention", nn.Sequential(
-        nn.Conv2d(3, 6, 3, padding=1, bias=False), nn.BatchNorm2d(6), nn.ReLU(), SpatialAttention(), nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(), nn.Linear(6, 10)), (3, 16, 16))
+        nn.Conv2d(3, 6, 3, padding=1, bias=False), nn.BatchNorm2d(6), nn.ReLU(), SpatialAttention(),
+        nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(6, 10)), (3, 16, 16))
     parts(zoo)
+    logarithms(zoo)
     zoo_networks.export(zoo, "net_planes", nn.Sequential(
         Planes(), nn.Conv2d(3, 6, 3, padding=1), nn.ReLU(), Excite(6), Shortcut(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
         nn.Linear(12, 10)), (3, 14, 14))

@@ -26,7 +26,8 @@ enum cnnvp_graph_post_kind {
     CNNVP_GRAPH_ELU,        /* x < 0: value * (e^x - 1) */
     CNNVP_GRAPH_SELU,       /* value * (x < 0: 1.67326 * (e^x - 1), else x), value 1.0507 unless said otherwise */
     CNNVP_GRAPH_SOFTPLUS,   /* ln(1 + e^x) */
-    CNNVP_GRAPH_SOFTSIGN    /* x / (1 + |x|) */
+    CNNVP_GRAPH_SOFTSIGN,   /* x / (1 + |x|) */
+    CNNVP_GRAPH_LOG         /* ln(min{1, max{value, x}}), value above 0 */
 };
 
 struct cnnvp_graph_post {

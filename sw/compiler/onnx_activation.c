@@ -41,7 +41,8 @@ static cnnvp_result import_tanh(struct cnnvp_import *import)
 }
 
 /* A layer with one post as a step on the way. */
-static cnnvp_result inner_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind, int32_t *out)
+static cnnvp_result inner_post(struct cnnvp_import *import, int32_t in, enum cnnvp_graph_post_kind kind, float value,
+                               int32_t *out)
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     struct cnnvp_graph_layer *layer;
@@ -50,7 +51,7 @@ static cnnvp_result inner_post(struct cnnvp_import *import, int32_t in, enum cnn
     if (result != CNNVP_DONE)
         return result;
     layer->post_count = 1;
-    layer->posts[0].kind = kind;
+    layer->posts[0] = (struct cnnvp_graph_post){kind, value};
     *out = layer->out;
     return CNNVP_DONE;
 }
@@ -64,9 +65,9 @@ static cnnvp_result add_prelu(struct cnnvp_import *import, int32_t in, const str
     int32_t second = in;
     cnnvp_result result = CNNVP_DONE;
     if (kind == CNNVP_ARITHMETIC_ADD) {
-        result = inner_post(import, in, CNNVP_GRAPH_MAX, &first);
+        result = inner_post(import, in, CNNVP_GRAPH_MAX, 0.0f, &first);
         if (result == CNNVP_DONE)
-            result = inner_post(import, in, CNNVP_GRAPH_MIN, &second);
+            result = inner_post(import, in, CNNVP_GRAPH_MIN, 0.0f, &second);
     }
     if (result == CNNVP_DONE)
         result = cnnvp_import_line(import, second, slopes->each_word, slopes->values, NULL, 1, &second);
@@ -281,21 +282,31 @@ static cnnvp_result flat_softmax(struct cnnvp_import *import, int32_t in, int64_
     return cnnvp_import_view(import, out, rank, dims);
 }
 
+/* The input and its axis, from 1 on. */
+static cnnvp_result softmax_input(struct cnnvp_import *import, int32_t *in, int64_t *axis)
+{
+    const cnnvp_result result = cnnvp_import_tensor(import, 0, 0, in);
+    if (result != CNNVP_DONE)
+        return result;
+    const int64_t rank = import->graph->tensors[*in].rank;
+    *axis = cnnvp_onnx_int(import->node, "axis", import->onnx.opset < 13 ? 1 : -1);
+    *axis += *axis < 0 ? rank : 0;
+    if (*axis < 1 || *axis >= rank)
+        return cnnvp_import_error(import, "axis %lld would mix the images of the batch, or is none of %lld dimensions",
+                                  (long long)*axis, (long long)rank);
+    return CNNVP_DONE;
+}
+
 static cnnvp_result import_softmax(struct cnnvp_import *import)
 {
     int32_t in;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    int64_t axis;
+    const cnnvp_result result = softmax_input(import, &in, &axis);
     if (result != CNNVP_DONE)
         return result;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const int64_t rank = input.rank;
     const int old = import->onnx.opset < 13; /* all dimensions from the axis on as one */
-    int64_t axis = cnnvp_onnx_int(import->node, "axis", old ? 1 : -1);
-    if (axis < 0)
-        axis += rank;
-    if (axis < 1 || axis >= rank)
-        return cnnvp_import_error(import, "axis %lld would mix the images of the batch, or is none of %lld dimensions",
-                                  (long long)axis, (long long)rank);
     const int position = input.height == 1 && input.width == 1;
     if (position && (axis == 1 || input.channels == 1))
         return add_softmax(import, in, CNNVP_AXIS_LAST);
@@ -307,6 +318,59 @@ static cnnvp_result import_softmax(struct cnnvp_import *import)
     if (axis == rank - 1)
         return add_softmax(import, in, CNNVP_AXIS_LAST);
     return add_softmax(import, in, axis == 1 ? CNNVP_AXIS_CHANNELS : CNNVP_AXIS_ROWS);
+}
+
+/* ln(x) of x in 0 .. 1: two tables from 1/32 on, the second one of 32 x, of which one has the part below. */
+static cnnvp_result add_logarithm(struct cnnvp_import *import, int32_t in, int32_t *out)
+{
+    static const float low = 1.0f / 32.0f;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    int32_t parts[2] = {in, in};
+    struct cnnvp_graph_layer *layer;
+    float *factors = cnnvp_keep_alloc(&import->graph->arena, input.channels, sizeof *factors);
+    if (factors == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t c = 0; c < input.channels; ++c)
+        factors[c] = 1.0f / low;
+    cnnvp_result result = inner_post(import, in, CNNVP_GRAPH_MIN, low, &parts[1]);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_affine(import, parts[1], factors, NULL, 1, &layer);
+    if (result == CNNVP_DONE)
+        result = inner_post(import, layer->out, CNNVP_GRAPH_LOG, low, &parts[1]);
+    if (result == CNNVP_DONE)
+        result = inner_post(import, in, CNNVP_GRAPH_LOG, low, &parts[0]);
+    return result == CNNVP_DONE ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, parts[0], parts[1], 1, out) : result;
+}
+
+/* x - max{x} + ln(max{softmax(x)}): the logarithm is that of the largest part of the sum only. */
+static cnnvp_result import_log_softmax(struct cnnvp_import *import)
+{
+    int32_t in;
+    int64_t axis;
+    cnnvp_result result = softmax_input(import, &in, &axis);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const int last = axis == (int64_t)input.rank - 1;
+    if (import->onnx.opset < 13 && !last)
+        return cnnvp_import_error(import, "axis %lld of %u dimensions is known since operator set 13; the last is",
+                                  (long long)axis, input.rank);
+    struct cnnvp_graph_layer *layer;
+    result = cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, in, input.channels, input.height, input.width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    const int vector = input.height == 1 && input.width == 1;
+    layer->axis = last || vector ? CNNVP_AXIS_LAST : axis == 1 ? CNNVP_AXIS_CHANNELS : CNNVP_AXIS_ROWS;
+    int32_t share = layer->out;
+    int32_t largest = in;
+    result = cnnvp_import_largest(import, (uint32_t)axis, &share);
+    if (result == CNNVP_DONE)
+        result = add_logarithm(import, share, &share);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_largest(import, (uint32_t)axis, &largest);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_pair(import, CNNVP_ARITHMETIC_SUB, in, largest, 1, &largest);
+    return result == CNNVP_DONE ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, largest, share, 0, &share) : result;
 }
 
 cnnvp_import_function cnnvp_import_activation(const char *op_type)
@@ -321,7 +385,7 @@ cnnvp_import_function cnnvp_import_activation(const char *op_type)
         {"HardSwish", import_hard_swish}, {"HardSigmoid", import_hard_sigmoid},
         {"Sigmoid", import_sigmoid},   {"Tanh", import_tanh},
         {"Softplus", import_softplus}, {"Softsign", import_softsign},
-        {"Softmax", import_softmax},
+        {"Softmax", import_softmax},   {"LogSoftmax", import_log_softmax},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
         if (strcmp(op_type, known[i].op_type) == 0)

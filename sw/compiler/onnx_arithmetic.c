@@ -146,9 +146,8 @@ static cnnvp_result check_expanded(struct cnnvp_import *import, int32_t operand,
     return CNNVP_DONE;
 }
 
-/* first (operation) second, as the node's result or a step on the way there. */
-static cnnvp_result with_tensor(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t first,
-                                int32_t second, int inner, int32_t *out)
+cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t first,
+                               int32_t second, int inner, int32_t *out)
 {
     const struct cnnvp_graph_tensor a = import->graph->tensors[first];
     const struct cnnvp_graph_tensor b = import->graph->tensors[second];
@@ -199,7 +198,7 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_image_
         result = repeat(import, numbers.count, 0.0f, &other);
         if (result == CNNVP_DONE)
             result = cnnvp_import_line(import, in, whole, other, numbers.values, 1, &out);
-        return result == CNNVP_DONE ? with_tensor(import, operation, out, in, 0, &out) : result;
+        return result == CNNVP_DONE ? cnnvp_import_pair(import, operation, out, in, 0, &out) : result;
     }
     if (operation == CNNVP_ARITHMETIC_DIV)
         result = invert(import, numbers.count, numbers.values);
@@ -258,7 +257,7 @@ static cnnvp_result with_two(struct cnnvp_import *import, enum cnnvp_image_arith
     const size_t tensor = values[0].constant != NULL ? 1 : 0;
     const Onnx__TensorProto *constant = values[1 - tensor].constant;
     if (constant == NULL)
-        return with_tensor(import, operation, values[0].tensor, values[1].tensor, 0, &out);
+        return cnnvp_import_pair(import, operation, values[0].tensor, values[1].tensor, 0, &out);
     if (limits && cnnvp_onnx_elements(constant) == 1)
         return with_limit(import, operation, tensor, constant);
     return with_constant(import, operation, tensor);
@@ -276,7 +275,7 @@ static cnnvp_result with_all(struct cnnvp_import *import, enum cnnvp_image_arith
         int32_t next;
         result = cnnvp_import_tensor(import, i, 0, &next);
         if (result == CNNVP_DONE)
-            result = with_tensor(import, operation, made, next, i + 1 < count, &made);
+            result = cnnvp_import_pair(import, operation, made, next, i + 1 < count, &made);
     }
     if (result != CNNVP_DONE || count > 1)
         return result;

@@ -375,8 +375,8 @@ static cnnvp_result not_known(struct cnnvp_import *import, int vendor)
                               "GlobalMaxPool, ReduceMean, ReduceMax, ReduceSum, BatchNormalization, "
                               "InstanceNormalization, Gemm, MatMul, Add, Sub, Mul, Div, Max, Min, Sum, Neg, Expand, "
                               "Relu, Clip, LeakyRelu, PRelu, Elu, Selu, HardSigmoid, HardSwish, Sigmoid, Tanh, "
-                              "Softplus, Softsign, Softmax, Concat, Split, Slice, Gather, Pad, Transpose, DepthToSpace, "
-                              "SpaceToDepth, Flatten, Reshape, Squeeze, Unsqueeze, Identity, Dropout, Cast, "
+                              "Softplus, Softsign, Softmax, LogSoftmax, Concat, Split, Slice, Gather, Pad, Transpose, "
+                              "DepthToSpace, SpaceToDepth, Flatten, Reshape, Squeeze, Unsqueeze, Identity, Dropout, Cast, "
                               "QuantizeLinear, DequantizeLinear, QLinearConv, QLinearMatMul, Constant, and arithmetic "
                               "on constants");
 }

@@ -129,6 +129,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_operand(struct cnnvp_import *import, co
 /* x * scale + offset with such numbers, NULL as above, as the node's result or a step on the way there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, int each_word, float *scale,
                                               float *offset, int inner, int32_t *out);
+/* first (operation) second, as the node's result or a step on the way there. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation,
+                                              int32_t first, int32_t second, int inner, int32_t *out);
+/* *in becomes the largest along that axis, from 1 on, of which one element is left. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in);
 /* A constant as one number for each of `channels` of a tensor of that rank; NULL if the graph is weightless. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant,
                                                      uint32_t rank, uint32_t channels, float factor, float **values);

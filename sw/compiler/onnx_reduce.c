@@ -95,6 +95,29 @@ static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, enum r
     return result;
 }
 
+cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in)
+{
+    struct cnnvp_graph *graph = import->graph;
+    struct reduced reduced = {.words = 1};
+    reduced.rank = cnnvp_import_dims(import, *in, reduced.dims);
+    reduced.axes[axis] = 1;
+    const cnnvp_result result = reduce_runs(import, in, REDUCE_MAX, &reduced);
+    if (result != CNNVP_DONE)
+        return result;
+    reduced.dims[axis] = 1;
+    const int64_t *dims = reduced.dims;
+    const uint32_t rank = reduced.rank;
+    const uint32_t height = rank == 4 ? (uint32_t)dims[2] : 1;
+    const uint32_t width = rank > 2 ? (uint32_t)dims[rank - 1] : 1;
+    const int32_t view =
+        cnnvp_graph_tensor_add(graph, graph->tensors[*in].name, rank, (uint32_t)dims[1], height, width);
+    if (view == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    graph->tensors[view].base = *in;
+    *in = view;
+    return CNNVP_DONE;
+}
+
 /* A mean as a sum. */
 static cnnvp_result multiply(struct cnnvp_import *import, int32_t *in, int64_t words)
 {

@@ -32,6 +32,8 @@ double cnnvp_post_function(const struct cnnvp_graph_post *post, double x)
         return value * (x < 0.0 ? SELU_ALPHA * (cnnvp_exp(x) - 1.0) : x);
     case CNNVP_GRAPH_SOFTPLUS:
         return (x > 0.0 ? x : 0.0) + cnnvp_log(1.0 + cnnvp_exp(x > 0.0 ? -x : x));
+    case CNNVP_GRAPH_LOG:
+        return cnnvp_log(x < value ? value : x > 1.0 ? 1.0 : x);
     case CNNVP_GRAPH_SOFTSIGN:
         return x / (1.0 + (x < 0.0 ? -x : x));
     default:
@@ -69,8 +71,10 @@ cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, int32_t in_fr
     if (post->kind == CNNVP_GRAPH_LEAKY_RELU) {
         shift = leaky_relu(post->value, in_frac, out_frac, words);
     } else {
-        /* Its tails fall like 1 / x. */
-        const double range = post->kind == CNNVP_GRAPH_SOFTSIGN ? 4.0 * CNNVP_PWL_RANGE : CNNVP_PWL_RANGE;
+        /* Softsign's tails fall like 1 / x; the logarithm ends at 1. */
+        const double range = post->kind == CNNVP_GRAPH_SOFTSIGN ? 4.0 * CNNVP_PWL_RANGE
+                             : post->kind == CNNVP_GRAPH_LOG    ? 1.0
+                                                                : CNNVP_PWL_RANGE;
         if (cnnvp_pwl_table_of(call_function, post, range, in_frac, out_frac, SEGMENTS, words, &count, &shift) != 0)
             return cnnvp_compiler_error(error, "the function of values with %d fraction bits has no table with results of %d",
                                         (int)in_frac, (int)out_frac);
