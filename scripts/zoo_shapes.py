@@ -50,7 +50,8 @@ def deep_shapes(zoo):
               ((2, 3, 2, 3, 2, 2), (0, 6, 4, 2, 5, 3, 1))]
     for number, (dims, perm) in enumerate(orders):
         nodes = [helper.make_node("Reshape", ["input", "s"], ["a"]),
-                 helper.make_node("Transpose", ["a"], ["b"], perm=perm), helper.make_node("Flatten", ["b"], ["c"]), helper.make_node("Tanh", ["c"], ["output"])]
+                 helper.make_node("Transpose", ["a"], ["b"], perm=perm),
+                 helper.make_node("Flatten", ["b"], ["c"]), helper.make_node("Tanh", ["c"], ["output"])]
         zoo.graph(f"transpose_deep{number}", nodes, (int(numpy.prod(dims)),),
                   lambda x, dims=dims, perm=perm: torch.tanh(x.view(-1, *dims).permute(*perm).flatten(1)),
                   {"s": numpy.array((0, *dims))})
@@ -110,7 +111,8 @@ def parts(zoo):
     zoo.node("pad_features", "Pad", (9,), lambda x: F.pad(x, (2, 20)), {"p": numpy.array([0, 2, 0, 20])})
     zoo.node("pad_axes", "Pad", shape, lambda x: F.pad(x, (1, 2, 3, 0)), opset=18,
              weights={"p": numpy.array([1, 3, 2, 0]), "v": numpy.float32(0), "axes": numpy.array([-1, 2])})
-    zoo.node("gather_channels", "Gather", shape, lambda x: x[:, [2, 3, 0, 2]], {"i": numpy.array([2, 3, 0, -2])}, axis=1)
+    zoo.node("gather_channels", "Gather", shape, lambda x: x[:, [2, 3, 0, 2]], {"i": numpy.array([2, 3, 0, -2])},
+             axis=1)
     zoo.graph("gather_row", [node("Gather", ["input", "i"], ["r"], axis=2), node("Tanh", ["r"], ["output"])], shape,
               lambda x: torch.tanh(x[:, :, 3]), {"i": numpy.array(3)})
     zoo.graph("split_uneven", [node("Split", ["input"], ["a", "b"], axis=2, num_outputs=2),
@@ -153,5 +155,5 @@ def shapes(zoo):
     parts(zoo)
     logarithms(zoo)
     zoo_networks.export(zoo, "net_planes", nn.Sequential(
-        Planes(), nn.Conv2d(3, 6, 3, padding=1), nn.ReLU(), Excite(6), Shortcut(), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
-        nn.Linear(12, 10)), (3, 14, 14))
+        Planes(), nn.Conv2d(3, 6, 3, padding=1), nn.ReLU(), Excite(6), Shortcut(), nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(), nn.Linear(12, 10)), (3, 14, 14))

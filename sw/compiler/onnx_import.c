@@ -252,7 +252,8 @@ cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribut
         if (*count > most)
             return cnnvp_import_error(import,
                                       "attribute %s has %zu numbers; %zu are possible", attribute, *count, most);
-        memcpy(numbers, found->ints, *count * sizeof *numbers);
+        if (*count != 0)
+            memcpy(numbers, found->ints, *count * sizeof *numbers);
         return CNNVP_DONE;
     }
     if (!cnnvp_import_has(import, index))
