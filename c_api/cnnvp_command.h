@@ -10,6 +10,8 @@
  * - CNNVP_PENDING: accepted; the unit announces the end with an access CNNVP_COMMAND on the element's port `done`, `data`
  *   being a struct cnnvp_completion with the same `sequence`.
  * - an error: nothing was done; the element stops with this command's error.
+ * CNNVP_COMMAND_FORGET goes to the DMA where the guest resets the element: no `receive` will come for what was
+ * requested before. Its answer does not matter.
  * Tiles are atomic: a command whose answer is CNNVP_OK is never stalled midway.
  */
 #ifndef CNNVP_COMMAND_H
@@ -33,6 +35,9 @@ enum cnnvp_half {
     CNNVP_HALF_WEIGHT = 1u << 1,
     CNNVP_HALF_OUTPUT = 1u << 2
 };
+
+/* An opcode of no instruction; sequence 0. */
+#define CNNVP_COMMAND_FORGET 0xffffffffu
 
 struct cnnvp_command {
     uint32_t opcode;

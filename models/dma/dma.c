@@ -230,6 +230,25 @@ static int do_receive(struct dma *dma, const struct cnnvp_command *command, uint
     return CNNVP_PENDING;
 }
 
+/* Nobody will receive what was requested: it arrives unseen. */
+static int do_forget(struct dma *dma)
+{
+    struct dma_channel *channel = &dma->channels[DMA_READ];
+    for (uint32_t place = 0; place < channel->count; ++place) {
+        struct dma_transfer *transfer = dma_slot(dma, channel, place);
+        if (transfer->received)
+            continue;
+        dma->ahead -= transfer->posted;
+        transfer->received = 1;
+        transfer->receive_order = ++dma->order;
+        transfer->sequence = 0;
+        transfer->receive_tag = transfer->tag;
+        transfer->port_from = dma->ops->now(dma->host);
+    }
+    dma_advance(dma);
+    return CNNVP_OK;
+}
+
 static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32_t index)
 {
     struct dma_transfer *transfer = new_transfer(dma, DMA_WRITE, command, index);
@@ -359,6 +378,8 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
     if (access->flags & CNNVP_DEBUG)
         return CNNVP_OK;
     const uint32_t opcode = command->opcode;
+    if (opcode == CNNVP_COMMAND_FORGET)
+        return do_forget(dma);
     if (opcode < OP_request || opcode > OP_live)
         return refuse(dma, command, CNNVP_E_INVAL, "the DMA has no such instruction");
     /* `buffer` is at the same place in all of them */

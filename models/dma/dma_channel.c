@@ -247,6 +247,7 @@ void dma_channel_event(struct dma *dma, uint32_t number)
     channel->first = (channel->first + 1u) % dma->slots;
     channel->count--;
     /* From here on the slot may be taken again: the element can issue from within its port `done`. */
-    announce(dma, transfer->sequence, transfer->receive_tag, transfer->status);
+    if (transfer->sequence != 0) /* 0: forgotten */
+        announce(dma, transfer->sequence, transfer->receive_tag, transfer->status);
     dma_advance(dma);
 }

@@ -54,7 +54,7 @@ struct dma_transfer {
     uint64_t flow;          /* sequence number of the request or store */
     uint32_t tag;
     uint32_t receive_tag;
-    uint64_t sequence; /* of the instruction that will be completed */
+    uint64_t sequence; /* of the instruction that will be completed, 0 none */
     int received;      /* 1 for stores */
     int from_memory;   /* what is written to the buffer are copies of memory's words */
     int waited;        /* has been counted as waiting for another transfer */

@@ -84,6 +84,14 @@ static void clear(struct element *self)
     self->space_armed = 0;
 }
 
+/* The DMA is not to wait for a `receive` that has gone. */
+static void forget_requests(struct element *self)
+{
+    struct cnnvp_command command = {.opcode = CNNVP_COMMAND_FORGET};
+    struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = &command, .size = sizeof command};
+    (void)self->ops->access(self->host, PORT_DMA, &access);
+}
+
 static void guest_reset(struct element *self)
 {
     const uint64_t cycle = cnnvp_element_next_cycle(self);
@@ -103,6 +111,7 @@ static void guest_reset(struct element *self)
     self->next_issue = cycle + 1u;
     cnnvp_pipeline_enable(&self->pipeline, enable != 0, cycle);
     cnnvp_element_update_irq(self);
+    forget_requests(self);
 }
 
 static void write_ctrl(struct element *self)

@@ -34,6 +34,10 @@ static int worker_access(void *instance, uint32_t port, struct cnnvp_access *acc
     struct rig *rig = self->rig;
     const struct cnnvp_command *command = access->data;
     (void)port;
+    if (command->opcode == CNNVP_COMMAND_FORGET) {
+        rig->forgotten += self->host == rig->workers[2];
+        return CNNVP_OK;
+    }
     if (cnnvp_edge_time(rig->mhz, rig_cycle(rig)) != rig->sim.now || rig->count == RIG_COMMANDS) {
         fprintf(stderr, "a command between edges\n");
         exit(99);

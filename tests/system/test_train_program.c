@@ -190,6 +190,40 @@ static void compare(cnnvp_platform *platform, const struct train_net *net, const
     assert_true(fabs(loss - want->loss) < 1e-6);
 }
 
+/* After how many of the program's instructions, and polls of the element more, the guest resets the element; 0: never. */
+struct reset {
+    uint32_t completed, polls;
+};
+
+static void check_step(const char *const settings[4], const uint64_t *words, size_t count, uint64_t seed,
+                       const struct reset *reset)
+{
+    const struct train_options options = {.bits = 8, .rounding = TRAIN_NEAREST, .range = 1, .rate = (double)0.05f,
+                                          .momentum = (double)0.9f, .bn_momentum = (double)0.1f};
+    struct data data;
+    struct train_net net;
+    struct cnnvp_run_result result;
+    make_data(&data, seed);
+    cnnvp_platform *platform = new_platform(settings);
+    put_data(platform, &data);
+    put_program(platform, words, count);
+    put(platform, 0x10000 - 8, &reset->completed, sizeof reset->completed);
+    put(platform, 0x10000 - 12, &reset->polls, sizeof reset->polls);
+    if (cnnvp_platform_run(platform, &result) != CNNVP_DONE)
+        fail_msg("seed %u, reset after %u + %u: exit code %d: %s", (unsigned)seed, (unsigned)reset->completed,
+                 (unsigned)reset->polls, result.exit_code, result.reason);
+    train_net_new(&net, shapes, 2, IMAGES, &options);
+    for (int i = 0; i < KERNEL; ++i)
+        net.layers[0].weights[i] = (double)data.kernel[i];
+    for (int i = 0; i < MATRIX; ++i)
+        net.layers[1].weights[i] = (double)data.matrix[i];
+    train_net_start(&net);
+    const struct train_result want = train_net_step(&net, data.images, data.labels, IMAGES);
+    compare(platform, &net, &want);
+    train_net_free(&net);
+    cnnvp_platform_free(platform);
+}
+
 static void test_step(void **state)
 {
     static const char *const settings[][4] = {
@@ -198,33 +232,27 @@ static void test_step(void **state)
         {"multi_function.lanes=7", "multi_function.sets=3", "pe_array.cols=5", "pe_array.arrays=3"},
         {"instruction.order=strict", "dma.port_bytes=2", "dram.preset=ddr3-1600", NULL},
     };
-    const struct train_options options = {.bits = 8, .rounding = TRAIN_NEAREST, .range = 1, .rate = (double)0.05f,
-                                          .momentum = (double)0.9f, .bn_momentum = (double)0.1f};
     uint64_t *words;
     size_t count;
     (void)state;
     assemble(&words, &count);
-    for (size_t s = 0; s < sizeof settings / sizeof settings[0]; ++s) {
-        struct data data;
-        struct train_net net;
-        struct cnnvp_run_result result;
-        make_data(&data, s + 1);
-        cnnvp_platform *platform = new_platform(settings[s]);
-        put_data(platform, &data);
-        put_program(platform, words, count);
-        if (cnnvp_platform_run(platform, &result) != CNNVP_DONE)
-            fail_msg("settings %zu: exit code %d: %s", s, result.exit_code, result.reason);
-        train_net_new(&net, shapes, 2, IMAGES, &options);
-        for (int i = 0; i < KERNEL; ++i)
-            net.layers[0].weights[i] = (double)data.kernel[i];
-        for (int i = 0; i < MATRIX; ++i)
-            net.layers[1].weights[i] = (double)data.matrix[i];
-        train_net_start(&net);
-        const struct train_result want = train_net_step(&net, data.images, data.labels, IMAGES);
-        compare(platform, &net, &want);
-        train_net_free(&net);
-        cnnvp_platform_free(platform);
-    }
+    for (size_t s = 0; s < sizeof settings / sizeof settings[0]; ++s)
+        check_step(settings[s], words, count, s + 1, &(struct reset){0});
+    free(words);
+}
+
+/* The guest resets the element anywhere in the step, with commands and transfers under way, and the step done again
+ * is the same bit by bit: nothing of the first one is left in a unit. */
+static void test_reset(void **state)
+{
+    static const char *const settings[][4] = {{NULL}, {"instruction.order=strict", "dma.port_bytes=2", NULL}};
+    uint64_t *words;
+    size_t count;
+    (void)state;
+    assemble(&words, &count);
+    for (size_t s = 0; s < sizeof settings / sizeof settings[0]; ++s)
+        for (uint32_t completed = 1; completed < count; completed += (uint32_t)(3 + 4 * s) + completed % 3)
+            check_step(settings[s], words, count, 1 + completed % 4, &(struct reset){completed, completed * 7 % 40});
     free(words);
 }
 
@@ -261,6 +289,7 @@ static void test_wrong_programs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_step), cmocka_unit_test(test_wrong_programs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_step), cmocka_unit_test(test_reset),
+                                       cmocka_unit_test(test_wrong_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
