@@ -42,7 +42,7 @@ extern "C" {
 
 /* Another major is refused; a minor only appends members to the two tables. */
 #define CNNVP_ABI_MAJOR 1u
-#define CNNVP_ABI_MINOR 1u
+#define CNNVP_ABI_MINOR 2u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -403,6 +403,12 @@ struct cnnvp_host_ops {
      * order of their clocks. Returns 0 where nobody listens; it need not be called again then. */
     int (*burst)(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,
                  uint64_t address);
+
+    /* -- blocking, only from process, since 1.2 -- */
+    /* wait up to the absolute time `at`, then settle. Where nothing else can happen up to and at `at`, the calling process
+     * runs ahead of the kernel instead, which is what makes it cheap: `now` says `at`, and transactions, events and interrupts
+     * are those of that time. The next call of wait, wait_wake or settle lets the kernel catch up first. */
+    int (*reach)(struct cnnvp_host *host, cnnvp_time at);
 };
 
 /* The index-th unit of a library, NULL behind the last. `host_abi` is major << 16 | minor of the host. */

@@ -47,16 +47,11 @@ struct host_ops {
 
     static int timing_only(cnnvp_host *host) { return of(host).control_.settings().timing_only; }
 
-    static cnnvp_time now(cnnvp_host *) { return run_control::now(); }
+    static cnnvp_time now(cnnvp_host *host) { return of(host).control_.now(); }
 
     static uint64_t clock_mhz(cnnvp_host *host) { return of(host).clock_mhz_; }
 
-    static cnnvp_time next_activity(cnnvp_host *)
-    {
-        const sc_core::sc_time now = sc_core::sc_time_stamp();
-        const sc_core::sc_time ahead = sc_core::sc_time_to_pending_activity();
-        return ahead >= sc_core::sc_max_time() - now ? CNNVP_TIME_NEVER : to_ps(now + ahead);
-    }
+    static cnnvp_time next_activity(cnnvp_host *host) { return of(host).control_.next_activity(); }
 
     static int notify(cnnvp_host *host, uint32_t event, cnnvp_time at)
     {
@@ -110,6 +105,7 @@ struct host_ops {
     static int wait(cnnvp_host *host, cnnvp_time duration) { return of(host).wait_for(duration); }
     static int wait_wake(cnnvp_host *host) { return of(host).wait_wake(); }
     static int settle(cnnvp_host *host) { return of(host).settle(); }
+    static int reach(cnnvp_host *host, cnnvp_time at) { return of(host).reach(at); }
     static void wake(cnnvp_host *host) { of(host).wake(); }
 
     static void count(cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n)
@@ -191,6 +187,7 @@ const cnnvp_host_ops *host_ops_table()
         host_ops::count, host_ops::span, host_ops::counter, host_ops::log,
         host_ops::finish, host_ops::console_write, host_ops::console_read,
         host_ops::count_for, host_ops::burst,
+        host_ops::reach,
     };
     return &table;
 }

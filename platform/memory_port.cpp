@@ -151,7 +151,7 @@ void memory_port::finish(job *job)
     auto *extension = asked.get_extension<payload_extension>();
     extension->answered = true;
     extension->status = request.status = to_status(job->get_response_status());
-    request.first_data = run_control::now();
+    request.first_data = control_.now();
     asked.set_response_status(job->get_response_status());
     job->release();
     target->nb_transport_bw(asked, phase, delay);
@@ -180,7 +180,7 @@ void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &de
 {
     auto *extension = payload.get_extension<payload_extension>();
     const bool untimed = extension && extension->access && (extension->access->flags & CNNVP_UNTIMED);
-    const cnnvp_time before = run_control::now();
+    const cnnvp_time before = control_.now();
 
     if (payload.get_command() == tlm::TLM_IGNORE_COMMAND) {
         payload.set_response_status(tlm::TLM_COMMAND_ERROR_RESPONSE);
@@ -194,7 +194,7 @@ void memory_port::access(tlm::tlm_generic_payload &payload, sc_core::sc_time &de
         const bool good = plain(payload.get_command(), payload.get_address(), payload.get_data_ptr(),
                                 payload.get_data_length()) == payload.get_data_length();
         payload.set_response_status(good ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE);
-        const cnnvp_time gone = run_control::now() - before;
+        const cnnvp_time gone = control_.now() - before;
         delay = to_ps(delay) > gone ? from_ps(to_ps(delay) - gone) : sc_core::SC_ZERO_TIME;
     }
     if (extension) {

@@ -188,6 +188,7 @@ cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
             outside_.push_back(std::make_unique<memory_port>(
                 name.c_str(), *control_, at ? memory_port::protocol::at : memory_port::protocol::lt));
             host->initiator(port).bind(outside_.back()->target);
+            control_->stay_with_kernel();
             foreign_.push_back(bind(instance.name, outside_.back()->socket));
             if (outside_.back()->socket.size() == 0) {
                 cnnvp_config_place_error(&instance, UINT32_MAX, "the program has bound no memory to its socket", error);

@@ -27,7 +27,7 @@ std::string platform::who_waits() const
 void platform::simulate(cnnvp_time max_time)
 {
     while (!control_->ended()) {
-        const cnnvp_time now = run_control::now();
+        const cnnvp_time now = control_->now();
         if (max_time != 0 && now >= max_time) {
             control_->stop(CNNVP_END_MAX_TIME, "the limit of " + std::to_string(max_time) +
                                                    " ps of simulated time is reached" + who_waits());
@@ -46,9 +46,13 @@ void platform::simulate(cnnvp_time max_time)
     }
 }
 
-/* What finishes a run lets the others complete the present instant. */
+/* Who ends or interrupts a run may have run ahead of the kernel; who ends it lets the others complete the instant. */
 void platform::end_instant()
 {
+    if (control_->end_time() > control_->now())
+        advance(control_->until(control_->end_time()));
+    if (control_->end() != CNNVP_END_EXIT)
+        return;
     for (int i = 0; i < last_deltas && sc_core::sc_pending_activity_at_current_time(); i++)
         advance(sc_core::SC_ZERO_TIME);
 }
@@ -61,16 +65,18 @@ void platform::run(cnnvp_time max_time, cnnvp_run_result *result)
         for (const auto &host : hosts_)
             if (host)
                 host->start();
+        control_->limit(max_time != 0 ? max_time : CNNVP_TIME_NEVER);
         simulate(max_time);
-        if (control_->end() == CNNVP_END_EXIT)
+        if (control_->end() == CNNVP_END_EXIT || control_->end() == CNNVP_END_INTERRUPTED)
             end_instant();
     } catch (const std::exception &problem) {
         control_->fatal(problem.what());
     }
+    control_->limit(0);
     std::fflush(stdout);
     result->end = control_->end();
     result->exit_code = control_->exit_code();
-    result->time_ps = run_control::now();
+    result->time_ps = control_->now();
     std::snprintf(result->reason, sizeof result->reason, "%s", control_->reason().c_str());
 }
 

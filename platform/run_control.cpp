@@ -52,7 +52,7 @@ void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy pol
 }
 
 run_control::run_control(const sc_core::sc_module_name &name, const options &options)
-    : sc_core::sc_module(name), options_(options)
+    : sc_core::sc_module(name), options_(options), kernel_time_(sc_core::sc_time_stamp())
 {
     sc_core::sc_spawn_options on_settle;
     on_settle.spawn_method();
@@ -74,6 +74,7 @@ void run_control::end_with(enum cnnvp_end end, int code, const std::string &reas
     ended_ = true;
     end_ = end;
     exit_code_ = code;
+    end_time_ = now();
     reason_ = reason;
     if (sc_core::sc_get_status() == sc_core::SC_RUNNING)
         sc_core::sc_pause();
@@ -121,6 +122,20 @@ void run_control::pulse(const char *who)
 void run_control::interrupt()
 {
     interrupted.store(1);
+}
+
+cnnvp_time run_control::next_activity() const
+{
+    const sc_core::sc_time ahead = sc_core::sc_time_to_pending_activity();
+    return ahead >= sc_core::sc_max_time() - kernel_time_ ? CNNVP_TIME_NEVER : to_ps(kernel_time_) + to_ps(ahead);
+}
+
+bool run_control::run_ahead(cnnvp_time at)
+{
+    if (with_kernel_ || ended_ || at >= limit_ || next_activity() <= at)
+        return false;
+    ahead_ = std::max(at, now()) - to_ps(kernel_time_);
+    return true;
 }
 
 /*

@@ -5,9 +5,11 @@
 #ifndef CNNVP_PLATFORM_RUN_CONTROL_H
 #define CNNVP_PLATFORM_RUN_CONTROL_H
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include <systemc>
 
@@ -42,7 +44,21 @@ public:
     const options &settings() const { return options_; }
     cnnvp_recorder *recorder() const { return options_.recorder; }
     payload_pool &pool() { return pool_; }
-    static cnnvp_time now() { return to_ps(sc_core::sc_time_stamp()); }
+
+    /* -- time: the kernel's, or that of the one process that runs ahead of it -- */
+    cnnvp_time now() const { return to_ps(kernel_time_) + ahead_; }
+    /* From the kernel's time to `at`, or to now if that is later: for notifications. */
+    sc_core::sc_time until(cnnvp_time at) const { return from_ps(std::max(at, now()) - to_ps(kernel_time_)); }
+    /* Of the kernel, CNNVP_TIME_NEVER if none. */
+    cnnvp_time next_activity() const;
+    /* 1 if the process that calls now runs ahead to `at` from here on: nothing else can happen up to then. */
+    bool run_ahead(cnnvp_time at);
+    /* By how much the process is ahead; it is no longer. */
+    cnnvp_time end_ahead() { return std::exchange(ahead_, 0); }
+    /* Nobody runs ahead where there are models that ask the kernel for the time. */
+    void stay_with_kernel() { with_kernel_ = true; }
+    /* The present run ends before this time; 0 between runs, where processes start but nothing may be ahead. */
+    void limit(cnnvp_time time) { limit_ = time; }
 
     /* -- the end of a run: the first one to call it decides -- */
     void finish(const char *who, int code, const char *reason);
@@ -53,6 +69,7 @@ public:
     void rearm();
     enum cnnvp_end end() const { return end_; }
     int exit_code() const { return exit_code_; }
+    cnnvp_time end_time() const { return end_time_; }
     const std::string &reason() const { return reason_; }
     /* To be called wherever simulated work passes by: notices an interrupt of the user, and units that keep an instant
      * from ending. `who` acts now. */
@@ -82,7 +99,12 @@ private:
     bool closed_ = false;
     enum cnnvp_end end_ = CNNVP_END_EXIT;
     int exit_code_ = 0;
+    cnnvp_time end_time_ = 0;
     std::string reason_;
+    const sc_core::sc_time &kernel_time_;
+    cnnvp_time ahead_ = 0;
+    cnnvp_time limit_ = 0;
+    bool with_kernel_ = false;
     cnnvp_time pulse_time_ = 0;
     uint64_t pulses_ = 0;
 

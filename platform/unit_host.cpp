@@ -191,6 +191,10 @@ void unit_host::run_process()
     current_ = &here;
     unit_.process(self());
     current_ = nullptr;
+    struct end_ahead {
+        run_control &control;
+        ~end_ahead() { control.end_ahead(); }
+    } at_end{control_};
     if (here.caught)
         std::rethrow_exception(std::exchange(here.caught, nullptr));
     drain();
@@ -205,7 +209,7 @@ template <typename Function> int unit_host::blocking(process_state state, Functi
         drain();
         control_.pulse(instance_.name);
         process_state_ = state;
-        function();
+        function(control_.end_ahead());
         process_state_ = process_state::running;
         return int(CNNVP_OK);
     });
@@ -213,13 +217,15 @@ template <typename Function> int unit_host::blocking(process_state state, Functi
 
 int unit_host::wait_for(cnnvp_time duration) noexcept
 {
-    wait_until_ = run_control::now() + duration;
-    return blocking(process_state::waiting, [&] { sc_core::wait(from_ps(duration)); });
+    wait_until_ = control_.now() + duration;
+    return blocking(process_state::waiting, [&](cnnvp_time ahead) { sc_core::wait(from_ps(ahead + duration)); });
 }
 
 int unit_host::wait_wake() noexcept
 {
-    return blocking(process_state::sleeping, [&] {
+    return blocking(process_state::sleeping, [&](cnnvp_time ahead) {
+        if (ahead > 0)
+            sc_core::wait(from_ps(ahead));
         while (!woken_)
             sc_core::wait(wake_event_);
         woken_ = false;
@@ -228,7 +234,28 @@ int unit_host::wait_wake() noexcept
 
 int unit_host::settle() noexcept
 {
-    return blocking(process_state::settling, [&] { control_.settle(); });
+    return blocking(process_state::settling, [&](cnnvp_time ahead) {
+        if (ahead > 0)
+            sc_core::wait(from_ps(ahead));
+        control_.settle();
+    });
+}
+
+int unit_host::reach(cnnvp_time at) noexcept
+{
+    if (!current_ || current_->kind != call::process)
+        return CNNVP_E_STATE;
+    bool ahead = false;
+    const int running = guarded([&] {
+        control_.pulse(instance_.name); /* may end the run: then the process stops here */
+        ahead = done_.empty() && control_.run_ahead(at);
+        return int(CNNVP_OK);
+    });
+    if (running != CNNVP_OK || ahead)
+        return running;
+    const cnnvp_time now = control_.now();
+    const int status = at > now ? wait_for(at - now) : int(CNNVP_OK);
+    return status == CNNVP_OK ? settle() : status;
 }
 
 void unit_host::wake()
@@ -236,7 +263,7 @@ void unit_host::wake()
     if (woken_)
         return;
     woken_ = true;
-    wake_event_.notify(sc_core::SC_ZERO_TIME);
+    wake_event_.notify(control_.until(0));
 }
 
 std::string unit_host::waiting_for() const
@@ -287,8 +314,7 @@ int unit_host::notify(uint32_t event, cnnvp_time at)
     events_[event]->due.cancel();
     if (at == CNNVP_TIME_NEVER)
         return CNNVP_OK;
-    const cnnvp_time now = run_control::now();
-    events_[event]->due.notify(at > now ? from_ps(at - now) : sc_core::SC_ZERO_TIME);
+    events_[event]->due.notify(control_.until(at));
     return CNNVP_OK;
 }
 
@@ -315,7 +341,7 @@ void unit_host::drive(uint32_t port, int level)
         return;
     state.level = level;
     if (control_.recorder())
-        cnnvp_recorder_level(control_.recorder(), instance_.number, port, run_control::now(), level);
+        cnnvp_recorder_level(control_.recorder(), instance_.number, port, control_.now(), level);
     for (const irq_link &link : state.irq_links)
         link.target->set_line(link.port, link.line, level);
 }

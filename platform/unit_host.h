@@ -8,6 +8,8 @@
  *   BEGIN_RESP answered TLM_COMPLETED. dmi: get_direct_mem_ptr. Each outgoing port has one initiator socket, each
  *   connection that arrives at a target port a target socket of its own.
  * - events: one sc_event and SC_METHOD each. process: one SC_THREAD. Interrupt lines: direct calls, levels.
+ * - reach: the process runs ahead of the kernel (run_control) while nothing is pending up to where it wants to be; it is the only
+ *   one that runs then, so all units see its time. Whatever gives way to the kernel ends that.
  * - Completions that a unit announces are delivered in the same instant, when its callback has returned (from process: at
  *   its next blocking call or access), so that a target is never called back in the middle of its own work.
  *
@@ -162,6 +164,7 @@ private:
     int wait_for(cnnvp_time duration) noexcept;
     int wait_wake() noexcept;
     int settle() noexcept;
+    int reach(cnnvp_time at) noexcept;
     void wake();
 
     /* events */

@@ -23,7 +23,7 @@ int unit_host::send_request(uint32_t number, cnnvp_request &request)
     if (!span_of(request, &first, &last) || !translate(*port, first, last))
         return CNNVP_E_ADDR;
     request.initiator = instance_.number;
-    request.issued = run_control::now();
+    request.issued = control_.now();
     request.first_data = 0;
     request.status = CNNVP_OK;
 
@@ -67,7 +67,7 @@ int unit_host::offer(port_state &port, request_record *record)
         return status; /* refused */
     }
     if (answer == tlm::TLM_COMPLETED || (answer == tlm::TLM_UPDATED && phase == tlm::BEGIN_RESP))
-        answer_at(record, run_control::now() + to_ps(delay));
+        answer_at(record, control_.now() + to_ps(delay));
     return CNNVP_OK;
 }
 
@@ -81,7 +81,7 @@ tlm::tlm_sync_enum unit_host::nb_transport_bw(int, tlm::tlm_generic_payload &pay
     if (delay == sc_core::SC_ZERO_TIME)
         deliver(extension->record);
     else
-        answer_at(extension->record, run_control::now() + to_ps(delay));
+        answer_at(extension->record, control_.now() + to_ps(delay));
     return tlm::TLM_COMPLETED;
 }
 
@@ -91,20 +91,18 @@ void unit_host::answer_at(request_record *record, cnnvp_time at)
     const auto place = std::upper_bound(answered_.begin(), answered_.end(), at,
                                         [](cnnvp_time time, const answer &other) { return time < other.at; });
     answered_.insert(place, {at, record});
-    const cnnvp_time now = run_control::now();
-    const cnnvp_time first = answered_.front().at;
-    answered_event_.notify(first > now ? from_ps(first - now) : sc_core::SC_ZERO_TIME);
+    answered_event_.notify(control_.until(answered_.front().at));
 }
 
 void unit_host::deliver_answered()
 {
-    while (!answered_.empty() && answered_.front().at <= run_control::now()) {
+    while (!answered_.empty() && answered_.front().at <= control_.now()) {
         request_record *record = answered_.front().record;
         answered_.erase(answered_.begin());
         deliver(record);
     }
     if (!answered_.empty())
-        answered_event_.notify(from_ps(answered_.front().at - run_control::now()));
+        answered_event_.notify(control_.until(answered_.front().at));
 }
 
 void unit_host::deliver(request_record *record)
@@ -126,11 +124,11 @@ void unit_host::deliver(request_record *record)
     } else {
         const bool unsaid = record->payload->get_command() == tlm::TLM_IGNORE_COMMAND && record->request.data;
         original->status = unsaid ? CNNVP_E_NOSUP : to_status(record->payload->get_response_status());
-        original->first_data = run_control::now();
+        original->first_data = control_.now();
     }
     if (original->status >= CNNVP_OK && control_.recorder()) {
         const link_bytes bytes = bytes_of(record->request);
-        const cnnvp_recorder_bytes crossed{0, std::max(original->issued, original->first_data), run_control::now(),
+        const cnnvp_recorder_bytes crossed{0, std::max(original->issued, original->first_data), control_.now(),
                                            bytes.read, bytes.write};
         cnnvp_recorder_transfer(control_.recorder(), ports_[port].link, &crossed);
         cnnvp_recorder_moved(control_.recorder(), original->address, bytes.read, bytes.write);
@@ -239,7 +237,7 @@ request_record *unit_host::adopt(tlm::tlm_generic_payload &payload)
     request.count = 1;
     request.burst_bytes = 64; /* a cache line: the length that a foreign initiator does not tell */
     request.outstanding = 1;
-    request.issued = run_control::now();
+    request.issued = control_.now();
     request.link = record;
     record->payload = &payload;
     return record;

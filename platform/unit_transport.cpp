@@ -140,7 +140,7 @@ int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_gener
     const int status = extension.answered ? extension.status : foreign_status(payload, access.data);
     if (status >= CNNVP_OK && !(access.flags & CNNVP_UNTIMED) && control_.recorder()) {
         const link_bytes bytes = bytes_of(access);
-        const cnnvp_time now = run_control::now();
+        const cnnvp_time now = control_.now();
         const cnnvp_recorder_bytes crossed{access.flow, now, now + access.delay, bytes.read, bytes.write};
         cnnvp_recorder_transfer(control_.recorder(), port.link, &crossed);
     }

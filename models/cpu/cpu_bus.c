@@ -38,10 +38,7 @@ void cpu_tighten(struct cpu *cpu)
 int cpu_sync(struct cpu *cpu)
 {
     const cnnvp_time at = cnnvp_edge_time(cpu->mhz, cpu->edge + cnnvp_rv32_executed(cpu->core));
-    const cnnvp_time now = cpu->ops->now(cpu->host);
-    int status = at > now ? cpu->ops->wait(cpu->host, at - now) : CNNVP_OK;
-    if (status == CNNVP_OK)
-        status = cpu->ops->settle(cpu->host);
+    const int status = cpu->ops->reach(cpu->host, at);
     if (status != CNNVP_OK) {
         cpu->stopped = 1;
         cnnvp_rv32_stop(cpu->core);

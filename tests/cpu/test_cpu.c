@@ -88,6 +88,12 @@ static int host_settle(struct cnnvp_host *h)
     return CNNVP_OK;
 }
 
+static int host_reach(struct cnnvp_host *h, cnnvp_time at)
+{
+    const int status = host_wait(h, at - h->now);
+    return status == CNNVP_OK ? host_settle(h) : status;
+}
+
 static int host_wait_wake(struct cnnvp_host *h)
 {
     while (!h->woken) {
@@ -171,6 +177,7 @@ static void host_console(struct cnnvp_host *h, const void *data, size_t size)
 static const struct cnnvp_host_ops ops = {
     .struct_size = sizeof(struct cnnvp_host_ops), .param = host_param, .now = host_now, .next_activity = host_next,
     .access = host_access, .dmi = host_dmi, .wait = host_wait, .wait_wake = host_wait_wake, .settle = host_settle,
+    .reach = host_reach,
     .wake = host_wake, .count = host_count, .log = host_log, .finish = host_finish, .console_write = host_console};
 
 static struct cnnvp_host *start(uint64_t mhz, uint64_t quantum)

@@ -143,6 +143,145 @@ void test_settle(void **)
     assert_int_equal(made["b"]->noted, 1);
 }
 
+cnnvp_time kernel_time()
+{
+    return cnnvp::to_ps(sc_core::sc_time_stamp());
+}
+
+void reach(agent *self, cnnvp_time at)
+{
+    assert_int_equal(self->ops->reach(self->host, at), CNNVP_OK);
+    assert_int_equal(self->ops->now(self->host), at);
+}
+
+/* A process runs ahead of the kernel while nothing is pending: what it touches then happens at its time, and what is
+ * pending happens first. */
+void test_reach(void **)
+{
+    bench::network net;
+    const uint32_t a = net.add("a");
+    const uint32_t b = net.add("b");
+    net.bind(a, AGENT_OUT, b, AGENT_STORE);
+    bench::platform made(net);
+    made["b"]->on_access = [](agent *self, uint32_t, cnnvp_access *access) {
+        agent_note(self, static_cast<int>(access->mode));
+        assert_int_equal(self->ops->notify(self->host, 0, 0), CNNVP_OK); /* in the same instant */
+        assert_int_equal(self->ops->notify(self->host, 1, 40 * ns), CNNVP_OK);
+        return int(CNNVP_OK);
+    };
+    made["b"]->on_event = [](agent *self, uint32_t event) { agent_note(self, 100 + static_cast<int>(event)); };
+    made["a"]->on_process = [](agent *self) {
+        cnnvp_access access{};
+        access.op = CNNVP_COMMAND;
+        access.mode = 1;
+        assert_int_equal(self->ops->settle(self->host), CNNVP_OK);
+        reach(self, 10 * ns);
+        reach(self, 20 * ns);
+        assert_int_equal(kernel_time(), 0);
+        assert_int_equal(self->ops->access(self->host, AGENT_OUT, &access), CNNVP_OK);
+        assert_int_equal(self->ops->next_activity(self->host), 20 * ns);
+        reach(self, 21 * ns);
+        assert_int_equal(kernel_time(), 21 * ns);
+        assert_int_equal(self->peer->noted, 2);
+        reach(self, 39 * ns);
+        assert_int_equal(kernel_time(), 21 * ns);
+        reach(self, 40 * ns); /* together with the event: that goes first */
+        assert_int_equal(kernel_time(), 40 * ns);
+        assert_int_equal(self->peer->noted, 3);
+    };
+    made["a"]->peer = made["b"];
+    made.run();
+    const agent *other = made["b"];
+    const int values[] = {1, 100, 101};
+    const cnnvp_time times[] = {20 * ns, 20 * ns, 40 * ns};
+    assert_int_equal(other->noted, 3);
+    assert_memory_equal(other->values, values, sizeof values);
+    assert_memory_equal(other->times, times, sizeof times);
+}
+
+/* Whatever gives way to the kernel, and the end of the run, comes at the process's time. */
+void test_reach_ends(void **)
+{
+    bench::network net;
+    net.add("a");
+    bench::platform made(net);
+    made["a"]->on_process = [](agent *self) {
+        assert_int_equal(self->ops->settle(self->host), CNNVP_OK);
+        reach(self, 50 * ns);
+        assert_int_equal(self->ops->wait(self->host, 5 * ns), CNNVP_OK);
+        assert_int_equal(kernel_time(), 55 * ns);
+        reach(self, 60 * ns);
+        assert_int_equal(self->ops->settle(self->host), CNNVP_OK);
+        assert_int_equal(kernel_time(), 60 * ns);
+        reach(self, 70 * ns);
+        self->ops->wake(self->host);
+        assert_int_equal(self->ops->wait_wake(self->host), CNNVP_OK);
+        assert_int_equal(kernel_time(), 70 * ns);
+        reach(self, 80 * ns);
+        self->ops->finish(self->host, 0, "");
+    };
+    const cnnvp_run_result result = made.run();
+    assert_int_equal(result.end, CNNVP_END_EXIT);
+    assert_int_equal(result.time_ps, 80 * ns);
+}
+
+/* Nobody runs beyond the end of a run. */
+void test_reach_and_limit(void **)
+{
+    bench::network net;
+    net.add("a");
+    bench::platform made(net);
+    made["a"]->on_process = [](agent *self) {
+        for (cnnvp_time at = 10 * ns; self->ops->reach(self->host, at) == CNNVP_OK; at += 10 * ns)
+            agent_note(self, 0);
+    };
+    assert_int_equal(made.run(55 * ns).end, CNNVP_END_MAX_TIME);
+    assert_int_equal(made["a"]->noted, 5);
+    const cnnvp_run_result result = made.run(85 * ns);
+    assert_int_equal(result.time_ps, 85 * ns);
+    assert_int_equal(made["a"]->noted, 8);
+}
+
+/* After a reset processes start at once, but none gets ahead before the next run. */
+void test_reach_between_runs(void **)
+{
+    bench::network net;
+    net.add("a");
+    bench::platform made(net);
+    made["a"]->on_process = [](agent *self) {
+        if (self->ops->reach(self->host, self->ops->now(self->host) + 10 * ns) == CNNVP_OK)
+            self->ops->finish(self->host, 0, "");
+    };
+    for (cnnvp_time end = 10 * ns; end <= 30 * ns; end += 10 * ns) {
+        const cnnvp_run_result result = made.run();
+        assert_int_equal(result.end, CNNVP_END_EXIT);
+        assert_int_equal(result.time_ps, end);
+        made.get().reset();
+    }
+}
+
+/* Who interrupts a run while a process is ahead finds it where it was: it gets no further before it goes on. */
+void test_reach_interrupted(void **)
+{
+    bench::network net;
+    net.add("a");
+    bench::platform made(net);
+    made["a"]->on_process = [](agent *self) {
+        reach(self, 10 * ns);
+        cnnvp::run_control::interrupt();
+        reach(self, 20 * ns);
+        agent_note(self, 0);
+        self->ops->finish(self->host, 0, "");
+    };
+    cnnvp_run_result result = made.run();
+    assert_int_equal(result.end, CNNVP_END_INTERRUPTED);
+    assert_int_equal(result.time_ps, 10 * ns);
+    assert_int_equal(made["a"]->noted, 0);
+    result = made.run();
+    assert_int_equal(result.end, CNNVP_END_EXIT);
+    assert_int_equal(result.time_ps, 20 * ns);
+}
+
 void test_accesses(void **)
 {
     bench::network net;
@@ -302,6 +441,9 @@ int main()
         cmocka_unit_test(test_parameters_and_time), cmocka_unit_test(test_config_error_has_a_place),
         cmocka_unit_test(test_events),              cmocka_unit_test(test_wake_is_latched),
         cmocka_unit_test(test_settle),              cmocka_unit_test(test_accesses),
+        cmocka_unit_test(test_reach),               cmocka_unit_test(test_reach_ends),
+        cmocka_unit_test(test_reach_and_limit),     cmocka_unit_test(test_reach_between_runs),
+        cmocka_unit_test(test_reach_interrupted),
         cmocka_unit_test(test_access_that_comes_back), cmocka_unit_test(test_forbidden_moments),
         cmocka_unit_test(test_interrupts),
     };

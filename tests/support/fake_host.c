@@ -274,6 +274,7 @@ static const struct cnnvp_host_ops ops = {
     .wait = host_no_wait,
     .wait_wake = host_no_block,
     .settle = host_no_block,
+    .reach = host_no_wait,
     .wake = host_no_wake,
     .count = host_count,
     .count_for = host_count_for,

@@ -44,8 +44,7 @@ static uint32_t device_access(struct host_cpu *self, uint32_t op, uint32_t addre
 {
     if (self->stopped)
         return 0;
-    if (self->ops->wait(self->host, self->access_time) != CNNVP_OK ||
-        self->ops->settle(self->host) != CNNVP_OK) {
+    if (self->ops->reach(self->host, self->ops->now(self->host) + self->access_time) != CNNVP_OK) {
         stop(self);
         return 0;
     }
