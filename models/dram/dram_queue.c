@@ -59,24 +59,9 @@ void cnnvp_dram_queue_counts(const struct dram_queue *queue, struct dram_counts 
 
 /* ---- requests ---- */
 
-static struct cnnvp_request *next_of(const struct cnnvp_request *request)
-{
-    return (struct cnnvp_request *)(uintptr_t)request->scratch[DRAM_NEXT];
-}
-
 static void set_next(struct cnnvp_request *request, const struct cnnvp_request *next)
 {
     request->scratch[DRAM_NEXT] = (uint64_t)(uintptr_t)next;
-}
-
-static uint32_t pending(const struct cnnvp_request *request)
-{
-    return (uint32_t)(request->scratch[DRAM_BURSTS] & 0xffffu);
-}
-
-static uint64_t segment_start(const struct cnnvp_request *request, uint64_t segment)
-{
-    return request->address + segment * (uint64_t)request->stride;
 }
 
 static struct dram_stream *stream_of(struct dram_queue *queue, const struct cnnvp_request *request)
@@ -136,7 +121,7 @@ void cnnvp_dram_queue_finish(struct dram_queue *queue, struct cnnvp_request *req
     struct cnnvp_request *after = queue->done;
     while (after && after->scratch[DRAM_TIME] <= at) {
         before = after;
-        after = next_of(after);
+        after = dram_request_next(after);
     }
     request->scratch[DRAM_TIME] = at;
     set_next(request, after);
@@ -200,7 +185,7 @@ static void step(struct dram_queue *queue, struct dram_stream *stream)
 {
     struct cnnvp_request *request = stream->first;
     const uint64_t behind = stream->address + DRAM_BURST_BYTES;
-    if (behind < segment_start(request, stream->segment) + request->size) {
+    if (behind < dram_segment_start(request, stream->segment) + request->size) {
         stream->address = behind;
         if (queue->columns_follow && stream->place.column < queue->map.mask[DRAM_COLUMN])
             ++stream->place.column;
@@ -209,11 +194,11 @@ static void step(struct dram_queue *queue, struct dram_stream *stream)
         return;
     }
     if (++stream->segment < request->count) {
-        point_at(queue, stream, segment_start(request, stream->segment));
+        point_at(queue, stream, dram_segment_start(request, stream->segment));
         return;
     }
-    begin(queue, stream, next_of(request));
-    if (pending(request)) {
+    begin(queue, stream, dram_request_next(request));
+    if (dram_request_pending(request)) {
         set_next(request, queue->entered);
         queue->entered = request;
     } else {
@@ -226,12 +211,12 @@ static void leave_entered(struct dram_queue *queue, struct cnnvp_request *reques
 {
     struct cnnvp_request *before = queue->entered;
     if (before == request) {
-        queue->entered = next_of(request);
+        queue->entered = dram_request_next(request);
         return;
     }
-    while (next_of(before) != request)
-        before = next_of(before);
-    set_next(before, next_of(request));
+    while (dram_request_next(before) != request)
+        before = dram_request_next(before);
+    set_next(before, dram_request_next(request));
 }
 
 /* The end of a read is known. */
@@ -325,7 +310,7 @@ static inline void note_issued(struct dram_queue *queue, const struct dram_issue
     note_end(queue, stream, request, issued->done);
     --request->scratch[DRAM_BURSTS];
     --queue->reads;
-    if (!pending(request) && stream->first != request) {
+    if (!dram_request_pending(request) && stream->first != request) {
         leave_entered(queue, request);
         cnnvp_dram_queue_finish(queue, request, request->scratch[DRAM_TIME]);
     }
@@ -463,84 +448,10 @@ void cnnvp_dram_queue_classify(struct dram_queue *queue, void (*classified)(void
     }
 }
 
-/* Bursts of a segment at least. */
-static uint64_t segment_bursts(const struct cnnvp_request *request)
+void dram_queue_next(struct dram_queue *queue, uint64_t *enters, uint64_t *commands)
 {
-    return (request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
-}
-
-/* Bursts of a stream's first request that have not entered, at least. */
-static uint64_t left_to_enter(const struct dram_stream *stream)
-{
-    const struct cnnvp_request *request = stream->first;
-    const uint64_t end = segment_start(request, stream->segment) + request->size;
-    return (end - stream->address + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES
-           + (request->count - stream->segment - 1u) * segment_bursts(request);
-}
-
-/* Clocks from the first of `bursts` to the last at least, where a channel needs `each` clocks for one. */
-static uint64_t spread(const struct dram_queue *queue, uint64_t bursts, uint64_t each)
-{
-    return bursts ? (bursts - 1u) / queue->options.channels * each : 0;
-}
-
-/* Waiting writes answer reads: that takes neither a command nor the bus, only a clock each. */
-static int can_forward(const struct dram_queue *queue)
-{
-    for (uint32_t i = 0; i < queue->options.channels; ++i)
-        if (queue->channel[i].count[1] || queue->channel[i].active_count)
-            return 1;
-    for (uint32_t i = 0; i < queue->stream_count; ++i)
-        if (queue->streams[i].first && queue->streams[i].op == CNNVP_WRITE)
-            return 1;
-    return 0;
-}
-
-/* Of a stream's waiting requests the first can complete after the second: what is on its way then need not have ended. */
-static uint64_t left_to_end(const struct dram_stream *stream)
-{
-    const struct cnnvp_request *second = next_of(stream->first);
-    const uint64_t left = left_to_enter(stream);
-    uint64_t most = 0;
-    if (!second)
-        return left;
-    for (const struct cnnvp_request *request = stream->first; request; request = next_of(request))
-        most = request->outstanding > most ? request->outstanding : most;
-    const uint64_t both = left + second->count * segment_bursts(second);
-    const uint64_t least = both > most ? both - most : 0;
-    return least < left ? least : left;
-}
-
-/* Clocks from the next thing that happens to when one of the stream's waiting requests completes, at least. */
-static uint64_t least_clocks(const struct dram_queue *queue, const struct dram_stream *stream, int forward)
-{
-    const uint32_t *t = queue->timing.t;
-    if (stream->op == CNNVP_READ) {
-        const uint64_t left = left_to_end(stream);
-        return forward ? spread(queue, left, 1) : spread(queue, left, t[DRAM_T_bl]) + t[DRAM_T_cl] + t[DRAM_T_bl];
-    }
-    const uint64_t left = left_to_enter(stream), places = (uint64_t)queue->options.queue * queue->options.channels;
-    return left > places ? spread(queue, left - places, 1) : 0; /* a command makes room for one */
-}
-
-cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue)
-{
-    const uint32_t *t = queue->timing.t;
-    uint64_t enters, commands, least = DRAM_NEVER;
-    if (!queue->reads && !streams_wait(queue))
-        return CNNVP_TIME_NEVER;
-    const int forward = can_forward(queue);
-    for (uint32_t i = 0; i < queue->stream_count; ++i) {
-        const uint64_t clocks = queue->streams[i].first ? least_clocks(queue, &queue->streams[i], forward) : DRAM_NEVER;
-        least = clocks < least ? clocks : least;
-    }
-    for (const struct cnnvp_request *request = queue->entered; request; request = next_of(request)) {
-        const uint64_t clocks = spread(queue, pending(request), t[DRAM_T_bl]) + t[DRAM_T_cl] + t[DRAM_T_bl];
-        least = clocks < least ? clocks : least;
-    }
-    (void)choose(queue, &enters);
-    (void)first_channel(queue, &commands);
-    return ((enters < commands ? enters : commands) + least) * queue->timing.tck_ps;
+    (void)choose(queue, enters);
+    (void)first_channel(queue, commands);
 }
 
 cnnvp_time cnnvp_dram_queue_due(const struct dram_queue *queue)
@@ -551,6 +462,6 @@ cnnvp_time cnnvp_dram_queue_due(const struct dram_queue *queue)
 struct cnnvp_request *cnnvp_dram_queue_take(struct dram_queue *queue)
 {
     struct cnnvp_request *request = queue->done;
-    queue->done = next_of(request);
+    queue->done = dram_request_next(request);
     return request;
 }

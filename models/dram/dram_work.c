@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How long nothing completes for certain. Each time that is too early costs an event of the kernel, and a run of the
+ * core ends there; one that is too late would be an error. So the bounds follow what most requests do: read on along
+ * a row, with so many bursts on their way.
+ */
+#include "dram_reads.h"
+#include "dram_row.h"
+
+enum { ROWS = 8 }; /* the banks of longer requests are not looked at */
+
+/* Bursts of a segment at least. */
+static uint64_t segment_bursts(const struct cnnvp_request *request)
+{
+    return (request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
+}
+
+static uint64_t bursts_between(uint64_t from, uint64_t end)
+{
+    return (end - from + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
+}
+
+/* Bursts of a stream's first request that have not entered, at least. */
+static uint64_t left_to_enter(const struct dram_stream *stream)
+{
+    const struct cnnvp_request *request = stream->first;
+    const uint64_t end = dram_segment_start(request, stream->segment) + request->size;
+    return bursts_between(stream->address, end) + (request->count - stream->segment - 1u) * segment_bursts(request);
+}
+
+/* Clocks from the first of `bursts` to the last at least, where a channel needs `each` clocks for one. */
+static uint64_t spread(const struct dram_queue *queue, uint64_t bursts, uint64_t each)
+{
+    return bursts ? (bursts - 1u) / queue->options.channels * each : 0;
+}
+
+static uint64_t latency(const struct dram_queue *queue)
+{
+    return queue->timing.t[DRAM_T_cl] + queue->timing.t[DRAM_T_bl];
+}
+
+/* RD to RD of one bank. */
+static uint64_t spacing(const struct dram_queue *queue)
+{
+    return dram_later(queue->timing.t[DRAM_T_ccd_s], queue->timing.t[DRAM_T_ccd_l]);
+}
+
+/* ---- reads that waiting writes answer: they take neither a command nor the bus, only a clock each ---- */
+
+/* Addresses of a request. */
+static void span_of(const struct cnnvp_request *request, uint64_t *first, uint64_t *end)
+{
+    const uint64_t last = dram_segment_start(request, request->count - 1u);
+    *first = dram_lesser(request->address, last) / DRAM_BURST_BYTES * DRAM_BURST_BYTES;
+    *end = (dram_later(request->address, last) + request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES * DRAM_BURST_BYTES;
+}
+
+static int write_waits_in_row(const struct dram_channel *channel, const struct dram_place *place)
+{
+    const uint8_t active = channel->bank[place->bank].active;
+    if (active != DRAM_NONE && channel->entry[active].write && channel->entry[active].row == place->row)
+        return 1;
+    for (uint32_t i = channel->list[1][place->bank].first; i != DRAM_NONE; i = channel->entry[i].next)
+        if (channel->entry[i].row == place->row)
+            return 1;
+    return 0;
+}
+
+/* Writes wait in a controller where bursts between two addresses lie, or may do so. */
+static int write_waits(const struct dram_queue *queue, uint64_t first, uint64_t end)
+{
+    const uint64_t row_bytes = (queue->map.mask[DRAM_COLUMN] + UINT64_C(1)) * DRAM_BURST_BYTES;
+    uint32_t writes = 0;
+    for (uint32_t i = 0; i < queue->options.channels; ++i)
+        writes += queue->channel[i].count[1] + queue->channel[i].active_count;
+    if (!writes)
+        return 0;
+    if (!queue->columns_follow || (end - first) / row_bytes >= ROWS)
+        return 1;
+    for (uint64_t at = first; at < end; at = (at / row_bytes + 1u) * row_bytes) {
+        const struct dram_place place = cnnvp_dram_map(&queue->map, at);
+        if (write_waits_in_row(queue->channel, &place))
+            return 1;
+    }
+    return 0;
+}
+
+/* A write request waits that moves some of the bytes between two addresses. */
+static int write_comes(const struct dram_queue *queue, uint64_t first, uint64_t end)
+{
+    for (uint32_t i = 0; i < queue->stream_count; ++i) {
+        if (queue->streams[i].op != CNNVP_WRITE)
+            continue;
+        for (const struct cnnvp_request *write = queue->streams[i].first; write; write = dram_request_next(write)) {
+            uint64_t from, to;
+            span_of(write, &from, &to);
+            if (from < end && first < to)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+static int can_forward(const struct dram_queue *queue, const struct dram_stream *stream)
+{
+    for (const struct cnnvp_request *request = stream->first; request; request = dram_request_next(request)) {
+        uint64_t first, end;
+        span_of(request, &first, &end);
+        if (write_comes(queue, first, end) || write_waits(queue, first, end))
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- reads ---- */
+
+/* Most that any of a stream's requests may have on their way. */
+static uint64_t most_of(const struct dram_stream *stream)
+{
+    uint64_t most = 0;
+    for (const struct cnnvp_request *request = stream->first; request; request = dram_request_next(request))
+        most = dram_later(most, dram_most(request));
+    return most;
+}
+
+/* What is behind `bursts`, the last of them to come, can only enter as others end: clocks to the end of the last. */
+static uint64_t by_places(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t bursts, uint64_t most)
+{
+    const uint64_t unknown = stream->on_their_way - stream->end_count;
+    return bursts ? (bursts - 1u + unknown) / most * (latency(queue) + 1u) + latency(queue) : latency(queue);
+}
+
+/* Clock from which on the row of the stream's next burst can be read, `start` at least; `before`: bursts that go first. */
+static uint64_t row_ready(const struct dram_queue *queue, const struct dram_place *place, uint64_t start, uint64_t *before)
+{
+    const struct dram_channel *channel = queue->channel;
+    const struct dram_bank *bank = &channel->bank[place->bank];
+    *before = 0;
+    if (!bank->open || bank->row != place->row)
+        return start + queue->timing.t[DRAM_T_rcd];
+    if (channel->hits[0] >> place->bank & 1u && !(channel->others[0] >> place->bank & 1u))
+        *before = channel->list[0][place->bank].count;
+    return dram_later(start, dram_column_ready(channel, place->bank, 0));
+}
+
+/* The end of the stream's first request, from the spacing of bursts within a row; 0 where nothing is known of rows. While a row is
+ * gone through, all but `most` of its bursts end before the next row's enter. */
+static uint64_t by_rows(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t start, uint64_t most)
+{
+    const uint64_t columns = queue->map.mask[DRAM_COLUMN] + UINT64_C(1), each = spacing(queue);
+    const struct cnnvp_request *request = stream->first;
+    uint64_t first, end, before;
+    if (!queue->columns_follow)
+        return 0;
+    span_of(request, &first, &end);
+    const uint64_t of_row = columns - stream->place.column, row_end = stream->address + of_row * DRAM_BURST_BYTES;
+    const uint64_t row_start = row_end - columns * DRAM_BURST_BYTES;
+    const uint64_t ready = row_ready(queue, &stream->place, start, &before);
+    if (end <= row_end && (request->count == 1u || first >= row_start))
+        return ready + (before + left_to_enter(stream) - 1u) * each + latency(queue);
+    if (request->count != 1u)
+        return 0;
+    const uint64_t left = left_to_enter(stream), behind = left - of_row;
+    const uint64_t full = (behind - 1u) / columns, last = behind - full * columns;
+    const uint64_t turn = latency(queue) + 1u;
+    uint64_t clock = start;
+    if (of_row > most)
+        clock = ready + (before + of_row - most - 1u) * each + turn;
+    if (columns > most)
+        clock += full * ((columns - most - 1u) * each + turn);
+    return clock + (last - 1u) * each + latency(queue);
+}
+
+/* One of the stream's waiting requests can complete at this clock at the earliest, `start` being that of the next thing
+ * that happens. The first can complete after the second: what is on its way then need not have ended. */
+static uint64_t reads_end(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t start)
+{
+    const struct cnnvp_request *second = dram_request_next(stream->first);
+    const uint64_t left = left_to_enter(stream), most = most_of(stream);
+    const uint64_t both = second ? left + second->count * segment_bursts(second) : left;
+    const uint64_t rest = both > most ? both - most : 0;
+    const uint64_t bl = queue->timing.t[DRAM_T_bl];
+    if (can_forward(queue, stream))
+        return start + spread(queue, second ? dram_lesser(left, rest) : left, 1);
+    const uint64_t bus = start + spread(queue, left, bl) + latency(queue);
+    const uint64_t places = start + by_places(queue, stream, left, most);
+    const uint64_t alone = dram_later(dram_later(bus, places), by_rows(queue, stream, start, most));
+    if (!second)
+        return alone;
+    const uint64_t second_bus = start + spread(queue, rest, bl) + latency(queue);
+    const uint64_t second_places = start + by_places(queue, stream, both, most);
+    return dram_lesser(alone, dram_later(second_bus, second_places));
+}
+
+/* The same of a request whose bursts have all entered. */
+static uint64_t entered_ends(const struct dram_queue *queue, const struct cnnvp_request *request, uint64_t start)
+{
+    const uint64_t pending = dram_request_pending(request);
+    const uint64_t bus = spread(queue, pending, queue->timing.t[DRAM_T_bl]);
+    const struct dram_channel *channel = queue->channel;
+    if (queue->options.channels > 1)
+        return start + bus + latency(queue);
+    uint64_t most = 0;
+    for (uint64_t banks = channel->waiting[0]; banks; banks &= banks - 1u)
+        most = dram_later(most, channel->list[0][dram_lowest_bit(banks)].count);
+    const uint64_t elsewhere = channel->count[0] + channel->active_count - most;
+    const uint64_t row = pending > elsewhere ? (pending - elsewhere - 1u) * spacing(queue) : 0;
+    return start + dram_later(bus, row) + latency(queue);
+}
+
+/* ---- writes ---- */
+
+/* Banks in which writes wait, or those of the stream's first request will; all where that is not looked at. */
+static uint32_t write_banks(const struct dram_queue *queue, const struct dram_stream *stream)
+{
+    const uint64_t row_bytes = (queue->map.mask[DRAM_COLUMN] + UINT64_C(1)) * DRAM_BURST_BYTES;
+    uint64_t first, end, banks = queue->channel->waiting[1] | queue->channel->active;
+    span_of(stream->first, &first, &end);
+    if (!queue->columns_follow || (end - first) / row_bytes >= ROWS)
+        return DRAM_BANKS;
+    for (uint64_t at = first; at < end; at = (at / row_bytes + 1u) * row_bytes)
+        banks |= UINT64_C(1) << cnnvp_dram_map(&queue->map, at).bank;
+    return (uint32_t)__builtin_popcountll(banks);
+}
+
+/* A command makes room for one: a WR, or an ACT, whose burst leaves the queue before its WR does. */
+static uint64_t writes_end(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t start)
+{
+    const uint64_t left = left_to_enter(stream), capacity = queue->options.queue;
+    const uint32_t *t = queue->timing.t;
+    if (queue->options.channels > 1)
+        return start + (left > capacity * queue->options.channels
+                            ? spread(queue, left - capacity * queue->options.channels, 1) : 0);
+    const uint64_t room = capacity - queue->channel->count[1];
+    if (left <= room)
+        return start;
+    const uint64_t leave = left - room, banks = write_banks(queue, stream);
+    const uint64_t each = banks == 1u ? spacing(queue) : t[DRAM_T_ccd_s];
+    return start + dram_later(leave - 1u, leave > banks + 1u ? (leave - banks - 1u) * each : 0);
+}
+
+cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue)
+{
+    uint64_t enters, commands, least = DRAM_NEVER;
+    int waits = queue->reads != 0, waits_inside = 0;
+    for (uint32_t i = 0; i < queue->stream_count; ++i)
+        waits |= queue->streams[i].first != NULL;
+    if (!waits)
+        return CNNVP_TIME_NEVER;
+    for (uint32_t i = 0; i < queue->options.channels; ++i)
+        waits_inside |= cnnvp_dram_channel_waiting(&queue->channel[i]) != 0;
+    dram_queue_next(queue, &enters, &commands);
+    /* commands where nothing waits are refreshes, perhaps of long ago */
+    const uint64_t start = waits_inside ? dram_lesser(enters, commands) : enters;
+    for (uint32_t i = 0; i < queue->stream_count; ++i) {
+        const struct dram_stream *stream = &queue->streams[i];
+        if (stream->first)
+            least = dram_lesser(least, stream->op == CNNVP_READ ? reads_end(queue, stream, start)
+                                                                : writes_end(queue, stream, start));
+    }
+    for (const struct cnnvp_request *request = queue->entered; request; request = dram_request_next(request))
+        least = dram_lesser(least, entered_ends(queue, request, start));
+    return least * queue->timing.tck_ps;
+}
