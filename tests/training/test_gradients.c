@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_gradients [NETWORK.onnx DATASET [LARGE [LARGE_RANGE]]]: the gradients of the platform's first step, mantissas
- * rounded to nearest, point where those of the same formulas in binary64 do: the cosine of the angle between them is 0.99 or more for
- * each tensor. The network with bias is one of problem.h's; NETWORK is one with batch norm, whose sigma is taken from
- * the range and from the variance. LARGE and LARGE_RANGE are batches (sigma from the variance, and from the range) at
- * which 8 bits reach 0.99 of the float step as well.
+ * rounded to nearest, point where those of the same formulas in binary64 do: the cosine of the angle between them is
+ * 0.99 or more for each tensor. The network with bias is one of problem.h's; NETWORK is one with batch norm, whose
+ * sigma is taken from the range and from the variance. LARGE and LARGE_RANGE are batches (sigma from the variance, and
+ * from the range) at which 8 bits reach 0.99 of the float step as well.
  *
  * Which binary64? That of the float network's own step, from first to last, where the batch is large enough: weights
  * and activations of 8 bits turn a few ReLUs, maxima of pools and extremes of channels over. What that does to an
