@@ -14,7 +14,7 @@
 #include "compiler.h"
 #include "../image/network_image.h"
 
-#define CNNVP_ENGINE_NUMBERS 4
+#define CNNVP_ENGINE_NUMBERS 5
 
 /* An array as configured. */
 struct cnnvp_engine {
@@ -30,6 +30,16 @@ struct cnnvp_engine_edges {
     uint32_t out;  /* channels, or outputs */
 };
 
+/* What one conv, pool or matmul instruction calculates. */
+struct cnnvp_engine_slice {
+    uint32_t rows; /* of results */
+    uint32_t columns;
+    uint32_t in;
+    uint32_t out;
+    int first; /* of its results' input slices */
+    int last;
+};
+
 struct cnnvp_engine_kind {
     enum cnnvp_image_engine image;
     const char *const *parameters; /* of pe_array, NULL behind the last; all must be there */
@@ -40,8 +50,9 @@ struct cnnvp_engine_kind {
     /* `least`: where tiles with the wanted edges do not fit, the edges that compute cycles depend on. */
     struct cnnvp_engine_edges (*edges)(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
                                        int least);
-    /* Cycles of a conv, pool or fc layer in so many spatial tiles, what a tile costs besides included. */
-    uint64_t (*cycles)(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer, uint32_t tiles);
+    /* Cycles of one instruction, all that it takes. */
+    uint64_t (*slice)(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
+                      const struct cnnvp_engine_slice *slice);
     /* 1 if an instruction of the layer, cut as it is, keeps its partial sums in the output buffer while it runs. */
     int (*keeps_sums)(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer);
 };

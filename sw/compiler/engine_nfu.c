@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { ROWS, COLS, SINGLE_NEURON };
+enum { ROWS, COLS, SINGLE_NEURON, PIPELINE, KERNEL_PIECE };
 
 static void more(const cnnvp_config *config, struct cnnvp_engine *engine)
 {
@@ -12,6 +12,10 @@ static void more(const cnnvp_config *config, struct cnnvp_engine *engine)
     const char *text = NULL;
     if (cnnvp_config_get(config, "pe_array.fc_mapping", &value, &text) == CNNVP_DONE && text != NULL)
         engine->number[SINGLE_NEURON] = strcmp(text, "single-neuron") == 0;
+    if (cnnvp_config_get(config, "pe_array.kernel_piece", &value, &text) == CNNVP_DONE && text != NULL)
+        engine->number[KERNEL_PIECE] = strcmp(text, "3") == 0 ? 3u : 0;
+    if (cnnvp_config_get(config, "pe_array.pipeline", &value, &text) == CNNVP_DONE)
+        engine->number[PIPELINE] = (uint32_t)value;
 }
 
 static uint64_t pes(const struct cnnvp_engine *engine)
@@ -32,38 +36,44 @@ static struct cnnvp_engine_edges edges(const struct cnnvp_engine *engine, const 
     return wanted;
 }
 
-/* Bias steps and write-out of `results` sets of results. Partial sums are four words each: written by the first slice of
- * the inputs, read and written by the ones between, read by the last. */
-static uint64_t results_cycles(const struct cnnvp_image_layer *layer, uint64_t results)
+static uint64_t taps_of(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer)
 {
-    uint64_t slices = 1;
-    if (layer->op == CNNVP_OP_FC || (layer->op == CNNVP_OP_CONV && layer->depthwise == 0))
-        slices = cnnvp_divide_up(cnnvp_engine_inputs(layer), layer->tile_in);
-    const uint64_t partial = slices > 1 ? 4u + (slices - 2u) * 8u + 4u : 0;
-    return results * (1u + partial + (layer->bias != 0 ? 1u : 0u));
+    const uint64_t piece = engine->number[KERNEL_PIECE];
+    if (piece == 0)
+        return (uint64_t)layer->kx * layer->ky;
+    return cnnvp_divide_up(layer->kx, piece) * cnnvp_divide_up(layer->ky, piece) * piece * piece;
 }
 
-static uint64_t cycles(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer, uint32_t tiles)
+static uint64_t reduction_steps(uint64_t count)
 {
-    const uint64_t pe_tiles = cnnvp_divide_up(layer->out.height, engine->number[ROWS]) *
-                              cnnvp_divide_up(layer->out.width, engine->number[COLS]);
-    const uint64_t taps = (uint64_t)layer->kx * layer->ky;
-    const uint64_t outputs = layer->out.channels;
-    uint64_t results = outputs * pe_tiles;
+    uint64_t steps = 0;
+    while (UINT64_C(1) << steps < count)
+        ++steps;
+    return steps;
+}
+
+/* Partial sums are four words each: written by all slices of the inputs but the last, read by all but the first. */
+static uint64_t slice_cycles(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
+                             const struct cnnvp_engine_slice *slice)
+{
+    const uint64_t pe_tiles = cnnvp_divide_up(slice->rows, engine->number[ROWS]) *
+                              cnnvp_divide_up(slice->columns, engine->number[COLS]);
+    const int sums = !slice->last || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE);
+    uint64_t results = slice->out * pe_tiles;
+    uint64_t result = (sums ? 4u : 1u) + (slice->first ? 0 : 4u) + (slice->last && layer->bias != 0 ? 1u : 0);
     uint64_t compute;
-    (void)tiles;
-    if (layer->op == CNNVP_OP_CONV) {
-        compute = results * (layer->depthwise != 0 ? 1u : layer->in.channels) * taps;
-    } else if (layer->op == CNNVP_OP_POOL) {
-        compute = results * taps;
-    } else if (engine->number[SINGLE_NEURON] != 0) {
-        results = outputs;
-        compute = outputs * cnnvp_divide_up(cnnvp_engine_inputs(layer), pes(engine));
+    if (layer->op == CNNVP_OP_FC && engine->number[SINGLE_NEURON] != 0) {
+        results = slice->out;
+        compute = results * cnnvp_divide_up(slice->in, pes(engine));
+        result += reduction_steps(pes(engine));
+    } else if (layer->op == CNNVP_OP_FC) {
+        results = cnnvp_divide_up(slice->out, pes(engine));
+        compute = results * slice->in;
     } else {
-        results = cnnvp_divide_up(outputs, pes(engine));
-        compute = results * cnnvp_engine_inputs(layer);
+        const int pairs = layer->op == CNNVP_OP_CONV && layer->depthwise == 0;
+        compute = results * (pairs ? slice->in : 1u) * taps_of(engine, layer);
     }
-    return compute + results_cycles(layer, results);
+    return compute + results * result + engine->number[PIPELINE];
 }
 
 /* Sums stay in the PEs. */
@@ -82,6 +92,6 @@ const struct cnnvp_engine_kind cnnvp_engine_nfu = {
     .more = more,
     .pes = pes,
     .edges = edges,
-    .cycles = cycles,
+    .slice = slice_cycles,
     .keeps_sums = keeps_sums,
 };

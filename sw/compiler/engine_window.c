@@ -2,7 +2,7 @@
 /* The window engine: channel pairs side by side, one position a cycle, cycles as in models/window/window_cost.c. */
 #include "engine.h"
 
-enum { INPUT_PARA, OUTPUT_PARA, FC_PARA };
+enum { INPUT_PARA, OUTPUT_PARA, FC_PARA, PIPELINE };
 
 #define SIDE 3u        /* of a kernel piece */
 #define LOAD_CYCLES 9u /* of a kernel piece */
@@ -46,19 +46,29 @@ static uint64_t pieces(const struct cnnvp_image_layer *layer)
     return cnnvp_divide_up(layer->kx, SIDE) * cnnvp_divide_up(layer->ky, SIDE);
 }
 
-static uint64_t cycles(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer, uint32_t tiles)
+static uint64_t slice_cycles(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
+                             const struct cnnvp_engine_slice *slice)
 {
     const struct cnnvp_engine_edges step = edges(engine, layer, 0);
-    const uint64_t out_steps = cnnvp_divide_up(layer->out.channels, step.out);
-    const uint64_t positions = (uint64_t)layer->out.height * layer->out.width;
+    const uint64_t out_steps = cnnvp_divide_up(slice->out, step.out);
+    const uint64_t positions = (uint64_t)slice->rows * slice->columns;
+    const int bias = slice->last && layer->bias != 0;
     if (layer->op == CNNVP_OP_POOL)
-        return out_steps * pieces(layer) * positions;
+        return out_steps * pieces(layer) * positions + engine->number[PIPELINE];
     if (layer->op == CNNVP_OP_FC)
-        return out_steps * (cnnvp_engine_inputs(layer) + (layer->bias != 0));
-    const uint64_t in_steps = layer->depthwise != 0 ? 1u : cnnvp_divide_up(layer->in.channels, step.in);
-    /* Each tile loads all kernel pieces again. */
-    const uint64_t passes = in_steps * out_steps * pieces(layer);
-    return passes * (positions + LOAD_CYCLES * (uint64_t)tiles) + (layer->bias != 0 ? out_steps * positions : 0);
+        return out_steps * (slice->in + (bias ? 1u : 0)) + engine->number[PIPELINE];
+    const uint64_t in_steps = layer->depthwise != 0 ? 1u : cnnvp_divide_up(slice->in, step.in);
+    /* Each instruction loads its kernel pieces again. */
+    return in_steps * out_steps * pieces(layer) * (positions + LOAD_CYCLES) +
+           (bias ? out_steps * (positions + 1u) : 0) + engine->number[PIPELINE];
+}
+
+static void more(const cnnvp_config *config, struct cnnvp_engine *engine)
+{
+    uint64_t value;
+    const char *text = NULL;
+    if (cnnvp_config_get(config, "pe_array.pipeline", &value, &text) == CNNVP_DONE)
+        engine->number[PIPELINE] = (uint32_t)value;
 }
 
 static int keeps_sums(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer)
@@ -79,8 +89,9 @@ static const char *const parameters[] = {"input_para", "output_para", "fc_para",
 const struct cnnvp_engine_kind cnnvp_engine_window = {
     .image = CNNVP_ENGINE_WINDOW,
     .parameters = parameters,
+    .more = more,
     .pes = pes,
     .edges = edges,
-    .cycles = cycles,
+    .slice = slice_cycles,
     .keeps_sums = keeps_sums,
 };

@@ -9,6 +9,7 @@
 #include "table.h"
 
 #define ALIGNMENT 64u
+#define LOOK_BACK 64u /* layers: networks repeat themselves within that */
 
 static uint64_t align(uint64_t bytes)
 {
@@ -203,22 +204,51 @@ static cnnvp_result add_blob(void *context, uint64_t bytes)
     return CNNVP_DONE;
 }
 
-static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnnvp_target *target, size_t index,
-                               int on_chip, struct cnnvp_build *build, struct cnnvp_error *error)
+/* Blobs of a layer whose tiles are set. */
+static cnnvp_result add_blobs(struct cnnvp_image_layer *layer, struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    struct cnnvp_image_layer *layer = &build->layers[index];
-    if (on_chip) {
-        cnnvp_plan_whole(layer, &target->limits);
-    } else if (layer->chain == 0) {
-        const cnnvp_result result = cnnvp_plan_layer(layer, graph->layers[index].name, &target->limits, error);
-        if (result != CNNVP_DONE)
-            return result;
-    }
     layer->first_blob = build->header.blob_count;
     if (cnnvp_image_each_blob(layer, add_blob, build) != CNNVP_DONE)
         return cnnvp_compiler_no_memory(error);
     layer->blob_count = build->header.blob_count - layer->first_blob;
     return CNNVP_DONE;
+}
+
+/* 1 if one of the last layers is as this one and met the core with the same lead: their tiles are the same. */
+static int plan_as_before(const struct cnnvp_build *build, const uint64_t *leads, size_t index)
+{
+    for (size_t back = 1; back <= index && back <= LOOK_BACK; ++back)
+        if (leads[index - back] == leads[index] &&
+            cnnvp_plan_same(&build->layers[index], &build->layers[index - back]))
+            return 1;
+    return 0;
+}
+
+/* All layers in order: while one calculates the core goes on to the next. */
+static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cnnvp_target *target, int on_chip,
+                                struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    struct cnnvp_plan_limits limits = target->limits;
+    cnnvp_result result = CNNVP_DONE;
+    uint64_t *leads = calloc(graph->layer_count + 1u, sizeof *leads);
+    if (leads == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+        struct cnnvp_image_layer *layer = &build->layers[i];
+        leads[i] = limits.timing.lead;
+        if (on_chip) {
+            cnnvp_plan_whole(layer, &limits);
+        } else if (layer->chain == 0) {
+            if (!plan_as_before(build, leads, i))
+                result = cnnvp_plan_layer(layer, graph->layers[i].name, &limits, error);
+            if (result == CNNVP_DONE)
+                cnnvp_plan_lead(layer, &limits);
+        }
+        if (result == CNNVP_DONE)
+            result = add_blobs(layer, build, error);
+    }
+    free(leads);
+    return result;
 }
 
 /* Places the header, both tables and the blobs; build->end is the address behind them. */
@@ -281,8 +311,8 @@ static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cn
         result = describe_layer(graph, i, options, build, error);
     if (result == CNNVP_DONE && options->block != 0)
         result = cnnvp_depth_place(graph, target, options, build, error);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
-        result = plan_layer(graph, target, i, options->on_chip, build, error);
+    if (result == CNNVP_DONE)
+        result = plan_layers(graph, target, options->on_chip, build, error);
     if (result == CNNVP_DONE && build->depth != NULL)
         result = cnnvp_depth_place_weights(target, build, error);
     if (result == CNNVP_DONE)

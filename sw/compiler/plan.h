@@ -4,10 +4,10 @@
  * brings on chip fits into one half of each buffer.
  *
  * - Edges of tiles are multiples of the engine's (engine.h), or the rest of the layer's: buffer sizes change no compute
- * cycle.
+ *   cycle.
  * - Which tiles are looked at does not depend on the buffers' sizes but through what fits: a larger buffer chooses from
- *   more. The choice is by an estimate of the layer's time on this platform: calculation, traffic or the core's work,
- *   whichever takes longest, plus what cannot overlap (first load, last store).
+ *   more, and takes what needs more room only where it is better by more than the estimate may be wrong (plan_search.c).
+ *   The estimate is a replay of the layer's instructions (plan_time.h).
  * - A layer is refused only if even its smallest tile does not fit.
  */
 #ifndef CNNVP_COMPILER_PLAN_H
@@ -15,17 +15,26 @@
 
 #include "engine.h"
 
-/* What the estimate of a layer's time is made from, in the accelerator's cycles. */
+/* What the estimate of a layer's time is made from; ps are picoseconds. */
 struct cnnvp_plan_timing {
-    uint64_t memory_bytes;   /* that cross the memory's pins in 1000 cycles, one after the other */
-    uint64_t request_cycles; /* latency of a transfer that nothing hides */
-    uint64_t core_cycles;    /* of the accelerator for 1000 of the core's */
-    uint64_t lanes;          /* of the vector unit */
-    uint64_t division_beats; /* of the vector unit for one set of lanes */
+    uint32_t cycle;            /* ps of the accelerator's */
+    uint32_t core;             /* ps of the core's */
+    uint32_t strict;           /* 1: each instruction waits for the one before */
+    uint32_t lanes;            /* of the vector unit */
+    uint32_t units;            /* of it, sums at the same time */
+    uint32_t division;         /* cycles that a division takes further */
+    uint32_t vector_pipeline;  /* cycles */
+    uint32_t burst;            /* ps of 64 bytes that follow others */
+    uint32_t bus;              /* ps of 64 bytes on the bus, reads and writes between each other */
+    uint32_t row;              /* ps more where another row of the memory begins */
+    uint32_t row_bytes;
+    uint32_t latency;          /* ps from a read to its data */
+    uint32_t write_latency;    /* ps until the memory has taken a write */
+    uint32_t ahead;            /* bursts that are read before the buffer is free */
+    uint64_t lead;             /* ps that the core may be ahead when the layer begins */
+    uint64_t most_lead;        /* until the element's queue is full */
+    uint32_t load_core, calculate_core, post_core, store_core, step_core; /* cycles of the core */
 };
-
-/* From the platform's memory, DMA, clocks and vector unit; what it has not, and NULL, count as the presets' own. */
-struct cnnvp_plan_timing cnnvp_plan_timing_of(const cnnvp_config *config);
 
 struct cnnvp_plan_limits {
     uint64_t input_bytes;  /* of one half */
@@ -33,9 +42,13 @@ struct cnnvp_plan_limits {
     uint64_t output_bytes;
     uint32_t input_halves;
     uint32_t weight_halves;
+    uint32_t output_halves;
     struct cnnvp_engine engine;
     struct cnnvp_plan_timing timing;
 };
+
+/* From the platform's memory, DMA, clocks and vector unit; what it has not, and NULL, count as the presets' own. */
+struct cnnvp_plan_timing cnnvp_plan_timing_of(const cnnvp_config *config);
 
 /* Bytes of one half that the layer's tiles need at most. */
 struct cnnvp_plan_use {
@@ -57,12 +70,30 @@ struct cnnvp_plan_counts {
 };
 struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_image_layer *layer);
 
+int cnnvp_plan_has_weights(const struct cnnvp_image_layer *layer);
+/* Input and output channels are one: what a group gives depends on as many input channels. */
+int cnnvp_plan_is_channelwise(const struct cnnvp_image_layer *layer);
+/* Rows and columns of the window that are swept at once. */
+uint32_t cnnvp_plan_window_rows(const struct cnnvp_image_layer *layer);
+uint32_t cnnvp_plan_window_columns(const struct cnnvp_image_layer *layer);
+/* Of the input, for so many of the results. */
+uint64_t cnnvp_plan_input_rows(const struct cnnvp_image_layer *layer, uint32_t rows);
+uint64_t cnnvp_plan_input_columns(const struct cnnvp_image_layer *layer, uint32_t columns);
+/* Of the largest blob. */
+uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_image_layer *layer);
+
 /* Words of the piecewise-linear table, 0 if there is none. */
 uint32_t cnnvp_plan_table_words(const struct cnnvp_image_layer *layer);
 
 /* Sets the tiles. The error names the layer, the buffer and the bytes. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_layer(struct cnnvp_image_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
+
+/* Moves limits->timing.lead on behind the layer, whose tiles are set: what it takes longer than the core to push it. */
+void cnnvp_plan_lead(const struct cnnvp_image_layer *layer, struct cnnvp_plan_limits *limits);
+
+/* 1 if the layer's plan is that of the other one, which was planned with the same limits: sets it. */
+int cnnvp_plan_same(struct cnnvp_image_layer *layer, const struct cnnvp_image_layer *other);
 
 /* One tile for the whole layer, for layers that stay on chip; fully connected blobs of as many outputs as the engine's
  * edge. */

@@ -110,6 +110,7 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     if (result == CNNVP_DONE)
         result = cnnvp_target_map(config, target, error);
     read_scheduler(config, target);
+    limits->output_halves = target->output_halves;
     limits->timing = cnnvp_plan_timing_of(config);
     return result;
 }

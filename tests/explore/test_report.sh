@@ -49,7 +49,7 @@ for stream in series["streams"]:
 END
 
 # Many spans are joined until they are few; nothing of their time is lost.
-expect 0 run "$network" --timing-only -q --report many --images 400
+expect 0 run "$network" --timing-only -q --report many --images 800
 /usr/bin/python3 - <<'END' || fail "thinning"
 import json, os
 series = json.load(open("many/run.series"))

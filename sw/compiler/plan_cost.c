@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan_cost.h"
+
+#define WORD_BYTES 2u
+#define BURST_BYTES 64u
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- memory ---- */
+
+/* How many of `count` steps by so many bytes lead to another row of the memory, in 1024ths. */
+static uint64_t row_changes(const struct cnnvp_plan_timing *timing, uint64_t count, uint64_t bytes)
+{
+    return count * sooner(bytes * 1024u / timing->row_bytes, 1024u);
+}
+
+/* The largest power of two up to a burst that divides all of what has been or-ed together. */
+static uint64_t grid_of(uint64_t distances)
+{
+    const uint64_t bits = distances | BURST_BYTES;
+    return bits & (~bits + 1u);
+}
+
+/* A box of a tensor: its size, the distance of its first word from the frame's, and from there to the next box's. */
+struct box {
+    uint64_t channels, rows, columns;
+    uint64_t first;
+    uint64_t step;
+};
+
+static uint64_t box_ps(const struct cnnvp_plan_timing *timing, const struct cnnvp_image_tensor *tensor,
+                       const struct box *box)
+{
+    const uint64_t row_stride = tensor->row_stride != 0 ? tensor->row_stride : tensor->width;
+    const uint64_t channel_stride = tensor->channel_stride != 0 ? tensor->channel_stride : row_stride * tensor->height;
+    uint64_t planes = box->channels;
+    uint64_t stretches = planes * box->rows;
+    uint64_t bytes = box->columns * WORD_BYTES;
+    if (box->columns == row_stride || box->rows == 1u) {
+        stretches = planes;
+        bytes *= box->rows;
+        if (box->rows * box->columns == channel_stride) {
+            stretches = planes = 1u;
+            bytes *= box->channels;
+        }
+    }
+    const uint64_t grid = grid_of((row_stride | box->step | (planes > 1u ? channel_stride : 0)) * WORD_BYTES);
+    const uint64_t changes = 1024u + row_changes(timing, planes - 1u, channel_stride * WORD_BYTES) +
+                             row_changes(timing, stretches - planes, row_stride * WORD_BYTES);
+    /* Stretches begin at multiples of `grid` behind the first, each as often: bursts that they touch, on average. */
+    const uint64_t last = box->first * WORD_BYTES % grid + bytes + grid - 1u;
+    const uint64_t burst_bytes = stretches * (last / grid * grid + BURST_BYTES - grid);
+    /* Two planes are on their way at a time, so short ones are bound by latency. */
+    const uint64_t busy = burst_bytes * timing->burst / BURST_BYTES;
+    return later(busy, planes * timing->latency / 2u) + changes * timing->row / 1024u;
+}
+
+uint64_t cnnvp_plan_operand_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
+                               const struct cnnvp_image_tensor *operand, const struct cnnvp_plan_extent *extent,
+                               uint32_t depth)
+{
+    struct box box = {depth, extent->rows, extent->columns,
+                      (uint64_t)operand->border_top * operand->row_stride + operand->border_left,
+                      layer->tile_w < layer->out.width ? layer->tile_w : 0};
+    if (layer->op == CNNVP_OP_FC)
+        return cnnvp_plan_weights_ps(timing, (uint64_t)depth * WORD_BYTES);
+    if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL) {
+        box.rows = cnnvp_plan_input_rows(layer, extent->rows);
+        box.columns = cnnvp_plan_input_columns(layer, extent->columns);
+        box.first -= (uint64_t)layer->pad_top * operand->row_stride + layer->pad_left;
+        box.step *= layer->sx;
+    }
+    if (layer->op == CNNVP_OP_ADD) {
+        box.channels = sooner(box.channels, operand->channels);
+        box.rows = sooner(box.rows, operand->height);
+        box.columns = sooner(box.columns, operand->width);
+    }
+    return box_ps(timing, operand, &box);
+}
+
+uint64_t cnnvp_plan_store_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
+                             const struct cnnvp_plan_extent *extent)
+{
+    const struct cnnvp_image_tensor *out = &layer->out;
+    const struct box box = {extent->channels, extent->rows, extent->columns,
+                            (uint64_t)out->border_top * out->row_stride + out->border_left,
+                            layer->tile_w < out->width ? layer->tile_w : 0};
+    return box_ps(timing, out, &box);
+}
+
+/* Bytes that follow each other from the start of a burst on. */
+uint64_t cnnvp_plan_weights_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes)
+{
+    return cnnvp_divide_up(bytes, BURST_BYTES) * timing->burst + timing->row;
+}
+
+/* Bursts of different bank groups follow each other more closely on the bus than those of one stream do, so each takes
+ * longer by less than what the other one still needs. */
+uint64_t cnnvp_plan_shared_ps(const struct cnnvp_plan_timing *timing, uint64_t busy)
+{
+    return 2u * timing->bus > timing->burst ? busy * (2u * timing->bus - timing->burst) / timing->burst : 0;
+}
+
+/* ---- the vector unit ---- */
+
+static uint64_t beats(const struct cnnvp_plan_timing *timing, uint64_t words)
+{
+    return cnnvp_divide_up(words, timing->lanes);
+}
+
+static struct cnnvp_plan_sweeps sweeps(const struct cnnvp_plan_timing *timing, uint64_t instructions, uint64_t cycles)
+{
+    return (struct cnnvp_plan_sweeps){instructions, instructions * (cycles + timing->vector_pipeline)};
+}
+
+static uint64_t levels_of(uint64_t lanes)
+{
+    uint64_t levels = 0;
+    while (UINT64_C(1) << levels < lanes)
+        ++levels;
+    return levels;
+}
+
+/* Sums of `count` words each, as many as there are units at once: cycles of one beat, and of one sum besides. */
+static uint64_t reductions(const struct cnnvp_plan_timing *timing, uint64_t groups, uint64_t count, uint64_t beat,
+                           uint64_t besides)
+{
+    return cnnvp_divide_up(groups, timing->units) * (beats(timing, count) * beat + besides);
+}
+
+static struct cnnvp_plan_sweeps softmax_sweeps(const struct cnnvp_image_layer *layer,
+                                               const struct cnnvp_plan_timing *timing,
+                                               const struct cnnvp_plan_extent *extent)
+{
+    const uint64_t levels = 2u * levels_of(timing->lanes);
+    const uint64_t beat = 3u + timing->division;
+    const int position = layer->in.height == 1 && layer->in.width == 1;
+    uint64_t instructions = extent->channels;
+    uint64_t count = extent->columns;
+    uint64_t groups = extent->rows;
+    if (layer->axis == CNNVP_AXIS_CHANNELS) {
+        instructions = extent->rows;
+        count = extent->channels;
+        groups = extent->columns;
+    } else if (layer->axis == CNNVP_AXIS_ROWS) {
+        count = extent->rows;
+        groups = extent->columns;
+    } else if (position) {
+        instructions = groups = 1;
+        count = extent->channels;
+    }
+    struct cnnvp_plan_sweeps all =
+        sweeps(timing, instructions, reductions(timing, groups, count, beat, levels));
+    if (layer->axis == CNNVP_AXIS_CHANNELS || layer->axis == CNNVP_AXIS_ROWS) {
+        const struct cnnvp_plan_sweeps moved = sweeps(timing, instructions, beats(timing, groups * count));
+        all.instructions += moved.instructions;
+        all.cycles += moved.cycles;
+    }
+    return all;
+}
+
+static struct cnnvp_plan_sweeps norm_sweeps(const struct cnnvp_image_layer *layer,
+                                            const struct cnnvp_plan_timing *timing,
+                                            const struct cnnvp_plan_extent *extent)
+{
+    const uint64_t plane = (uint64_t)extent->rows * extent->columns;
+    const uint64_t words = timing->units > 1u ? reductions(timing, extent->channels, plane, 1, 0)
+                                              : beats(timing, extent->channels * plane);
+    if (layer->norm != CNNVP_NORM_DATA)
+        return sweeps(timing, 1, words);
+    const uint64_t divided = levels_of(timing->lanes) + 1u + timing->division;
+    const uint64_t cycles = words + reductions(timing, extent->channels, plane, 1, divided) +
+                            reductions(timing, extent->channels, plane, 1, divided + 1u + timing->division) +
+                            3u * beats(timing, extent->channels);
+    return (struct cnnvp_plan_sweeps){6, cycles + 6u * timing->vector_pipeline};
+}
+
+struct cnnvp_plan_sweeps cnnvp_plan_main_sweeps(const struct cnnvp_image_layer *layer,
+                                                const struct cnnvp_plan_timing *timing,
+                                                const struct cnnvp_plan_extent *extent)
+{
+    const uint64_t words = (uint64_t)extent->channels * extent->rows * extent->columns;
+    const int divides = layer->op == CNNVP_OP_ADD && layer->arithmetic == CNNVP_ARITHMETIC_DIV;
+    switch (layer->op) {
+    case CNNVP_OP_SOFTMAX:
+        return softmax_sweeps(layer, timing, extent);
+    case CNNVP_OP_NORM:
+        return norm_sweeps(layer, timing, extent);
+    default:
+        return sweeps(timing, 1, beats(timing, words) * (divides ? 1u + timing->division : 1u));
+    }
+}
+
+/* Stretches of a row whose windows have as many taps within the limits: at most one for each position near an edge. */
+static uint32_t stretches_of(const struct cnnvp_image_layer *layer, uint32_t columns)
+{
+    const int64_t first = -(int64_t)layer->pad_left;
+    const int64_t last = ((int64_t)layer->out.width - 1) * layer->sx - layer->pad_left + layer->kx;
+    const int64_t left = first < layer->count_left ? (layer->count_left - first + layer->sx - 1) / layer->sx : 0;
+    const int64_t right = last > layer->count_right ? (last - layer->count_right + layer->sx - 1) / layer->sx : 0;
+    return (uint32_t)sooner((uint64_t)(left + right + 1), columns);
+}
+
+struct cnnvp_plan_sweeps cnnvp_plan_post_sweeps(const struct cnnvp_image_layer *layer,
+                                                const struct cnnvp_plan_timing *timing,
+                                                const struct cnnvp_plan_extent *extent)
+{
+    const uint64_t words = (uint64_t)extent->channels * extent->rows * extent->columns;
+    /* The first one of an activation layer is what it calculates. */
+    const uint32_t done = layer->op == CNNVP_OP_ACTIVATION && layer->post_count != 0 ? 1u : 0u;
+    struct cnnvp_plan_sweeps all = sweeps(timing, layer->post_count - done, beats(timing, words));
+    if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE) {
+        const uint64_t rows = layer->by_position != 0 ? extent->rows : 1u;
+        const uint64_t instructions = layer->by_position != 0 ? rows * stretches_of(layer, extent->columns) : 1u;
+        const struct cnnvp_plan_sweeps divisions =
+            sweeps(timing, instructions, beats(timing, words / instructions) * (1u + timing->division));
+        all.instructions += divisions.instructions;
+        all.cycles += divisions.cycles;
+    }
+    return all;
+}
+
+uint64_t cnnvp_plan_slice_bytes(const struct cnnvp_image_layer *layer, uint32_t depth, uint32_t outputs, int last)
+{
+    const uint64_t taps = layer->op == CNNVP_OP_CONV ? (uint64_t)layer->kx * layer->ky : 1u;
+    const uint64_t pairs = (uint64_t)outputs * (cnnvp_plan_is_channelwise(layer) ? 1u : depth);
+    return WORD_BYTES * (pairs * taps + (last && layer->bias != 0 ? outputs : 0) + cnnvp_plan_table_words(layer));
+}
+
+/* ---- sums ---- */
+
+/* A dimension in tiles: whole ones, and the rest. */
+struct tiles {
+    uint32_t size[2];
+    uint32_t count[2];
+};
+
+static struct tiles tiles_of(uint32_t total, uint32_t tile)
+{
+    return (struct tiles){{tile, total % tile}, {total / tile, total % tile != 0 ? 1u : 0}};
+}
+
+/* Sums in the making: times in ps, instructions in numbers. */
+struct sums {
+    uint64_t compute, memory;
+    uint64_t loads, slices, posts, steps;
+};
+
+/* One sort of slices of a step's inputs: how many, which of them is first, last. */
+struct depth {
+    uint32_t channels;
+    uint64_t count;
+    int first, last;
+};
+
+/* The slices of the inputs in at most three sorts; the number of sorts. */
+static unsigned depths_of(uint32_t inputs, uint32_t tile, struct depth sorts[3])
+{
+    const uint32_t count = (uint32_t)cnnvp_divide_up(inputs, tile);
+    const uint32_t rest = inputs - (count - 1u) * tile;
+    sorts[0] = (struct depth){count == 1 ? rest : tile, 1, 1, count == 1};
+    if (count == 1)
+        return 1;
+    sorts[1] = (struct depth){rest, 1, 0, 1};
+    sorts[2] = (struct depth){tile, count - 2u, 0, 0};
+    return count == 2 ? 2 : 3;
+}
+
+/* What the layer's tiles load again and again. */
+struct habits {
+    int inputs_stay; /* all groups use the same inputs, and find them */
+    int blobs_stay;  /* a group's tiles find its weights */
+    int first_group;
+};
+
+/* Steps alike: so many tiles of each of the groups. */
+static void add_sliced(struct sums *sums, const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
+                       const struct cnnvp_plan_extent *extent, uint64_t groups, uint64_t tiles,
+                       const struct habits *habits)
+{
+    const uint64_t count = groups * tiles;
+    const uint32_t inputs = cnnvp_plan_is_channelwise(layer) ? extent->channels : cnnvp_engine_inputs(layer);
+    const struct tiles outputs = tiles_of(extent->channels, layer->tile_out);
+    struct depth depths[3];
+    const unsigned sorts = depths_of(inputs, layer->tile_in, depths);
+    for (unsigned d = 0; d < sorts; ++d) {
+        const struct depth *depth = &depths[d];
+        for (unsigned o = 0; o < 2; ++o) {
+            const uint64_t number = count * depth->count * outputs.count[o];
+            if (number == 0)
+                continue;
+            const struct cnnvp_engine_slice slice = {.rows = extent->rows, .columns = extent->columns,
+                                                     .in = depth->channels, .out = outputs.size[o],
+                                                     .first = depth->first, .last = depth->last};
+            sums->compute += number * limits->engine.kind->slice(&limits->engine, layer, &slice);
+            sums->slices += number;
+            if (habits->blobs_stay)
+                continue;
+            const uint64_t bytes = cnnvp_plan_slice_bytes(layer, depth->channels, outputs.size[o], depth->last);
+            sums->memory += number * cnnvp_plan_weights_ps(&limits->timing, bytes);
+            sums->loads += number;
+        }
+        if (habits->inputs_stay && !habits->first_group)
+            continue;
+        const uint64_t number = depth->count * (habits->inputs_stay ? tiles : count);
+        sums->memory += number * cnnvp_plan_operand_ps(layer, &limits->timing, &layer->in, extent, depth->channels);
+        sums->loads += number;
+    }
+}
+
+static void add_whole(struct sums *sums, const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
+                      const struct cnnvp_plan_extent *extent, uint64_t count)
+{
+    const struct cnnvp_plan_timing *timing = &limits->timing;
+    const struct cnnvp_engine_slice slice = {.rows = extent->rows, .columns = extent->columns,
+                                             .in = extent->channels, .out = extent->channels,
+                                             .first = 1, .last = 1};
+    if (layer->op == CNNVP_OP_POOL) {
+        sums->compute += count * limits->engine.kind->slice(&limits->engine, layer, &slice);
+        sums->slices += count;
+    } else {
+        const struct cnnvp_plan_sweeps sweeps = cnnvp_plan_main_sweeps(layer, timing, extent);
+        sums->compute += count * sweeps.cycles;
+        sums->slices += count * sweeps.instructions;
+    }
+    sums->memory += count * cnnvp_plan_operand_ps(layer, timing, &layer->in, extent, extent->channels);
+    sums->loads += count;
+    if (layer->op == CNNVP_OP_ADD) {
+        sums->memory += count * cnnvp_plan_operand_ps(layer, timing, &layer->in2, extent, extent->channels);
+        sums->loads += count;
+    }
+}
+
+static void add_group(struct sums *sums, const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
+                      uint32_t channels, uint64_t groups, struct habits habits)
+{
+    const struct tiles rows = tiles_of(layer->out.height, layer->tile_h);
+    const struct tiles columns = tiles_of(layer->out.width, layer->tile_w);
+    const struct cnnvp_plan_timing *timing = &limits->timing;
+    for (unsigned r = 0; r < 2; ++r) {
+        for (unsigned c = 0; c < 2; ++c) {
+            const uint64_t tiles = (uint64_t)rows.count[r] * columns.count[c];
+            const uint64_t count = groups * tiles;
+            const struct cnnvp_plan_extent extent = {channels, rows.size[r], columns.size[c]};
+            if (count == 0)
+                continue;
+            if (cnnvp_plan_has_weights(layer))
+                add_sliced(sums, layer, limits, &extent, groups, tiles, &habits);
+            else
+                add_whole(sums, layer, limits, &extent, count);
+            sums->steps += count;
+            sums->memory += count * cnnvp_plan_store_ps(layer, timing, &extent);
+            sums->posts += count * cnnvp_plan_post_sweeps(layer, timing, &extent).instructions;
+        }
+    }
+}
+
+/* Weights that a group's tiles find again, or that the whole layer has but once. */
+static void add_blobs(struct sums *sums, const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
+                      const struct cnnvp_plan_counts *counts)
+{
+    sums->memory += counts->blobs * cnnvp_plan_weights_ps(timing, cnnvp_plan_blob_bytes(layer));
+    sums->loads += counts->blobs;
+}
+
+struct cnnvp_plan_time cnnvp_plan_totals(const struct cnnvp_image_layer *layer,
+                                         const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_timing *timing = &limits->timing;
+    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
+    const struct tiles groups = tiles_of(layer->out.channels, layer->group_out);
+    const int weighted = cnnvp_plan_has_weights(layer);
+    struct habits habits = {
+        .inputs_stay = counts.tiles * counts.input_slices <= limits->input_halves && !cnnvp_plan_is_channelwise(layer),
+        .blobs_stay = !weighted || counts.input_slices * counts.output_slices <= limits->weight_halves,
+        .first_group = 1,
+    };
+    struct sums sums = {0};
+    for (unsigned g = 0; g < 2; ++g) {
+        if (groups.count[g] == 0)
+            continue;
+        add_group(&sums, layer, limits, groups.size[g], groups.count[g], habits);
+        habits.first_group = 0;
+    }
+    if (habits.blobs_stay)
+        add_blobs(&sums, layer, timing, &counts);
+    const uint64_t core = sums.loads * timing->load_core + sums.slices * timing->calculate_core +
+                          sums.posts * timing->post_core + sums.steps * (timing->step_core + timing->store_core);
+    return (struct cnnvp_plan_time){
+        .compute_ps = sums.compute * timing->cycle,
+        .memory_ps = sums.memory,
+        .core_ps = core * timing->core,
+    };
+}
+
+struct cnnvp_plan_time cnnvp_plan_step(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
+                                       const struct cnnvp_plan_extent *extent)
+{
+    const struct habits habits = {.first_group = 1};
+    struct sums sums = {0};
+    add_sliced(&sums, layer, limits, extent, 1, 1, &habits);
+    return (struct cnnvp_plan_time){.compute_ps = sums.compute * limits->timing.cycle, .memory_ps = sums.memory};
+}
+
+/* Where the core is not ahead, a half of its work counts besides the time in which the layer waits for it; where it is by
+ * LEAD_PS, half of that. Measured: without, layers use up a lead that others need (MobileNetV2: 19 % slower). */
+#define LEAD_PS UINT64_C(32000000)
+
+void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timing *timing)
+{
+    const uint64_t part = LEAD_PS * 512u / (LEAD_PS + timing->lead);
+    time->cost_ps = time->ps + time->core_ps / 1024u * part;
+}
+
+struct cnnvp_plan_time cnnvp_plan_least(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_timing *timing = &limits->timing;
+    struct cnnvp_plan_time time = cnnvp_plan_totals(layer, limits);
+    time.ps = timing->strict ? time.compute_ps + time.memory_ps / 2u : later(time.compute_ps, time.memory_ps / 2u);
+    if (time.core_ps > timing->lead)
+        time.ps = later(time.ps, time.core_ps - timing->lead);
+    cnnvp_plan_weigh(&time, timing);
+    return time;
+}
+
+/* ---- bound ---- */
+
+static uint64_t up_to(uint64_t count, uint64_t edge)
+{
+    return cnnvp_divide_up(count, edge) * edge;
+}
+
+struct cnnvp_plan_time cnnvp_plan_bound(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_timing *timing = &limits->timing;
+    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
+    const int weighted = cnnvp_plan_has_weights(layer);
+    const int channelwise = cnnvp_plan_is_channelwise(layer);
+    const struct cnnvp_plan_extent extent = {layer->group_out, layer->tile_h, layer->tile_w};
+    const uint64_t words = (uint64_t)extent.channels * extent.rows * extent.columns;
+    const uint64_t steps = (uint64_t)counts.groups * counts.tiles;
+    const uint64_t slices = counts.tiles * (uint64_t)(weighted ? counts.blobs : counts.groups);
+    const struct cnnvp_engine_slice slice = {.rows = extent.rows,
+                                             .columns = extent.columns,
+                                             .in = weighted ? layer->tile_in : extent.channels,
+                                             .out = weighted ? layer->tile_out : extent.channels,
+                                             .first = counts.input_slices == 1,
+                                             .last = counts.input_slices == 1};
+    const int array = weighted || layer->op == CNNVP_OP_POOL;
+    const struct cnnvp_plan_sweeps sweeps = array ? (struct cnnvp_plan_sweeps){1, 0}
+                                                  : cnnvp_plan_main_sweeps(layer, timing, &extent);
+    const uint64_t cycles = array ? limits->engine.kind->slice(&limits->engine, layer, &slice) : sweeps.cycles;
+    uint64_t input = cnnvp_plan_operand_ps(layer, timing, &layer->in, &extent, layer->tile_in);
+    if (layer->op == CNNVP_OP_ADD)
+        input += cnnvp_plan_operand_ps(layer, timing, &layer->in2, &extent, layer->tile_in);
+    const uint64_t blob = counts.blobs != 0 ? cnnvp_plan_weights_ps(timing, cnnvp_plan_blob_bytes(layer)) : 0;
+    const uint64_t store = cnnvp_plan_store_ps(layer, timing, &extent);
+    const uint32_t group_blobs = weighted ? counts.input_slices * counts.output_slices : 1u;
+    const int inputs_stay = counts.tiles * counts.input_slices <= limits->input_halves && !channelwise;
+    const uint64_t inputs = inputs_stay ? counts.tiles * counts.input_slices : steps * counts.input_slices;
+    const uint64_t blobs = group_blobs > limits->weight_halves ? slices : weighted ? counts.blobs : 1u;
+    const uint64_t loads = inputs * input + blobs * blob;
+    const uint64_t stores = steps * store;
+    /* Tiles at the edges are smaller; what they calculate counts by whole edges of the engine. */
+    const struct cnnvp_image_tensor *out = &layer->out;
+    const struct cnnvp_engine_edges edges = limits->engine.kind->edges(&limits->engine, layer, 1);
+    const uint64_t part = (uint64_t)out->channels * out->height * out->width * 1024u / (steps * words);
+    const uint64_t whole = up_to(out->channels, edges.out) * up_to(out->height, edges.rows) *
+                           up_to(out->width, edges.cols) * 1024u /
+                           (steps * up_to(extent.channels, edges.out) * up_to(extent.rows, edges.rows) *
+                            up_to(extent.columns, edges.cols));
+    const uint64_t compute = slices * cycles * timing->cycle / 1024u * (array ? whole : part);
+    const uint64_t shared = later(loads, stores) + cnnvp_plan_shared_ps(timing, sooner(loads, stores));
+    const uint64_t beside = later(compute, shared / 1024u * part);
+    const uint64_t behind = compute + (loads + stores) / 1024u * part;
+    const struct cnnvp_plan_sweeps posts = cnnvp_plan_post_sweeps(layer, timing, &extent);
+    const uint64_t core = (inputs + blobs) * timing->load_core + slices * sweeps.instructions * timing->calculate_core +
+                          steps * (timing->step_core + timing->store_core + posts.instructions * timing->post_core);
+    const uint64_t vector = steps * posts.cycles * timing->cycle / 1024u * part;
+    const uint64_t ends = input + blob + store;
+    const uint64_t core_ps = core * timing->core;
+    const uint64_t beyond = core_ps > timing->lead ? core_ps - timing->lead : 0;
+    struct cnnvp_plan_time time = {
+        .ps = later(ends + (timing->strict ? behind + vector : later(beside, vector)), beyond),
+        .compute_ps = compute,
+        .memory_ps = (loads + stores) / 1024u * part,
+        .core_ps = core_ps,
+    };
+    cnnvp_plan_weigh(&time, timing);
+    return time;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the transfers and calculations of a layer take that is cut into tiles, one by one and all together.
+ *
+ * Calculation takes what the units' closed forms say. A transfer takes its bursts at the rate that one bank group
+ * sustains, and what rows cost that do not follow each other. The core takes a fixed time for each instruction that it
+ * pushes. Not counted: which banks rows lie in, when refreshes fall.
+ */
+#ifndef CNNVP_COMPILER_PLAN_COST_H
+#define CNNVP_COMPILER_PLAN_COST_H
+
+#include "plan.h"
+
+/* Results of a step: channels x rows x columns. */
+struct cnnvp_plan_extent {
+    uint32_t channels, rows, columns;
+};
+
+/* Instructions of the vector unit and their cycles in all. */
+struct cnnvp_plan_sweeps {
+    uint64_t instructions;
+    uint64_t cycles;
+};
+
+/* Busy time of the memory, in ps: one operand of a step or a slice of it with so many channels; results; weights. */
+uint64_t cnnvp_plan_operand_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
+                               const struct cnnvp_image_tensor *operand, const struct cnnvp_plan_extent *extent,
+                               uint32_t depth);
+uint64_t cnnvp_plan_store_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
+                             const struct cnnvp_plan_extent *extent);
+uint64_t cnnvp_plan_weights_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes);
+
+/* What loads and stores that run beside each other for so long take more. */
+uint64_t cnnvp_plan_shared_ps(const struct cnnvp_plan_timing *timing, uint64_t busy);
+
+/* The step's calculation on the vector unit (layers without an array's), and what follows calculation. */
+struct cnnvp_plan_sweeps cnnvp_plan_main_sweeps(const struct cnnvp_image_layer *layer,
+                                                const struct cnnvp_plan_timing *timing,
+                                                const struct cnnvp_plan_extent *extent);
+struct cnnvp_plan_sweeps cnnvp_plan_post_sweeps(const struct cnnvp_image_layer *layer,
+                                                const struct cnnvp_plan_timing *timing,
+                                                const struct cnnvp_plan_extent *extent);
+
+/* Bytes of the weights of a slice. */
+uint64_t cnnvp_plan_slice_bytes(const struct cnnvp_image_layer *layer, uint32_t depth, uint32_t outputs, int last);
+
+/* All of a layer, in ps. */
+struct cnnvp_plan_time {
+    uint64_t ps;         /* from its first instruction to its last result */
+    uint64_t cost_ps;    /* of it, and of the core's work a part, which other layers need */
+    uint64_t compute_ps; /* of the unit that calculates */
+    uint64_t core_ps;    /* of the core that pushes its instructions, mostly beforehand */
+    uint64_t memory_ps;  /* what all transfers would take one after the other */
+};
+
+/* Exact sums of calculation, transfers and the core's work. */
+struct cnnvp_plan_time cnnvp_plan_totals(const struct cnnvp_image_layer *layer,
+                                         const struct cnnvp_plan_limits *limits);
+
+/* Less than this it cannot take. */
+struct cnnvp_plan_time cnnvp_plan_least(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits);
+
+/* time->cost_ps from the rest. */
+void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timing *timing);
+
+/* Calculation and loads of one step of a layer with weights that finds nothing on chip. */
+struct cnnvp_plan_time cnnvp_plan_step(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
+                                       const struct cnnvp_plan_extent *extent);
+
+/* All roughly and quickly: ps is the longer of calculation and transfers (strict: both), and what nothing hides. */
+struct cnnvp_plan_time cnnvp_plan_bound(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits);
+
+#endif

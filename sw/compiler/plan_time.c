@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan_time.h"
+
+#include <stddef.h>
+
+#define HALVES 2u
+#define WAITING 2u
+
+/* Whole steps are replayed, until there are so many and so many slices; further ones go on as the later half of these did.
+ * Of one step so many slices are replayed at most. */
+#define STEPS 4u
+#define SLICES 24u
+#define STEP_SLICES 32u
+
+/* Words of the element for a transfer and a calculation: what changes of their descriptors. */
+#define WORDS_LOAD 8u
+#define WORDS_CALCULATE 8u
+
+enum unit { ARRAY, VECTOR, READ, WRITE, UNITS };
+enum buffer { INPUT, WEIGHT, OUTPUT, BUFFERS };
+
+struct epilogue {
+    uint32_t half;
+    uint32_t weight_half;
+    int uses_weights;
+    struct cnnvp_plan_extent extent;
+};
+
+/* All times in ps. */
+struct replay {
+    const struct cnnvp_image_layer *layer;
+    const struct cnnvp_plan_limits *limits;
+    const struct cnnvp_plan_timing *timing;
+    uint64_t core;              /* it has pushed until then, less its lead */
+    uint64_t issue;             /* of the last instruction */
+    uint64_t last;              /* strict: the last one is complete */
+    uint64_t unit[UNITS];
+    uint64_t memory[2];         /* reads and writes: the memory has done them until then */
+    uint64_t half[BUFFERS][HALVES];
+    uint64_t tag[BUFFERS][HALVES]; /* what a half holds; 0: nothing of this layer */
+    uint32_t next[BUFFERS];
+    struct epilogue waiting[WAITING];
+    uint32_t waiting_count;
+    uint32_t output_halves;
+    uint64_t slices;     /* that were replayed, and of these: */
+    uint64_t compute_ps;
+    uint64_t memory_ps;
+};
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t rest_of(uint32_t total, uint32_t at, uint32_t part)
+{
+    return total - at < part ? total - at : part;
+}
+
+/* ---- memory ---- */
+
+static uint64_t share(struct replay *r, enum unit unit, uint64_t from, uint64_t busy)
+{
+    uint64_t *other = &r->memory[unit == READ];
+    if (*other <= from)
+        return 0;
+    const uint64_t overlap = sooner(*other - from, busy);
+    /* Two operands and the results keep closing each other's rows: measured, one after the other is as fast. */
+    const uint64_t both = r->layer->op == CNNVP_OP_ADD ? overlap : cnnvp_plan_shared_ps(r->timing, overlap);
+    *other += both;
+    r->unit[unit == READ ? WRITE : READ] += both;
+    return both;
+}
+
+/* ---- issue ---- */
+
+/* When an instruction issues that the core pushes after so many cycles, whose words have to be fetched, and which waits for
+ * `ready`. */
+static uint64_t issue(struct replay *r, uint64_t core_cycles, uint64_t words, uint64_t ready)
+{
+    const struct cnnvp_plan_timing *timing = r->timing;
+    r->core += core_cycles * timing->core;
+    uint64_t at = later(r->issue + words * timing->cycle, ready);
+    if (r->core > timing->lead)
+        at = later(at, r->core - timing->lead);
+    if (timing->strict)
+        at = later(at, r->last);
+    r->issue = at;
+    return at;
+}
+
+static void complete(struct replay *r, enum unit unit, uint64_t end)
+{
+    r->unit[unit] = end;
+    r->last = end;
+}
+
+static void load(struct replay *r, enum buffer buffer, uint32_t half, uint64_t busy)
+{
+    const struct cnnvp_plan_timing *timing = r->timing;
+    const uint64_t requested = issue(r, timing->load_core, WORDS_LOAD, 0);
+    const uint64_t received = issue(r, 0, 1, later(r->unit[READ], r->half[buffer][half]));
+    const uint64_t ahead = sooner(busy, (uint64_t)timing->ahead * timing->burst);
+    const uint64_t begin = later(requested + timing->latency, r->memory[0]);
+    uint64_t end = begin + ahead;
+    if (busy > ahead) {
+        end = later(end, received + timing->latency);
+        end += busy - ahead;
+    }
+    end += share(r, READ, begin, busy);
+    r->memory[0] = end;
+    end = later(end, received + 2u * timing->cycle);
+    complete(r, READ, end);
+    r->half[buffer][half] = end;
+    r->memory_ps += busy;
+}
+
+static void calculate(struct replay *r, enum unit unit, uint64_t cycles, uint64_t core, uint32_t input,
+                      int uses_input, uint32_t weight, int uses_weight, uint32_t output)
+{
+    uint64_t ready = later(r->unit[unit], r->half[OUTPUT][output]);
+    if (uses_input)
+        ready = later(ready, r->half[INPUT][input]);
+    if (uses_weight)
+        ready = later(ready, r->half[WEIGHT][weight]);
+    const uint64_t end = issue(r, core, WORDS_CALCULATE, ready) + cycles * r->timing->cycle;
+    complete(r, unit, end);
+    r->half[OUTPUT][output] = end;
+    if (uses_input)
+        r->half[INPUT][input] = end;
+    if (uses_weight)
+        r->half[WEIGHT][weight] = end;
+}
+
+/* ---- steps ---- */
+
+static void push_epilogue(struct replay *r, const struct epilogue *e)
+{
+    const struct cnnvp_plan_timing *timing = r->timing;
+    const struct cnnvp_plan_sweeps sweeps = cnnvp_plan_post_sweeps(r->layer, timing, &e->extent);
+    if (sweeps.instructions != 0)
+        calculate(r, VECTOR, sweeps.cycles, sweeps.instructions * timing->post_core, 0, 0, e->weight_half,
+                  e->uses_weights, e->half);
+    const uint64_t busy = cnnvp_plan_store_ps(r->layer, timing, &e->extent);
+    const uint64_t at = issue(r, timing->store_core, WORDS_LOAD, later(r->unit[WRITE], r->half[OUTPUT][e->half]));
+    const uint64_t begin = later(at + timing->write_latency, r->memory[1]);
+    const uint64_t end = begin + busy + share(r, WRITE, begin, busy);
+    r->memory[1] = end;
+    complete(r, WRITE, end);
+    r->half[OUTPUT][e->half] = end;
+    r->memory_ps += busy;
+}
+
+static void flush(struct replay *r, uint32_t but)
+{
+    while (r->waiting_count > but) {
+        const struct epilogue first = r->waiting[0];
+        r->waiting[0] = r->waiting[1];
+        --r->waiting_count;
+        push_epilogue(r, &first);
+    }
+}
+
+static uint32_t find(struct replay *r, enum buffer buffer, uint32_t halves, uint64_t tag, int *found)
+{
+    for (uint32_t half = 0; half < halves; ++half) {
+        *found = r->tag[buffer][half] == tag;
+        if (*found)
+            return half;
+    }
+    r->next[buffer] = (r->next[buffer] + 1u) % halves;
+    r->tag[buffer][r->next[buffer]] = tag;
+    return r->next[buffer];
+}
+
+static uint32_t bring_weights(struct replay *r, uint64_t tag, uint64_t bytes)
+{
+    int found = 0;
+    const uint32_t half = find(r, WEIGHT, r->limits->weight_halves, tag, &found);
+    if (found)
+        return half;
+    for (uint32_t i = 0; i < r->waiting_count; ++i)
+        if (r->waiting[i].uses_weights && r->waiting[i].weight_half == half)
+            flush(r, r->waiting_count - i - 1u);
+    load(r, WEIGHT, half, cnnvp_plan_weights_ps(r->timing, bytes));
+    return half;
+}
+
+/* A step: where it lies, and what of it halves may hold. */
+struct step {
+    struct cnnvp_plan_extent extent;
+    uint64_t input_tag;  /* of its first input slice */
+    uint64_t weight_tag; /* of its first blob */
+};
+
+static uint32_t bring_input(struct replay *r, const struct step *step, uint32_t depth, uint64_t tag)
+{
+    const struct cnnvp_image_layer *layer = r->layer;
+    int found = 0;
+    const uint32_t half = find(r, INPUT, r->limits->input_halves, tag, &found);
+    if (found)
+        return half;
+    load(r, INPUT, half, cnnvp_plan_operand_ps(layer, r->timing, &layer->in, &step->extent, depth));
+    if (layer->op == CNNVP_OP_ADD)
+        load(r, INPUT, half, cnnvp_plan_operand_ps(layer, r->timing, &layer->in2, &step->extent, depth));
+    return half;
+}
+
+static uint32_t begin_step(struct replay *r)
+{
+    flush(r, r->output_halves - 1u);
+    r->next[OUTPUT] = (r->next[OUTPUT] + 1u) % r->output_halves;
+    return r->next[OUTPUT];
+}
+
+static void end_step(struct replay *r, const struct step *step, uint32_t output, uint32_t weight)
+{
+    r->waiting[r->waiting_count++] = (struct epilogue){
+        .half = output,
+        .weight_half = weight,
+        .uses_weights = cnnvp_plan_table_words(r->layer) != 0,
+        .extent = step->extent,
+    };
+}
+
+/* What is there to do of two resources at the same time, or one after the other. */
+static uint64_t both(const struct replay *r, uint64_t compute, uint64_t memory)
+{
+    return r->timing->strict ? compute + memory : later(compute, memory);
+}
+
+/* The rest of a step, by what there is to calculate and to load, and what its slices took besides since `half`. */
+static void pass_over(struct replay *r, const struct replay *begin, const struct replay *half, uint64_t count,
+                      const struct cnnvp_plan_extent *extent)
+{
+    const struct cnnvp_plan_time all = cnnvp_plan_step(r->layer, r->limits, extent);
+    const uint64_t compute = all.compute_ps - sooner(all.compute_ps, r->compute_ps - begin->compute_ps);
+    const uint64_t memory = all.memory_ps - sooner(all.memory_ps, r->memory_ps - begin->memory_ps);
+    const uint64_t time = r->unit[ARRAY] - half->unit[ARRAY];
+    const uint64_t part = both(r, r->compute_ps - half->compute_ps, r->memory_ps - half->memory_ps);
+    const uint64_t besides = time > part ? (time - part) / (STEP_SLICES - STEP_SLICES / 2u) * count : 0;
+    const uint64_t more = both(r, compute, memory) + besides;
+    r->core += more;
+    r->issue += more;
+    r->last += more;
+    r->memory[0] += more;
+    r->memory[1] += more;
+    for (int i = 0; i < UNITS; ++i)
+        r->unit[i] += more;
+    for (int i = 0; i < BUFFERS * (int)HALVES; ++i)
+        r->half[i / (int)HALVES][i % (int)HALVES] += more;
+    r->compute_ps += compute;
+    r->memory_ps += memory;
+}
+
+/* Slices of a step with weights. Returns how many. */
+static uint64_t run_sliced(struct replay *r, const struct step *step)
+{
+    const struct cnnvp_image_layer *layer = r->layer;
+    const struct cnnvp_engine *engine = &r->limits->engine;
+    const struct cnnvp_plan_extent *extent = &step->extent;
+    const uint32_t inputs = layer->depthwise != 0 ? extent->channels : cnnvp_engine_inputs(layer);
+    const uint64_t all = cnnvp_divide_up(inputs, layer->tile_in) * cnnvp_divide_up(extent->channels, layer->tile_out);
+    const uint64_t most = sooner(all, STEP_SLICES);
+    const struct replay begin = *r;
+    struct replay half = begin;
+    uint64_t count = 0;
+    uint64_t blob = step->weight_tag;
+    uint32_t output = 0;
+    uint32_t weight = 0;
+    for (uint32_t in = 0; in < inputs && count < most; in += layer->tile_in) {
+        const uint32_t depth = rest_of(inputs, in, layer->tile_in);
+        const int last = in + depth == inputs;
+        const uint32_t input = bring_input(r, step, depth, step->input_tag + in / layer->tile_in);
+        for (uint32_t out = 0; out < extent->channels && count < most; out += layer->tile_out, ++count) {
+            const uint32_t outputs = rest_of(extent->channels, out, layer->tile_out);
+            if (count == STEP_SLICES / 2u && most < all)
+                half = *r;
+            weight = bring_weights(r, blob++, cnnvp_plan_slice_bytes(layer, depth, outputs, last));
+            if (count == 0)
+                output = begin_step(r);
+            const struct cnnvp_engine_slice slice = {.rows = extent->rows,
+                                                     .columns = extent->columns,
+                                                     .in = depth,
+                                                     .out = outputs,
+                                                     .first = in == 0,
+                                                     .last = last};
+            const uint64_t cycles = engine->kind->slice(engine, layer, &slice);
+            r->compute_ps += cycles * r->timing->cycle;
+            calculate(r, ARRAY, cycles, r->timing->calculate_core + (count == 0 ? r->timing->step_core : 0), input, 1,
+                      weight, 1, output);
+        }
+    }
+    if (most < all)
+        pass_over(r, &begin, &half, all - most, extent);
+    end_step(r, step, output, weight);
+    return all;
+}
+
+static uint64_t run_whole(struct replay *r, const struct step *step)
+{
+    const struct cnnvp_image_layer *layer = r->layer;
+    const struct cnnvp_engine *engine = &r->limits->engine;
+    const struct cnnvp_plan_extent *extent = &step->extent;
+    const int pool = layer->op == CNNVP_OP_POOL;
+    const uint32_t input = bring_input(r, step, extent->channels, step->input_tag);
+    const int blob = cnnvp_plan_table_words(layer) != 0 || layer->op == CNNVP_OP_NORM;
+    uint32_t weight = 0;
+    if (blob)
+        weight = bring_weights(r, 1, cnnvp_plan_blob_bytes(layer));
+    const uint32_t output = begin_step(r);
+    const struct cnnvp_engine_slice slice = {.rows = extent->rows, .columns = extent->columns, .in = extent->channels,
+                                             .out = extent->channels, .first = 1, .last = 1};
+    const struct cnnvp_plan_sweeps sweeps =
+        pool ? (struct cnnvp_plan_sweeps){1, engine->kind->slice(engine, layer, &slice)}
+             : cnnvp_plan_main_sweeps(layer, r->timing, extent);
+    const uint64_t core = sweeps.instructions * r->timing->calculate_core + r->timing->step_core;
+    r->compute_ps += sweeps.cycles * r->timing->cycle;
+    calculate(r, pool ? ARRAY : VECTOR, sweeps.cycles, core, input, 1, weight, blob && !pool, output);
+    end_step(r, step, output, weight);
+    return 1;
+}
+
+static uint64_t calculated(const struct replay *r)
+{
+    return later(r->unit[ARRAY], r->unit[VECTOR]);
+}
+
+/* Of steps with weights; otherwise steps. */
+static uint64_t slices_of(const struct cnnvp_image_layer *layer)
+{
+    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
+    return (uint64_t)counts.tiles * (cnnvp_plan_has_weights(layer) ? counts.blobs : counts.groups);
+}
+
+/* All steps, or until there are enough of them. *early: the replay when half of these were done. */
+static void run(struct replay *r, struct replay *early)
+{
+    const struct cnnvp_image_layer *layer = r->layer;
+    const int sliced = cnnvp_plan_has_weights(layer);
+    const int channelwise = cnnvp_plan_is_channelwise(layer);
+    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
+    const struct cnnvp_image_tensor *out = &layer->out;
+    uint64_t steps = 0;
+    uint64_t tile = 0;
+    struct step step = {.weight_tag = 1};
+    *early = *r;
+    for (uint32_t channel = 0; channel < out->channels; channel += layer->group_out) {
+        step.extent.channels = rest_of(out->channels, channel, layer->group_out);
+        if (!channelwise)
+            tile = 0;
+        for (uint32_t row = 0; row < out->height; row += layer->tile_h) {
+            step.extent.rows = rest_of(out->height, row, layer->tile_h);
+            for (uint32_t column = 0; column < out->width; column += layer->tile_w) {
+                step.extent.columns = rest_of(out->width, column, layer->tile_w);
+                step.input_tag = 1u + tile++ * counts.input_slices;
+                if (r->slices >= SLICES && steps >= STEPS)
+                    return;
+                r->slices += sliced ? run_sliced(r, &step) : run_whole(r, &step);
+                ++steps;
+                if (early->slices == 0 && r->slices >= SLICES / 2u && steps >= STEPS / 2u)
+                    *early = *r;
+            }
+        }
+        step.weight_tag += (uint64_t)counts.input_slices * counts.output_slices;
+    }
+}
+
+/* The steps that were not replayed: what calculation or memory takes of them, and what the later half of the others took
+ * besides, slice by slice. */
+static uint64_t rest_ps(const struct replay *r, const struct replay *early, const struct cnnvp_plan_time *all,
+                        uint64_t rest_slices)
+{
+    const uint64_t time = calculated(r) - calculated(early);
+    const uint64_t compute = r->compute_ps - early->compute_ps;
+    const uint64_t memory = r->memory_ps - early->memory_ps;
+    const uint64_t rest_compute = all->compute_ps - sooner(r->compute_ps, all->compute_ps);
+    const uint64_t rest_memory = all->memory_ps - sooner(r->memory_ps, all->memory_ps);
+    const uint64_t part = both(r, compute, memory);
+    return both(r, rest_compute, rest_memory) + (time > part ? (time - part) / (r->slices - early->slices) * rest_slices : 0);
+}
+
+struct cnnvp_plan_time cnnvp_plan_time_of(const struct cnnvp_image_layer *layer,
+                                          const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_timing *timing = &limits->timing;
+    struct replay r = {.layer = layer, .limits = limits, .timing = timing, .output_halves = limits->output_halves};
+    struct replay early;
+    struct cnnvp_plan_time time = cnnvp_plan_totals(layer, limits);
+    run(&r, &early);
+    const uint64_t slices = slices_of(layer);
+    if (r.slices < slices)
+        time.ps = rest_ps(&r, &early, &time, slices - r.slices);
+    flush(&r, 0);
+    time.ps += later(calculated(&r), r.unit[WRITE]);
+    if (time.core_ps > timing->lead)
+        time.ps = later(time.ps, time.core_ps - timing->lead);
+    cnnvp_plan_weigh(&time, timing);
+    return time;
+}
