@@ -112,7 +112,8 @@ static int reserve(struct train_job *job, struct cnnvp_train_scratch *scratch)
         return CNNVP_E_NOMEM;
     if (pieces.used > scratch->size) {
         free(scratch->memory);
-        scratch->memory = malloc(pieces.used);
+        /* Slack behind pieces is read with factors of 0: of what it holds, only that it is something matters. */
+        scratch->memory = calloc(1, pieces.used);
         scratch->size = scratch->memory != NULL ? pieces.used : 0;
         if (scratch->memory == NULL)
             return CNNVP_E_NOMEM;

@@ -120,50 +120,51 @@ static void test_random(void **state)
     cnnvp_train_scratch_free(&scratch);
 }
 
+static const struct train_case large_layers[] = {
+    {.opcode = T_FORWARD, .images = 2, .cin = 16, .cout = 20, .h = 16, .w = 16, .oh = 16, .ow = 16, .kx = 3,
+     .ky = 3, .sx = 1, .sy = 1, .px = 1, .py = 1},
+    {.opcode = T_ERROR, .images = 2, .cin = 16, .cout = 20, .h = 16, .w = 16, .oh = 16, .ow = 16, .kx = 3, .ky = 3,
+     .sx = 1, .sy = 1, .px = 1, .py = 1},
+    {.opcode = T_GRADIENT, .images = 3, .cin = 9, .cout = 14, .h = 16, .w = 16, .oh = 16, .ow = 16, .kx = 3,
+     .ky = 3, .sx = 1, .sy = 1, .px = 1, .py = 1, .accumulate = true},
+    {.opcode = T_FORWARD, .images = 4, .cin = 40, .cout = 33, .h = 2, .w = 2, .oh = 2, .ow = 2, .kx = 3, .ky = 3,
+     .sx = 1, .sy = 1, .px = 1, .py = 1, .accumulate = true},
+    {.opcode = T_FORWARD, .images = 3, .cin = 1, .cout = 6, .h = 28, .w = 28, .oh = 28, .ow = 28, .kx = 5, .ky = 5,
+     .sx = 1, .sy = 1, .px = 2, .py = 2},
+    /* many positions for few kernels: kernel rows of one quad and of two, turned, strides, uneven borders */
+    {.opcode = T_FORWARD, .images = 4, .cin = 3, .cout = 5, .h = 17, .w = 19, .oh = 17, .ow = 19, .kx = 3, .ky = 3,
+     .sx = 1, .sy = 1, .px = 1, .py = 1, .accumulate = true},
+    {.opcode = T_FORWARD, .images = 3, .cin = 2, .cout = 3, .h = 14, .w = 9, .oh = 7, .ow = 6, .kx = 5, .ky = 3,
+     .sx = 1, .sy = 2, .px = 1, .py = 1},
+    {.opcode = T_ERROR, .images = 4, .cin = 4, .cout = 3, .h = 15, .w = 15, .oh = 15, .ow = 15, .kx = 5, .ky = 5,
+     .sx = 1, .sy = 1, .px = 2, .py = 2, .accumulate = true},
+    {.opcode = T_ERROR, .images = 2, .cin = 3, .cout = 2, .h = 14, .w = 14, .oh = 7, .ow = 7, .kx = 2, .ky = 2,
+     .sx = 2, .sy = 2, .px = 0, .py = 0},
+    {.opcode = T_MATMUL, .images = 70, .cin = 300, .cout = 50, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
+     .sx = 1, .sy = 1},
+    /* 40 000 terms: three chunks; the sums of extreme values stay within 32 bits */
+    {.opcode = T_MATMUL, .images = 2, .cin = 40000, .cout = 3, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
+     .sx = 1, .sy = 1},
+    {.opcode = T_BACK, .images = 4, .cin = 70, .cout = 300, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
+     .sx = 1, .sy = 1},
+    {.opcode = T_OUTER, .images = 4, .cin = 70, .cout = 30, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
+     .sx = 1, .sy = 1},
+    /* 160 images of 32 x 32 pixels: beyond 32 bits where values are extreme (Part B 1-11) */
+    {.opcode = T_GRADIENT, .images = 160, .cin = 1, .cout = 2, .h = 32, .w = 32, .oh = 32, .ow = 32, .kx = 1,
+     .ky = 1, .sx = 1, .sy = 1},
+};
+
 /* The fast kernels alone on layers of their real sizes, several panels and chunks, extreme values. */
 static void test_large(void **state)
 {
-    static const struct train_case layers[] = {
-        {.opcode = T_FORWARD, .images = 2, .cin = 16, .cout = 20, .h = 16, .w = 16, .oh = 16, .ow = 16, .kx = 3,
-         .ky = 3, .sx = 1, .sy = 1, .px = 1, .py = 1},
-        {.opcode = T_ERROR, .images = 2, .cin = 16, .cout = 20, .h = 16, .w = 16, .oh = 16, .ow = 16, .kx = 3, .ky = 3,
-         .sx = 1, .sy = 1, .px = 1, .py = 1},
-        {.opcode = T_GRADIENT, .images = 3, .cin = 9, .cout = 14, .h = 16, .w = 16, .oh = 16, .ow = 16, .kx = 3,
-         .ky = 3, .sx = 1, .sy = 1, .px = 1, .py = 1, .accumulate = true},
-        {.opcode = T_FORWARD, .images = 4, .cin = 40, .cout = 33, .h = 2, .w = 2, .oh = 2, .ow = 2, .kx = 3, .ky = 3,
-         .sx = 1, .sy = 1, .px = 1, .py = 1, .accumulate = true},
-        {.opcode = T_FORWARD, .images = 3, .cin = 1, .cout = 6, .h = 28, .w = 28, .oh = 28, .ow = 28, .kx = 5, .ky = 5,
-         .sx = 1, .sy = 1, .px = 2, .py = 2},
-        /* many positions for few kernels: kernel rows of one quad and of two, turned, strides, uneven borders */
-        {.opcode = T_FORWARD, .images = 4, .cin = 3, .cout = 5, .h = 17, .w = 19, .oh = 17, .ow = 19, .kx = 3, .ky = 3,
-         .sx = 1, .sy = 1, .px = 1, .py = 1, .accumulate = true},
-        {.opcode = T_FORWARD, .images = 3, .cin = 2, .cout = 3, .h = 14, .w = 9, .oh = 7, .ow = 6, .kx = 5, .ky = 3,
-         .sx = 1, .sy = 2, .px = 1, .py = 1},
-        {.opcode = T_ERROR, .images = 4, .cin = 4, .cout = 3, .h = 15, .w = 15, .oh = 15, .ow = 15, .kx = 5, .ky = 5,
-         .sx = 1, .sy = 1, .px = 2, .py = 2, .accumulate = true},
-        {.opcode = T_ERROR, .images = 2, .cin = 3, .cout = 2, .h = 14, .w = 14, .oh = 7, .ow = 7, .kx = 2, .ky = 2,
-         .sx = 2, .sy = 2, .px = 0, .py = 0},
-        {.opcode = T_MATMUL, .images = 70, .cin = 300, .cout = 50, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
-         .sx = 1, .sy = 1},
-        /* 40 000 terms: three chunks; the sums of extreme values stay within 32 bits */
-        {.opcode = T_MATMUL, .images = 2, .cin = 40000, .cout = 3, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
-         .sx = 1, .sy = 1},
-        {.opcode = T_BACK, .images = 4, .cin = 70, .cout = 300, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
-         .sx = 1, .sy = 1},
-        {.opcode = T_OUTER, .images = 4, .cin = 70, .cout = 30, .h = 1, .w = 1, .oh = 1, .ow = 1, .kx = 1, .ky = 1,
-         .sx = 1, .sy = 1},
-        /* 160 images of 32 x 32 pixels: beyond 32 bits where values are extreme (Part B 1-11) */
-        {.opcode = T_GRADIENT, .images = 160, .cin = 1, .cout = 2, .h = 32, .w = 32, .oh = 32, .ow = 32, .kx = 1,
-         .ky = 1, .sx = 1, .sy = 1},
-    };
     struct train_random random = {5u};
     struct cnnvp_train_scratch scratch = {0};
     const struct cnnvp_train_shape shape = {.arrays = 4, .cols = 32, .rows = 3, .pipeline = 3, .mantissa_bits = 8};
     uint64_t clipped = 0;
     (void)state;
-    for (size_t i = 0; i < 2u * sizeof layers / sizeof layers[0]; ++i) {
+    for (size_t i = 0; i < 2u * sizeof large_layers / sizeof large_layers[0]; ++i) {
         const struct train_kernels *kernels;
-        struct train_case c = layers[i / 2u];
+        struct train_case c = large_layers[i / 2u];
         struct cnnvp_train_tile tile;
         const char *reason = NULL;
         c.bits = 8;
