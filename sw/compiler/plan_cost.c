@@ -438,6 +438,34 @@ static uint64_t up_to(uint64_t count, uint64_t edge)
     return cnnvp_divide_up(count, edge) * edge;
 }
 
+/* Instructions and cycles of a whole tile's calculation, on the array or the vector unit. */
+static struct cnnvp_plan_sweeps tile_sweeps(const struct cnnvp_image_layer *layer,
+                                            const struct cnnvp_plan_limits *limits,
+                                            const struct cnnvp_plan_extent *extent, int single)
+{
+    const int weighted = cnnvp_plan_has_weights(layer);
+    if (!weighted && layer->op != CNNVP_OP_POOL)
+        return cnnvp_plan_main_sweeps(layer, &limits->timing, extent);
+    const struct cnnvp_engine_slice slice = {.rows = extent->rows,
+                                             .columns = extent->columns,
+                                             .in = weighted ? layer->tile_in : extent->channels,
+                                             .out = weighted ? layer->tile_out : extent->channels,
+                                             .first = single,
+                                             .last = single};
+    return (struct cnnvp_plan_sweeps){1, limits->engine.kind->slice(&limits->engine, layer, &slice)};
+}
+
+/* What so many whole tiles calculate of the layer's own, in 1024ths: arrays count by whole edges. */
+static uint64_t whole_part(const struct cnnvp_image_layer *layer, const struct cnnvp_engine *engine,
+                           const struct cnnvp_plan_extent *extent, uint64_t steps)
+{
+    const struct cnnvp_image_tensor *out = &layer->out;
+    const struct cnnvp_engine_edges edges = engine->kind->edges(engine, layer, 1);
+    return up_to(out->channels, edges.out) * up_to(out->height, edges.rows) * up_to(out->width, edges.cols) * 1024u /
+           (steps * up_to(extent->channels, edges.out) * up_to(extent->rows, edges.rows) *
+            up_to(extent->columns, edges.cols));
+}
+
 struct cnnvp_plan_time cnnvp_plan_bound(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
 {
     const struct cnnvp_plan_timing *timing = &limits->timing;
@@ -448,16 +476,8 @@ struct cnnvp_plan_time cnnvp_plan_bound(const struct cnnvp_image_layer *layer, c
     const uint64_t words = (uint64_t)extent.channels * extent.rows * extent.columns;
     const uint64_t steps = (uint64_t)counts.groups * counts.tiles;
     const uint64_t slices = counts.tiles * (uint64_t)(weighted ? counts.blobs : counts.groups);
-    const struct cnnvp_engine_slice slice = {.rows = extent.rows,
-                                             .columns = extent.columns,
-                                             .in = weighted ? layer->tile_in : extent.channels,
-                                             .out = weighted ? layer->tile_out : extent.channels,
-                                             .first = counts.input_slices == 1,
-                                             .last = counts.input_slices == 1};
     const int array = weighted || layer->op == CNNVP_OP_POOL;
-    const struct cnnvp_plan_sweeps sweeps = array ? (struct cnnvp_plan_sweeps){1, 0}
-                                                  : cnnvp_plan_main_sweeps(layer, timing, &extent);
-    const uint64_t cycles = array ? limits->engine.kind->slice(&limits->engine, layer, &slice) : sweeps.cycles;
+    const struct cnnvp_plan_sweeps sweeps = tile_sweeps(layer, limits, &extent, counts.input_slices == 1);
     uint64_t input = cnnvp_plan_operand_ps(layer, timing, &layer->in, &extent, layer->tile_in);
     if (layer->op == CNNVP_OP_ADD)
         input += cnnvp_plan_operand_ps(layer, timing, &layer->in2, &extent, layer->tile_in);
@@ -469,15 +489,11 @@ struct cnnvp_plan_time cnnvp_plan_bound(const struct cnnvp_image_layer *layer, c
     const uint64_t blobs = group_blobs > limits->weight_halves ? slices : weighted ? counts.blobs : 1u;
     const uint64_t loads = inputs * input + blobs * blob;
     const uint64_t stores = steps * store;
-    /* Tiles at the edges are smaller; what they calculate counts by whole edges of the engine. */
-    const struct cnnvp_image_tensor *out = &layer->out;
-    const struct cnnvp_engine_edges edges = limits->engine.kind->edges(&limits->engine, layer, 1);
-    const uint64_t part = (uint64_t)out->channels * out->height * out->width * 1024u / (steps * words);
-    const uint64_t whole = up_to(out->channels, edges.out) * up_to(out->height, edges.rows) *
-                           up_to(out->width, edges.cols) * 1024u /
-                           (steps * up_to(extent.channels, edges.out) * up_to(extent.rows, edges.rows) *
-                            up_to(extent.columns, edges.cols));
-    const uint64_t compute = slices * cycles * timing->cycle / 1024u * (array ? whole : part);
+    /* Tiles at the edges are smaller. */
+    const uint64_t part =
+        (uint64_t)layer->out.channels * layer->out.height * layer->out.width * 1024u / (steps * words);
+    const uint64_t whole = array ? whole_part(layer, &limits->engine, &extent, steps) : part;
+    const uint64_t compute = slices * sweeps.cycles * timing->cycle / 1024u * whole;
     const uint64_t shared = later(loads, stores) + cnnvp_plan_shared_ps(timing, sooner(loads, stores));
     const uint64_t beside = later(compute, shared / 1024u * part);
     const uint64_t behind = compute + (loads + stores) / 1024u * part;

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What both pages share: elements, numbers, canvases, tips. */
 const data = JSON.parse(document.getElementById("data").textContent);
-const colours = ["#1f6fd1", "#d1571f", "#2a9d4a", "#8a4fc0", "#c0932a", "#c03a6b", "#2aa3a8", "#7a7a7a", "#5b7a1f", "#a33", "#16344f", "#e39ac2", "#6fae9a", "#b3a08a"];
+const colours = ["#1f6fd1", "#d1571f", "#2a9d4a", "#8a4fc0", "#c0932a", "#c03a6b", "#2aa3a8", "#7a7a7a", "#5b7a1f",
+    "#a33", "#16344f", "#e39ac2", "#6fae9a", "#b3a08a"];
 function make(parent, name, text, properties) {
     const element = document.createElement(name);
     if (text !== undefined && text !== null) element.textContent = text;

@@ -93,7 +93,11 @@ function bars(parent, list, parts, unit) {
     });
     if (parts.length > 1) {
         const key = make(parent, "div", null, { className: "note" });
-        for (const part of parts) { const one = make(key, "span", null, { className: "entry" }); make(one, "span", null, { className: "key" }).style.background = part.colour; make(one, "span", part.name); }
+        for (const part of parts) {
+            const one = make(key, "span", null, { className: "entry" });
+            make(one, "span", null, { className: "key" }).style.background = part.colour;
+            make(one, "span", part.name);
+        }
     }
     c.element.onmousemove = event => {
         const area = c.element.getBoundingClientRect(), x = event.clientX - area.left, y = event.clientY - area.top;
