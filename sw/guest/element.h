@@ -39,7 +39,7 @@ struct cnnvp_word {
 };
 
 /* What was pushed, and which `set` words hold a value that grows by `stride` from image to image. */
-#define CNNVP_RECORDED_WORDS 16384u
+#define CNNVP_RECORDED_WORDS 32768u
 #define CNNVP_RECORDED_PATCHES 1024u
 struct cnnvp_recording {
     uint32_t count;
