@@ -6,9 +6,9 @@
  * as early as the timings of JESD79-3/-4 allow (dram.def); read and write queues; the controller that the published simulator
  * Ramulator 2 describes: a burst that has opened its row goes first, then a refresh that is due (while one waits, nothing else
  * begins), then the queue that is served, of it the oldest burst whose next command can issue. A row is not closed under a burst
- * that has opened it. Writes are served while no read waits, or from when their queue is fuller than `drain_high` until it is less
- * full than `drain_low`. A read of what a waiting write brings is answered from the queue. Read data return in the order of their
- * commands, at most one burst a clock.
+ * that has opened it: bursts that want another row of its bank are passed over. Writes are served while no read waits, or from when
+ * their queue is fuller than `drain_high` until it is less full than `drain_low`. A read of what a waiting write brings is answered
+ * from the queue. Read data return in the order of their commands, at most one burst a clock.
  * Not modelled: power-down, per-bank refresh, calibration, commands that take more than one clock on their bus (LPDDR4, HBM).
  *
  * Time is clocks, the first is 1. A burst that enters at clock n can issue its first command at n. Nothing is computed clock by
@@ -123,8 +123,7 @@ struct dram_plan {
     enum dram_command command;
     uint32_t entry; /* DRAM_NONE: of a rank */
     int looked;     /* the queues were looked at, */
-    int write_mode; /* and this one is served, */
-    int blocked;    /* where a burst has to wait so that a row is not closed under another */
+    int write_mode; /* and this one is served */
 };
 
 struct dram_channel {

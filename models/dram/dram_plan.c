@@ -96,11 +96,12 @@ static struct candidate candidate_of(const struct dram_channel *channel, uint32_
     return (struct candidate){from + (best->key >> ORDER_BITS), channel->entry[entry].order, entry, best->command};
 }
 
-/* Of a queue, entries with an order less than `before`. */
-static struct candidate best_queued(const struct dram_channel *channel, uint32_t write, uint64_t from, uint64_t before)
+/* Of a queue. A row is not closed under a burst that has opened it: those that want another go after it. */
+static struct candidate best_queued(const struct dram_channel *channel, uint32_t write, uint64_t from)
 {
     const struct dram_list *lists = channel->list[write];
     struct best best = {DRAM_NEVER, 0, DRAM_RD};
+    uint64_t before = DRAM_NEVER;
     const uint64_t banks = channel->fcfs ? oldest_bank(channel, write, &before) : channel->waiting[write];
     for (uint64_t left = channel->hits[write] & banks; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
@@ -108,7 +109,7 @@ static struct candidate best_queued(const struct dram_channel *channel, uint32_t
             take_less(&best, dram_later(from, dram_column_ready(channel, i, write)) - from, lists[i].hit_order, i,
                       write ? DRAM_WR : DRAM_RD);
     }
-    for (uint64_t left = channel->others[write] & banks; left; left &= left - 1u) {
+    for (uint64_t left = channel->others[write] & banks & ~channel->active; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].other_order < before)
             take_less(&best, dram_later(from, channel->bank[i].pre) - from, lists[i].other_order, i, DRAM_PRE);
@@ -122,22 +123,6 @@ static struct candidate best_queued(const struct dram_channel *channel, uint32_t
             take_less(&best, dram_later(from, act_ready(channel, i)) - from, lists[i].first_order, i, DRAM_ACT);
     }
     return candidate_of(channel, write, from, &best);
-}
-
-/* A row is not closed under a burst that has opened it: then nothing issues until that burst or an older one can go. */
-static struct candidate best_unblocked(const struct dram_channel *channel, uint32_t write, uint64_t from, uint64_t limit,
-                                       int *blocked)
-{
-    uint64_t before = DRAM_NEVER;
-    for (;;) {
-        const struct candidate best = best_queued(channel, write, from, before);
-        if (best.clock >= limit || best.command != DRAM_PRE
-            || channel->bank[channel->entry[best.entry].bank].active == DRAM_NONE)
-            return best;
-        *blocked = 1;
-        before = best.order;
-        from = best.clock;
-    }
 }
 
 /* ---- the plan ---- */
@@ -174,8 +159,7 @@ static void make_plan(struct dram_channel *channel)
     } else if (active.clock > from && !(channel->fcfs && channel->active)) {
         plan->looked = 1;
         plan->write_mode = dram_next_mode(channel);
-        const struct candidate queued =
-            best_unblocked(channel, (uint32_t)plan->write_mode, from, active.clock, &plan->blocked);
+        const struct candidate queued = best_queued(channel, (uint32_t)plan->write_mode, from);
         if (queued.clock < plan->clock)
             set_plan(plan, queued.clock, queued.command, queued.entry);
     }
@@ -210,7 +194,7 @@ static int adds(const struct dram_channel *channel, uint32_t index, uint64_t fro
         *candidate = (struct candidate){dram_later(from, dram_column_ready(channel, entry->bank, entry->write)), order, index,
                                         entry->write ? DRAM_WR : DRAM_RD};
     } else {
-        if (list->other != index)
+        if (list->other != index || bank->active != DRAM_NONE)
             return 0;
         *candidate = (struct candidate){dram_later(from, bank->pre), order, index, DRAM_PRE};
     }
@@ -222,7 +206,7 @@ int dram_plan_revise(struct dram_channel *channel, uint32_t index, uint64_t cloc
     struct dram_plan *plan = &channel->plan;
     const struct dram_entry *entry = &channel->entry[index];
     struct candidate candidate;
-    if (!plan->valid || plan->blocked || channel->fcfs || clock >= plan->clock)
+    if (!plan->valid || channel->fcfs || clock >= plan->clock)
         return 0;
     if (!plan->looked)
         return 1; /* refreshes go first */
@@ -234,8 +218,6 @@ int dram_plan_revise(struct dram_channel *channel, uint32_t index, uint64_t cloc
         return 0;
     if (entry->write != plan->write_mode || !adds(channel, index, clock, &candidate) || candidate.clock >= plan->clock)
         return 1;
-    if (candidate.command == DRAM_PRE && channel->bank[entry->bank].active != DRAM_NONE)
-        return 0;
     set_plan(plan, candidate.clock, candidate.command, index);
     return 1;
 }

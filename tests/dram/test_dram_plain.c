@@ -82,12 +82,22 @@ static enum dram_command next_command(const struct plain_channel *channel, const
     return entry->write ? DRAM_WR : DRAM_RD;
 }
 
+/* It would close a row under a burst that has opened it. */
+static int disturbs(const struct plain_channel *channel, const struct plain_entry *entry)
+{
+    if (next_command(channel, entry) == DRAM_PRE)
+        for (uint32_t i = 0; i < channel->active.count; ++i)
+            if (channel->active.entries[i].place.bank == entry->place.bank)
+                return 1;
+    return 0;
+}
+
 static int is_ready(const struct plain *plain, const struct plain_channel *channel, const struct plain_entry *entry,
                     uint64_t clock)
 {
-    return rules_earliest(&channel->rules, next_command(channel, entry), rank_of(plain, entry->place.bank),
-                          entry->place.bank)
-           <= clock;
+    return !disturbs(channel, entry)
+           && rules_earliest(&channel->rules, next_command(channel, entry), rank_of(plain, entry->place.bank),
+                             entry->place.bank) <= clock;
 }
 
 /* The oldest that is ready, or -1; with fcfs the oldest if it is ready. */
@@ -134,9 +144,6 @@ static void serve(struct plain *plain, struct plain_channel *channel, struct pla
     const enum dram_command command = next_command(channel, &entry);
     const uint32_t rank = rank_of(plain, entry.place.bank);
     if (command == DRAM_PRE) {
-        for (uint32_t i = 0; i < channel->active.count; ++i)
-            if (channel->active.entries[i].place.bank == entry.place.bank)
-                return; /* nothing at this clock */
         emit(plain, channel, command, clock, rank, &entry);
         return;
     }
