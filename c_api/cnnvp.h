@@ -56,8 +56,9 @@ typedef struct cnnvp_config cnnvp_config;
 
 /*
  * Reads a platform: the name of a preset (nfu, trainer, window) or a YAML file. Presets are looked for in $CNNVP_PRESETS,
- * then beside the program (../share/cnnvp/presets), then where the build left them. The result is checked completely by
- * cnnvp_config_resolve. Free with cnnvp_config_free.
+ * then beside the program (../share/cnnvp/presets), then where they were to be installed, then where the build left
+ * them; so is the guest program, $CNNVP_GUEST. The result is checked completely by cnnvp_config_resolve. Free with
+ * cnnvp_config_free.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config,
                                              struct cnnvp_error *error);

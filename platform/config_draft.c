@@ -62,12 +62,18 @@ const struct cnnvp_setting *cnnvp_draft_setting(const struct cnnvp_draft_unit *u
 /* The folders that may hold presets, in order; NULL behind the last or if memory ran out. */
 static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
 {
+    /* Where an installation has them, then the build. */
+    static const char *const fixed[] = {
+#ifdef CNNVP_PRESET_FOLDERS
+        CNNVP_PRESET_FOLDERS,
+#endif
+        NULL};
     const char *named = getenv("CNNVP_PRESETS");
-    if (named && !*named)
-        named = NULL;
-    if (index == 0 && named)
+    if (!named || !*named)
+        index++;
+    if (index == 0)
         return cnnvp_arena_copy(arena, named, strlen(named));
-    if (index == (named ? 1u : 0u)) {
+    if (index == 1) {
         char path[PATH_MAX];
         ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
         path[length > 0 ? length : 0] = '\0';
@@ -79,11 +85,8 @@ static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
             *slash = '\0';
         return cnnvp_arena_printf(arena, "%s/share/cnnvp/presets", path);
     }
-#ifdef CNNVP_PRESET_FOLDER
-    if (index == (named ? 2u : 1u))
-        return cnnvp_arena_copy(arena, CNNVP_PRESET_FOLDER, strlen(CNNVP_PRESET_FOLDER));
-#endif
-    return NULL;
+    const char *folder = index - 2 < sizeof fixed / sizeof *fixed ? fixed[index - 2] : NULL;
+    return folder ? cnnvp_arena_copy(arena, folder, strlen(folder)) : NULL;
 }
 
 /* A preset is called by a bare word. */
@@ -158,7 +161,9 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
     cnnvp_suggest_begin(&suggest, "");
     list_presets(arena, &suggest);
     return cnnvp_config_error(error, place, "there is no preset %s here%s", cnnvp_config_show(name).text,
-                              suggest.list_length ? cnnvp_suggest_text(&suggest, "there are") : " and no other either");
+                              suggest.list_length ? cnnvp_suggest_text(&suggest, "there are")
+                                                  : " and no other either; name their folder in the environment variable "
+                                                    "CNNVP_PRESETS");
 }
 
 /* ---- one instance ---- */

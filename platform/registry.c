@@ -186,6 +186,10 @@ static void library_path(char *path, size_t size, const char *library, size_t le
     const int has_slash = memchr(library, '/', length) != NULL;
     int written;
 
+    if (length > 2 && library[0] == '.' && library[1] == '/') {
+        library += 2;
+        length -= 2;
+    }
     if (library[0] == '/')
         written = snprintf(path, size, "%.*s", (int)length, library);
     else if (relative_to && relative_to[0])

@@ -107,6 +107,18 @@ void *cli_parse_init(struct argp_state *state)
     return state->hook;
 }
 
+int cli_choice(struct argp_state *state, const char *option, const char *text, const char *const *words)
+{
+    char list[200] = "";
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(text, words[i]) == 0)
+            return i;
+        (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
+    }
+    cli_usage(state, "%s: \"%s\" is not one of %s", option, text, list);
+    return 0;
+}
+
 uint64_t cli_number(struct argp_state *state, const char *option, const char *text, uint64_t min, uint64_t max)
 {
     int hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');

@@ -20,8 +20,8 @@ struct cli_command {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct cli_command cli_asm, cli_check, cli_diff, cli_disasm, cli_exec, cli_models, cli_report_page, cli_run, cli_sweep;
-extern const struct cli_command cli_memory, cli_train;
+extern const struct cli_command cli_asm, cli_check, cli_diff, cli_disasm, cli_exec, cli_memory, cli_models;
+extern const struct cli_command cli_report_page, cli_run, cli_sweep, cli_train;
 
 /* ---- messages (cli.c) ---- */
 
@@ -39,6 +39,8 @@ void cli_parse(const struct argp *argp, const char *command, unsigned flags, int
 void *cli_parse_init(struct argp_state *state);
 /* A whole number from min to max, decimal or 0x; ends the program with a usage message otherwise. */
 uint64_t cli_number(struct argp_state *state, const char *option, const char *text, uint64_t min, uint64_t max);
+/* The index of `text` among the words, which NULL ends; ends the program with a usage message otherwise. */
+int cli_choice(struct argp_state *state, const char *option, const char *text, const char *const *words);
 
 /* ---- files (cli_file.c) ---- */
 
@@ -57,8 +59,8 @@ struct cli_named_file {
     const char *file; /* NULL: not given */
     int is_output;
 };
-/* Refuses an output that is an input or another output as well: it would be lost. */
-CNNVP_MUST_USE cnnvp_result cli_check_distinct(const struct cli_named_file *files, size_t count);
+/* cli_check_output for each output; refuses one that is an input or another output as well: it would be lost. */
+CNNVP_MUST_USE cnnvp_result cli_check_files(const struct cli_named_file *files, size_t count);
 CNNVP_MUST_USE cnnvp_result cli_output_open(struct cli_output *output, const char *file);
 /* Gives the file its name if `complete`, removes it otherwise. */
 CNNVP_MUST_USE cnnvp_result cli_output_close(struct cli_output *output, int complete);
@@ -104,7 +106,6 @@ void cli_platform_options_clear(struct cli_platform_options *options);
 /* The configuration that the options name, resolved. */
 CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host,
                                           cnnvp_config **config);
-CNNVP_MUST_USE cnnvp_result cli_check_outputs(const struct cli_platform_options *options);
 
 /* ---- running (cli_session.c) ---- */
 

@@ -56,8 +56,11 @@ static int is_same_file(const char *a, const char *b)
     return S_ISREG(a_status.st_mode) && a_status.st_dev == b_status.st_dev && a_status.st_ino == b_status.st_ino;
 }
 
-cnnvp_result cli_check_distinct(const struct cli_named_file *files, size_t count)
+cnnvp_result cli_check_files(const struct cli_named_file *files, size_t count)
 {
+    for (size_t i = 0; i < count; i++)
+        if (files[i].is_output && cli_check_output(files[i].option, files[i].file) != CNNVP_DONE)
+            return CNNVP_BAD_INPUT;
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++) {
             const struct cli_named_file *output = &files[i], *other = &files[j];

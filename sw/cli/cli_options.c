@@ -5,21 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_STATS = 0x100, KEY_TRACE, KEY_MEMORY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_SCHEDULE, KEY_BLOCK, KEY_BLOCK_ORDER, KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP,
-       KEY_ROUNDING };
-
-/* Number of the word in a list that ends with NULL. */
-static int choose(struct argp_state *state, const char *option, const char *text, const char *const *words)
-{
-    char list[200] = "";
-    for (int i = 0; words[i]; i++) {
-        if (strcmp(text, words[i]) == 0)
-            return i;
-        (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
-    }
-    cli_usage(state, "%s: \"%s\" is not one of %s", option, text, list);
-    return 0;
-}
+enum {
+    KEY_STATS = 0x100, KEY_TRACE, KEY_MEMORY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_SCHEDULE, KEY_BLOCK, KEY_BLOCK_ORDER,
+    KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP, KEY_ROUNDING
+};
 
 /* A length of time, such as 2s or 1.5ms, in picoseconds: a decimal number and ps, ns, us, ms or s. */
 static uint64_t parse_time(struct argp_state *state, const char *option, const char *text)
@@ -107,17 +96,16 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
     struct cli_network_options *options = state->input;
     switch (key) {
     case KEY_SCHEDULE:
-        options->schedule = choose(state, "--schedule", arg, schedules) ? CNNVP_SCHEDULE_DEPTH_FIRST
-                                                                         : CNNVP_SCHEDULE_LAYER;
+        options->schedule = (enum cnnvp_schedule)cli_choice(state, "--schedule", arg, schedules);
         return 0;
     case KEY_BLOCK:
         options->block = (uint32_t)cli_number(state, "--block", arg, 1, 65536);
         return 0;
     case KEY_BLOCK_ORDER:
-        options->block_order = (enum cnnvp_block_order)choose(state, "--block-order", arg, orders);
+        options->block_order = (enum cnnvp_block_order)cli_choice(state, "--block-order", arg, orders);
         return 0;
     case KEY_CPU:
-        options->cpu_host = choose(state, "--cpu", arg, cpus);
+        options->cpu_host = cli_choice(state, "--cpu", arg, cpus);
         return 0;
     case KEY_TIMING_ONLY:
         options->timing_only = 1;
@@ -126,7 +114,7 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
         options->on_chip = 1;
         return 0;
     case KEY_ROUNDING:
-        options->rounding = (enum cnnvp_rounding)choose(state, "--rounding", arg, roundings);
+        options->rounding = (enum cnnvp_rounding)cli_choice(state, "--rounding", arg, roundings);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -134,7 +122,7 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
 }
 
 #define OPTION_PLATFORM \
-    {"platform", 'p', "FILE|PRESET", 0, "Platform file or preset (default: nfu; of train: trainer)", 1}
+    {"platform", 'p', "FILE|PRESET", 0, "Platform file or preset: nfu, window, trainer (default: nfu; of train: trainer)", 1}
 #define OPTION_SET \
     {"set", 's', "INSTANCE.PARAM=VALUE", 0, "Set a parameter; may be given again (see `cnnvp models KIND`)", 1}
 
@@ -195,16 +183,4 @@ cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_h
     cnnvp_config_free(*config);
     *config = NULL;
     return cli_report(result, &error);
-}
-
-cnnvp_result cli_check_outputs(const struct cli_platform_options *options)
-{
-    cnnvp_result result = cli_check_output("--stats", options->stats);
-    if (result == CNNVP_DONE)
-        result = cli_check_output("--trace", options->trace);
-    if (result == CNNVP_DONE)
-        result = cli_check_output("--memory-trace", options->memory_trace);
-    if (result == CNNVP_DONE && options->stats && options->trace && strcmp(options->stats, options->trace) == 0)
-        result = cli_bad("--stats and --trace name the same file, %s", options->stats);
-    return result;
 }

@@ -44,8 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static cnnvp_result check_files(const struct asm_options *options)
 {
     const struct cli_named_file files[] = {{"", options->input, 0}, {"--output", options->output, 1}};
-    cnnvp_result result = cli_check_output("--output", options->output);
-    return result == CNNVP_DONE ? cli_check_distinct(files, 2) : result;
+    return cli_check_files(files, sizeof files / sizeof *files);
 }
 
 static cnnvp_result write_words(const char *file, const uint64_t *words, size_t count)

@@ -54,9 +54,7 @@ static int command(int argc, char **argv)
     char *table = NULL;
     cli_parse(&argp, "cnnvp diff", 0, argc, argv, &chosen);
     const struct cli_named_file files[] = {{"", chosen.files[0], 0}, {"", chosen.files[1], 0}, {"--csv", chosen.csv, 1}};
-    cnnvp_result result = cli_check_output("--csv", chosen.csv);
-    if (result == CNNVP_DONE)
-        result = cli_check_distinct(files, sizeof files / sizeof *files);
+    cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     if (result != CNNVP_DONE)
         return (int)result;
     result = cnnvp_stats_diff(chosen.files[0], chosen.files[1], chosen.csv, &table, NULL, &error);

@@ -88,9 +88,7 @@ static int command(int argc, char **argv)
                                            {"--stats", options.platform.stats, 1},
                                            {"--trace", options.platform.trace, 1},
                                            {"--memory-trace", options.platform.memory_trace, 1}};
-    int status = (int)cli_check_outputs(&options.platform);
-    if (status == CNNVP_DONE)
-        status = (int)cli_check_distinct(files, 5);
+    int status = (int)cli_check_files(files, sizeof files / sizeof *files);
     if (status == CNNVP_DONE)
         status = (int)cli_configure(&options.platform, 0, &config);
     if (status == CNNVP_DONE)

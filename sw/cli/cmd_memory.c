@@ -113,9 +113,7 @@ static int command(int argc, char **argv)
                                            {"--platform", options.platform.platform, 0},
                                            {"--stats", options.platform.stats, 1},
                                            {"--trace", options.platform.trace, 1}};
-    cnnvp_result result = cli_check_outputs(&options.platform);
-    if (result == CNNVP_DONE)
-        result = cli_check_distinct(files, 4);
+    cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     if (result == CNNVP_DONE)
         result = cli_configure(&options.platform, 0, &config);
     if (result == CNNVP_DONE)

@@ -56,9 +56,7 @@ static int command(int argc, char **argv)
     (void)snprintf(series, sizeof series, "%s/run.series", chosen.source);
     const struct cli_named_file files[] = {
         {"", chosen.source, 0}, {"", stats, 0}, {"", series, 0}, {"--output", chosen.page, 1}};
-    cnnvp_result result = cli_check_output("--output", chosen.page);
-    if (result == CNNVP_DONE)
-        result = cli_check_distinct(files, sizeof files / sizeof *files);
+    cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     if (result != CNNVP_DONE)
         return (int)result;
     result = cnnvp_report(chosen.source, chosen.page, &error);

@@ -117,7 +117,7 @@ static cnnvp_result open_report(struct run_options *options)
     (void)snprintf(options->report_stats, sizeof options->report_stats, "%s/stats.json", options->report);
     (void)snprintf(options->report_trace, sizeof options->report_trace, "%s/run.series", options->report);
     options->platform.series = options->report_trace;
-    return cli_check_output("--report", options->report_stats);
+    return CNNVP_DONE;
 }
 
 static cnnvp_result check_options(const struct run_options *options)
@@ -138,16 +138,8 @@ static cnnvp_result check_options(const struct run_options *options)
         {"--report", options->platform.series, 1},
         {"--memory-trace", options->platform.memory_trace, 1},
     };
-    cnnvp_result result = cli_check_outputs(&options->platform);
-    if (result == CNNVP_DONE)
-        result = cli_check_distinct(files, sizeof files / sizeof *files);
-    if (result == CNNVP_DONE)
-        result = cli_check_output("--output", options->output);
-    if (result == CNNVP_DONE)
-        result = cli_check_output("--csv", options->csv);
-    if (result == CNNVP_DONE)
-        result = check_dump_folder(options->dump);
-    return result;
+    const cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
+    return result == CNNVP_DONE ? check_dump_folder(options->dump) : result;
 }
 
 /* Keeps the first `images` of an array; its memory stays as it is. */

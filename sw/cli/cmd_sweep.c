@@ -26,6 +26,7 @@ enum { KEY_EXECUTOR = 0x200, KEY_EXPORT, KEY_PARETO, KEY_SEED, KEY_RETRY };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
+    static const char *const executors[] = {"local", "slurm", NULL};
     struct sweep_options *options = state->hook;
     switch (key) {
     case ARGP_KEY_INIT:
@@ -53,9 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->retry = 1;
         return 0;
     case KEY_EXECUTOR:
-        if (strcmp(arg, "local") != 0 && strcmp(arg, "slurm") != 0)
-            cli_usage(state, "--executor: \"%s\" is not one of local, slurm", arg);
-        options->executor = strcmp(arg, "slurm") == 0 ? CNNVP_SWEEP_SLURM : CNNVP_SWEEP_LOCAL;
+        options->executor = (enum cnnvp_sweep_executor)cli_choice(state, "--executor", arg, executors);
         return 0;
     case ARGP_KEY_ARG:
         if (options->spec)
@@ -169,12 +168,12 @@ static cnnvp_result check_files(const struct sweep_options *chosen, const cnnvp_
 {
     const struct cli_named_file files[] = {
         {"", chosen->spec, 0}, {"--output", chosen->results, 1}, {"--export", chosen->export, 1}};
-    cnnvp_result result = cli_check_distinct(files, sizeof files / sizeof *files);
+    cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     const char *file;
     for (size_t i = 0; result == CNNVP_DONE && (file = cnnvp_sweep_input(sweep, i)) != NULL; i++) {
         const struct cli_named_file pair[] = {
             {"", file, 0}, {"--output", chosen->results, 1}, {"--export", chosen->export, 1}};
-        result = cli_check_distinct(pair, sizeof pair / sizeof *pair);
+        result = cli_check_files(pair, sizeof pair / sizeof *pair);
     }
     return result;
 }

@@ -14,19 +14,6 @@ enum {
     KEY_CPU, KEY_TIMING
 };
 
-/* The index of `text` among the words, which NULL ends. */
-static int choose(struct argp_state *state, const char *option, const char *text, const char *const *words)
-{
-    char list[120] = "";
-    for (int i = 0; words[i]; i++) {
-        if (strcmp(text, words[i]) == 0)
-            return i;
-        (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
-    }
-    cli_usage(state, "%s: \"%s\" is not one of %s", option, text, list);
-    return 0;
-}
-
 /* A decimal number from `least` to `most`, where `least` itself is possible if `closed`. */
 static float real(struct argp_state *state, const char *option, const char *text, double least, int closed, double most)
 {
@@ -68,28 +55,28 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
         trainer->momentum = real(state, "--momentum", arg, 0, 1, 1);
         return 0;
     case KEY_BN:
-        trainer->bn = (enum cnnvp_train_bn)choose(state, "--bn", arg, norms);
+        trainer->bn = (enum cnnvp_train_bn)cli_choice(state, "--bn", arg, norms);
         return 0;
     case KEY_INIT:
-        trainer->random_weights = choose(state, "--init", arg, inits);
+        trainer->random_weights = cli_choice(state, "--init", arg, inits);
         return 0;
     case KEY_ORDER:
-        trainer->order = (enum cnnvp_train_order)choose(state, "--order", arg, orders);
+        trainer->order = (enum cnnvp_train_order)cli_choice(state, "--order", arg, orders);
         return 0;
     case KEY_BLOCK:
-        trainer->block = (enum cnnvp_train_block)choose(state, "--exponents", arg, blocks);
+        trainer->block = (enum cnnvp_train_block)cli_choice(state, "--exponents", arg, blocks);
         return 0;
     case KEY_MASTER:
-        trainer->narrow = choose(state, "--weight-bits", arg, masters);
+        trainer->narrow = cli_choice(state, "--weight-bits", arg, masters);
         return 0;
     case KEY_ROUNDING:
-        trainer->rounding = (enum cnnvp_rounding)choose(state, "--rounding", arg, roundings);
+        trainer->rounding = (enum cnnvp_rounding)cli_choice(state, "--rounding", arg, roundings);
         return 0;
     case KEY_ERRORS:
-        trainer->errors = (enum cnnvp_train_errors)(CNNVP_TRAIN_ERRORS_PLAIN + choose(state, "--errors", arg, errors));
+        trainer->errors = (enum cnnvp_train_errors)(CNNVP_TRAIN_ERRORS_PLAIN + cli_choice(state, "--errors", arg, errors));
         return 0;
     case KEY_CPU:
-        trainer->cpu_host = choose(state, "--cpu", arg, cpus);
+        trainer->cpu_host = cli_choice(state, "--cpu", arg, cpus);
         return 0;
     case KEY_TIMING:
         trainer->timing_only = 1;
@@ -169,16 +156,7 @@ static cnnvp_result check_options(const struct train_options *options)
         {"--trace", options->platform.trace, 1},
         {"--memory-trace", options->platform.memory_trace, 1},
     };
-    cnnvp_result result = cli_check_outputs(&options->platform);
-    if (result == CNNVP_DONE)
-        result = cli_check_distinct(files, sizeof files / sizeof *files);
-    if (result == CNNVP_DONE)
-        result = cli_check_output("--output", options->output);
-    if (result == CNNVP_DONE)
-        result = cli_check_output("--log", options->log);
-    if (result == CNNVP_DONE)
-        result = cli_check_output("--checkpoint", options->checkpoint);
-    return result;
+    return cli_check_files(files, sizeof files / sizeof *files);
 }
 
 static cnnvp_result read_dataset(const struct train *train, const char *text, uint64_t limit, cnnvp_dataset **dataset)

@@ -63,7 +63,8 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct 
                                   float **data, uint64_t *images, struct cnnvp_error *error)
 {
     if (array->type != CNNVP_ARRAY_F32 && array->type != CNNVP_ARRAY_U8)
-        return cnnvp_compiler_error(error, "%s holds neither float32 nor uint8, which networks take", what);
+        return cnnvp_compiler_error(error, "%s holds %s; networks take float32, or uint8, which means x / 255", what,
+                                    array->type == CNNVP_ARRAY_I64 ? "int64" : "int16");
     const cnnvp_result result = count_images(graph, array, what, images, error);
     if (result != CNNVP_DONE || data == NULL)
         return result;

@@ -114,7 +114,8 @@ static const char *parse_header(const char *header, struct cnnvp_array *array, s
         if ((value = skip_key(at, "descr")) != NULL) {
             at = read_descr(value, array, size);
             if (at == NULL)
-                return "its elements are none of '<f4', '|u1', '<i8', '<i2'";
+                return "its elements are none of '<f4' (float32), '|u1' (uint8), '<i8' (int64), '<i2' (int16); numpy's "
+                       "astype makes them that";
             seen_descr = 1;
         } else if ((value = skip_key(at, "fortran_order")) != NULL) {
             at = skip_text(value, "False");

@@ -148,6 +148,6 @@ absent s.json t.vcd
 refused 2 "--stats: /nonexistent/s.json cannot be written" exec pass.elf --stats /nonexistent/s.json
 refused 2 "--stats: . is a folder" exec pass.elf --stats .
 refused 2 "ends in .pftrace" exec pass.elf --trace t.trace
-refused 2 "name the same file" exec pass.elf --trace x.vcd --stats x.vcd
+refused 2 "x.vcd is also the file of --trace" exec pass.elf --trace x.vcd --stats x.vcd
 absent t.trace x.vcd
 finish

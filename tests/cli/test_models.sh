@@ -42,7 +42,7 @@ says "thing 7: a thing"
 says "1KiB to 1MiB"
 says "dives"
 refused 2 "libthing.so has no unit of kind other; it has: thing" models ./libthing.so:other
-refused 2 "cannot load the library" models ./libnothing.so:thing
+refused 2 "cannot load the library: ./libnothing.so: " models ./libnothing.so:thing
 
 # In a platform file the library's path is relative to the file.
 mkdir folder

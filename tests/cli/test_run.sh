@@ -60,6 +60,7 @@ numpy.save("wrong_labels.npy", (right + 1) % 10)
 numpy.save("float_labels.npy", right.astype("float32"))
 numpy.save("few_labels.npy", right[:0])
 numpy.save("bytes.npy", right.astype("uint8"))
+numpy.save("doubles.npy", numpy.load(sys.argv[1] + "/tests/data/lenet5_input.npy").astype("float64"))
 PYTHON
 expect 0 run "$network" -i "$input" --labels labels.npy -q
 says "top-1 accuracy"
@@ -74,6 +75,8 @@ expect 0 run "$network" -i "$input" -q -n 1
 [ -s out ] && fail "-q prints"
 refused 2 "labels are whole numbers" run "$network" -i "$input" --labels float_labels.npy
 refused 2 "labels for" run "$network" -i "$input" --labels few_labels.npy -o x.npy
+refused 2 "doubles.npy: cannot be read as an array: its elements are none of '<f4' (float32)" run "$network" -i doubles.npy
+refused 2 "the input holds int64; networks take float32" run "$network" -i labels.npy
 
 # Without values.
 expect 0 run "$network" -i "$input" --timing-only -o timing.npy --stats timing.json

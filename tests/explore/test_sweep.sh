@@ -131,7 +131,7 @@ absent bad.sqlite bad.sqlite.work
 refused 2 "cannot be read" sweep nosuch.yaml -o bad.sqlite
 refused 2 "SPEC.yaml is missing" sweep -o bad.sqlite
 refused 2 "RESULTS.sqlite is missing" sweep grid.yaml
-refused 2 "cannot write into folder" sweep grid.yaml -o nosuch/bad.sqlite
+refused 2 "nosuch/bad.sqlite cannot be written" sweep grid.yaml -o nosuch/bad.sqlite
 refused 2 "--export" sweep grid.yaml -o bad.sqlite --export nosuch/x.csv
 echo text >text.sqlite
 head -c 8192 /dev/zero | tr '\0' x >>text.sqlite

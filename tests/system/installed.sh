@@ -19,8 +19,8 @@ PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
 cc -std=c99 -Wall -Wextra -pedantic -Werror -shared -fPIC $(pkg-config --cflags cnnvp-model) adder.c -o libadder.so
-riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -Os -nostdlib -nostartfiles -Wl,-n -Ttext=0x80000000 \
-    try.c -o try.elf
+riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -Os -nostdlib -nostartfiles \
+    -Wl,-n,--no-warn-rwx-segments -Ttext=0x80000000 try.c -o try.elf
 cnnvp=$work/usr/bin/cnnvp
 
 "$cnnvp" --version >/dev/null || fail "--version"
@@ -41,11 +41,13 @@ grep -q 'adder.gain' message || fail "the message does not name the parameter"
 # shellcheck disable=SC2046
 c++ -std=c++17 -Wall -Wextra $(pkg-config --cflags cnnvp) own_memory.cpp $(pkg-config --libs --static cnnvp) \
     -o own_memory || fail "own_memory.cpp is not built"
-export CNNVP_PRESETS="$work/usr/share/cnnvp/presets"
-CNNVP_GUEST=$(find "$work/usr" -name cnnvp_guest.elf)
-export CNNVP_GUEST
 ./own_memory own_memory.yaml "$network" >memory.txt || fail "own_memory: status $?"
 grep -q 'bursts in its open row' memory.txt || fail "the memory of one's own served nothing"
+CNNVP_PRESETS=$(pkg-config --variable=presets cnnvp)
+CNNVP_GUEST=$(pkg-config --variable=guest cnnvp)
+export CNNVP_PRESETS CNNVP_GUEST
+[ -s "$CNNVP_PRESETS/nfu.yaml" ] && [ -s "$CNNVP_GUEST" ] || fail "cnnvp.pc: $CNNVP_PRESETS, $CNNVP_GUEST"
+./own_memory own_memory.yaml "$network" | cmp - memory.txt || fail "own_memory with the installed presets"
 status=0
 "$cnnvp" run "$network" -p own_memory.yaml 2>message || status=$?
 [ $status -eq 2 ] || fail "a memory that nobody binds: status $status"

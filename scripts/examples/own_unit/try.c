@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A bare-metal program that uses the adder: 3 * (1 + ... + 10) = 165. Build and run:
- *     riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -Os -nostdlib -nostartfiles -Wl,-n -Ttext=0x80000000 \
- *         try.c -o try.elf
+ *     riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -Os -nostdlib -nostartfiles \
+ *         -Wl,-n,--no-warn-rwx-segments -Ttext=0x80000000 try.c -o try.elf
  *     cnnvp exec try.elf -p adder.yaml --stats stats.json
  */
 volatile unsigned tohost __attribute__((section(".data"), aligned(64))) = 0;
