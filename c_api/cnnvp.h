@@ -7,7 +7,9 @@
  * - One platform at a time in a process (SystemC's context is process-wide); a second cnnvp_platform_new before
  *   cnnvp_platform_free returns CNNVP_FAILED. Configurations and networks are free of that limit.
  * - Not thread-safe: one thread uses the API at a time.
- * - Memory that a function returns through a pointer belongs to the caller and is given back by the named function.
+ * - Memory that a function returns through a pointer belongs to the caller and is given back by the named function. What
+ *   is given to a function need not outlive the call, unless it says so.
+ * - A struct cnnvp_error * may be NULL. A struct_size that is not that of the library is refused.
  */
 #ifndef CNNVP_H
 #define CNNVP_H

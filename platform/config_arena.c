@@ -77,6 +77,8 @@ void cnnvp_arena_free(struct cnnvp_arena *arena)
 cnnvp_result cnnvp_config_error(struct cnnvp_error *error, const char *place, const char *format, ...)
 {
     int used = 0;
+    if (!error)
+        return CNNVP_BAD_INPUT;
     if (place && *place)
         used = snprintf(error->text, sizeof error->text, "%s: ", place);
     if (used >= 0 && (size_t)used < sizeof error->text) {
@@ -90,7 +92,8 @@ cnnvp_result cnnvp_config_error(struct cnnvp_error *error, const char *place, co
 
 cnnvp_result cnnvp_config_no_memory(struct cnnvp_error *error)
 {
-    (void)snprintf(error->text, sizeof error->text, "out of memory");
+    if (error)
+        (void)snprintf(error->text, sizeof error->text, "out of memory");
     return CNNVP_FAILED;
 }
 

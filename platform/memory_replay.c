@@ -427,11 +427,19 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
                                  char **json, struct cnnvp_error *error)
 {
     const struct cnnvp_resolved *platform = cnnvp_config_resolved(config);
+    struct cnnvp_error unwanted;
+    if (!error)
+        error = &unwanted;
     if (json)
         *json = NULL;
     const struct cnnvp_instance *memory = find_memory(platform, error);
     if (!memory)
         return CNNVP_BAD_INPUT;
+    if (options->struct_size != sizeof *options) {
+        (void)snprintf(error->text, sizeof error->text,
+                       "struct cnnvp_memory_options has another size: program and library do not match");
+        return CNNVP_BAD_INPUT;
+    }
     if (!options->outstanding) {
         (void)snprintf(error->text, sizeof error->text, "at least one read must be allowed to be outstanding");
         return CNNVP_BAD_INPUT;

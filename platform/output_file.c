@@ -25,7 +25,8 @@ struct cnnvp_output {
 
 static cnnvp_result refuse(struct cnnvp_error *error, cnnvp_result result, const char *file, const char *reason)
 {
-    snprintf(error->text, sizeof error->text, "%.1000s: %s", file, reason);
+    if (error)
+        snprintf(error->text, sizeof error->text, "%.1000s: %s", file, reason);
     return result;
 }
 
@@ -55,7 +56,7 @@ cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)
     closed = access(folder, W_OK | X_OK) != 0 ? errno : 0;
     if (!closed && stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
         closed = ENOTDIR;
-    if (closed)
+    if (closed && error)
         snprintf(error->text, sizeof error->text, "%.1000s: cannot write into folder %.900s: %s", file, folder,
                  strerror(closed));
     free(folder);
@@ -176,7 +177,9 @@ cnnvp_result cnnvp_output_finish(cnnvp_output *output, struct cnnvp_error *error
     if (!output->error && output->temporary && rename(output->temporary, output->name) != 0)
         output->error = errno;
     if (output->error) {
-        snprintf(error->text, sizeof error->text, "%.1000s: cannot write: %s", output->name, strerror(output->error));
+        if (error)
+            snprintf(error->text, sizeof error->text, "%.1000s: cannot write: %s", output->name,
+                     strerror(output->error));
         if (output->temporary)
             (void)unlink(output->temporary);
         result = CNNVP_FAILED;

@@ -302,7 +302,7 @@ void cnnvp_stats_moved(struct cnnvp_stats *stats, uint64_t address, uint64_t rea
 
 cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
 {
-    if (work->struct_size < sizeof *work || work->layer_count > CNNVP_MAX_TAG || (work->layer_count && !work->layers)
+    if (work->struct_size != sizeof *work || work->layer_count > CNNVP_MAX_TAG || (work->layer_count && !work->layers)
         || (work->tensor_count && !work->tensors) || !are_apart(work))
         return CNNVP_BAD_INPUT;
     clear_work(stats);

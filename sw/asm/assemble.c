@@ -429,7 +429,8 @@ static cnnvp_result find_labels(struct assembler *self)
 cnnvp_result cnnvp_assemble(const char *file, const char *text, uint64_t **words, size_t *count,
                             struct cnnvp_error *error)
 {
-    const struct asm_lexer start = {file, text, text, 1, error};
+    struct cnnvp_error unwanted;
+    const struct asm_lexer start = {file, text, text, 1, error ? error : &unwanted};
     struct assembler self = {start, {NULL, 0, 0}, NULL, 0};
     cnnvp_result result = find_labels(&self);
     if (result == CNNVP_DONE) {

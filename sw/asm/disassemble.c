@@ -177,6 +177,9 @@ cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t si
 {
     struct output output = {NULL, 0, 0, 0};
     const size_t count = size / 8u;
+    struct cnnvp_error unwanted;
+    if (!error)
+        error = &unwanted;
     const cnnvp_result result = check(file, bytes, size, error);
     if (result != CNNVP_DONE)
         return result;

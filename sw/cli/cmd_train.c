@@ -46,7 +46,7 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
         trainer->steps = cli_number(state, "--steps", arg, 1, UINT64_MAX);
         return 0;
     case KEY_BATCH:
-        trainer->batch = (uint32_t)cli_number(state, "--batch", arg, 1, 65536);
+        trainer->batch = (uint32_t)cli_number(state, "--batch", arg, 1, 65535);
         return 0;
     case KEY_LR:
         trainer->rate = real(state, "--lr", arg, 0, 0, 1e6);
@@ -220,6 +220,21 @@ static cnnvp_result learn(struct train *train)
     return result != CNNVP_DONE ? result : written;
 }
 
+/* A word of values that have become infinite or no numbers; the statistics have them by layer. */
+static void print_nonfinite(const struct train *train)
+{
+    json_t *root = json_loads(train->json, 0, NULL);
+    json_t *layers = json_object_get(json_object_get(root, "values"), "nonfinite"), *count;
+    const char *name;
+    uint64_t values = 0;
+    json_object_foreach(layers, name, count)
+        values += (uint64_t)json_integer_value(count);
+    json_decref(root);
+    if (values || train->history.nonfinite)
+        (void)printf("%-20s  %" PRIu64 " values of layers, %" PRIu64 " outputs of the network\n", "not finite", values,
+                     train->history.nonfinite);
+}
+
 static cnnvp_result print(const struct train *train)
 {
     const struct train_options *options = train->options;
@@ -227,8 +242,7 @@ static cnnvp_result print(const struct train *train)
         return CNNVP_DONE;
     if (!options->trainer.timing_only)
         train_show_curve(&train->history, stdout);
-    if (train->history.nonfinite)
-        (void)printf("%-20s  %" PRIu64 " outputs of the network\n", "not finite", train->history.nonfinite);
+    print_nonfinite(train);
     cnnvp_result result = cli_print_layers(train->json, stdout);
     if (result == CNNVP_DONE)
         result = cli_print_totals(train->json, stdout);

@@ -64,6 +64,13 @@ static const char *time_text(uint64_t ps, char text[32])
     return text;
 }
 
+/* "0.1234"; "1.234e+21" of a training that went astray. */
+static const char *loss_text(double loss, char text[32])
+{
+    (void)snprintf(text, 32, loss < 1e5 ? "%.4f" : "%.3e", loss);
+    return text;
+}
+
 /* "1:02:03" or "2:03" */
 static const char *eta_text(double seconds, char text[32])
 {
@@ -89,10 +96,11 @@ void train_show_progress(struct train *train, int last)
     const double done = (double)(point->step - train->first_step);
     const double left = (double)(train->info.steps - point->step);
     double loss, accuracy;
-    char time[32], eta[32], values[80] = "";
+    char time[32], eta[32], mean[32], values[80] = "";
     summarise(history, first, history->step_count, &loss, &accuracy);
     if (!train->options->trainer.timing_only)
-        (void)snprintf(values, sizeof values, "  loss %.4f  accuracy %.1f%%", loss, 100.0 * accuracy);
+        (void)snprintf(values, sizeof values, "  loss %s  accuracy %.1f%%", loss_text(loss, mean),
+                       100.0 * accuracy);
     (void)fprintf(stderr, "%sstep %" PRIu64 "/%" PRIu64 "%s  simulated %s  ETA %s%s", terminal ? "\r\033[K" : "",
                   point->step, train->info.steps, values, time_text(point->time_ps, time),
                   eta_text((now - train->started) / done * left, eta), terminal && !last ? "" : "\n");
@@ -134,9 +142,9 @@ void train_show_epoch(struct train *train, const struct train_point *evaluation)
     if (train->options->platform.quiet)
         return;
     const struct train_point *last = &history->steps[history->step_count - 1];
-    char time[32], eval_loss[32] = "-", eval_accuracy[32] = "-";
+    char time[32], mean[32], eval_loss[32] = "-", eval_accuracy[32] = "-";
     if (evaluation) {
-        (void)snprintf(eval_loss, sizeof eval_loss, "%.4f", evaluation->loss);
+        (void)loss_text(evaluation->loss, eval_loss);
         (void)snprintf(eval_accuracy, sizeof eval_accuracy, "%.2f%%",
                        100.0 * (double)evaluation->correct / (double)evaluation->images);
     }
@@ -145,8 +153,8 @@ void train_show_epoch(struct train *train, const struct train_point *evaluation)
     if (train->options->trainer.timing_only)
         (void)printf("%6" PRIu64 " %9" PRIu64 " %16s\n", last->epoch + 1, last->step, time);
     else
-        (void)printf("%6" PRIu64 " %9" PRIu64 " %10.4f %9.2f%% %11s %14s %16s\n", last->epoch + 1, last->step, loss,
-                     100.0 * accuracy, eval_loss, eval_accuracy, time);
+        (void)printf("%6" PRIu64 " %9" PRIu64 " %10s %9.2f%% %11s %14s %16s\n", last->epoch + 1, last->step,
+                     loss_text(loss, mean), 100.0 * accuracy, eval_loss, eval_accuracy, time);
     (void)fflush(stdout);
 }
 
@@ -181,7 +189,7 @@ void train_show_curve(const struct train_history *history, FILE *stream)
         line[columns] = '\0';
         char label[32] = "";
         if (row % 4 == 3 || row == 0)
-            (void)snprintf(label, sizeof label, "%.3f", top * row / (CURVE_ROWS - 1));
+            (void)snprintf(label, sizeof label, top < 1e4 ? "%.3f" : "%.1e", top * row / (CURVE_ROWS - 1));
         (void)fprintf(stream, "%8s |%s\n", label, line);
     }
     (void)fprintf(stream, "%8s +", "loss");

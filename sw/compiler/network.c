@@ -20,7 +20,7 @@
 
 static cnnvp_result check_options(const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
-    if (options->struct_size < sizeof *options)
+    if (options->struct_size != sizeof *options)
         return cnnvp_compiler_error(error, "struct cnnvp_network_options has %u bytes; this library knows %zu",
                                     options->struct_size, sizeof *options);
     if (options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST && options->on_chip)
@@ -220,14 +220,12 @@ cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_network *made = calloc(1, sizeof *made);
-    const size_t size = strlen(onnx_file) + 1;
     if (made != NULL)
-        made->file = malloc(size);
+        made->file = strdup(onnx_file);
     if (made == NULL || made->file == NULL) {
         free(made);
         return cnnvp_compiler_no_memory(error);
     }
-    memcpy(made->file, onnx_file, size);
     made->seed = options->seed;
     made->on_chip = options->on_chip;
     made->timing_only = options->timing_only;

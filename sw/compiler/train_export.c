@@ -3,6 +3,7 @@
  * Export of what was learned. See train_import.h. The file is copied field by field, so whatever this program does not
  * know stays; field numbers are those of onnx.proto.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,23 @@ static cnnvp_result name_edit(struct export *export, struct edit *edit, size_t r
     return CNNVP_DONE;
 }
 
+/* A file that has other numbers could not be read again. */
+static cnnvp_result check_finite(const struct export *export, const struct edit *edit, size_t role)
+{
+    size_t count = 1;
+    size_t others = 0;
+    for (size_t i = 0; i < edit->origin->rank; ++i)
+        count *= (size_t)edit->origin->dims[i];
+    for (size_t i = 0; i < count; ++i)
+        others += isfinite(edit->values[i]) ? 0 : 1;
+    if (others == 0)
+        return CNNVP_DONE;
+    (void)cnnvp_compiler_error(export->error, "%zu of the %zu numbers that layer \"%s\" has as its %s are not finite: no "
+                                              "network can be written; a lower learning rate may keep them small",
+                               others, count, edit->layer->name, role_names[role]);
+    return CNNVP_FAILED;
+}
+
 static cnnvp_result collect(struct export *export)
 {
     const struct cnnvp_graph *graph = export->graph;
@@ -113,7 +131,9 @@ static cnnvp_result collect(struct export *export)
                 continue;
             struct edit *edit = &export->edits[export->edit_count];
             *edit = (struct edit){.layer = layer, .origin = &layer->origins[role], .values = values[role]};
-            result = name_edit(export, edit, role);
+            result = check_finite(export, edit, role);
+            if (result == CNNVP_DONE)
+                result = name_edit(export, edit, role);
             export->edit_count += result == CNNVP_DONE;
         }
     }

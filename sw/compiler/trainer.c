@@ -23,7 +23,7 @@
 
 static cnnvp_result check_options(const struct cnnvp_trainer_options *options, struct cnnvp_error *error)
 {
-    if (options->struct_size < sizeof *options)
+    if (options->struct_size != sizeof *options)
         return cnnvp_compiler_error(error, "struct cnnvp_trainer_options has %u bytes; this library knows %zu",
                                     options->struct_size, sizeof *options);
     if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC || (unsigned)options->bn > CNNVP_TRAIN_BN_STANDARD ||
@@ -158,14 +158,12 @@ cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_trainer *made = calloc(1, sizeof *made);
-    const size_t size = strlen(onnx_file) + 1;
     if (made != NULL)
-        made->file = malloc(size);
+        made->file = strdup(onnx_file);
     if (made == NULL || made->file == NULL) {
         free(made);
         return cnnvp_compiler_no_memory(error);
     }
-    memcpy(made->file, onnx_file, size);
     made->options = *options;
     if (!(options->bn_momentum > 0.0f))
         made->options.bn_momentum = DEFAULT_BN_MOMENTUM;

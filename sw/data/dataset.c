@@ -13,10 +13,12 @@
 
 cnnvp_result cnnvp_data_error(struct cnnvp_error *error, const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
+    if (error != NULL) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(error->text, sizeof error->text, format, arguments);
+        va_end(arguments);
+    }
     return CNNVP_BAD_INPUT;
 }
 
@@ -24,6 +26,14 @@ cnnvp_result cnnvp_data_no_memory(struct cnnvp_error *error)
 {
     (void)cnnvp_data_error(error, "out of memory");
     return CNNVP_FAILED;
+}
+
+cnnvp_result cnnvp_data_sources(struct cnnvp_dataset *dataset, const char *images, const char *labels,
+                                struct cnnvp_error *error)
+{
+    dataset->image_source = strdup(images);
+    dataset->label_source = strdup(labels);
+    return dataset->image_source != NULL && dataset->label_source != NULL ? CNNVP_DONE : cnnvp_data_no_memory(error);
 }
 
 static cnnvp_result read_text(const char *text, uint64_t limit, struct cnnvp_dataset *dataset, struct cnnvp_error *error)
@@ -66,6 +76,7 @@ void cnnvp_dataset_free(cnnvp_dataset *dataset)
         return;
     free(dataset->pixels);
     free(dataset->labels);
+    free(dataset->image_source);
     free(dataset->label_source);
     free(dataset);
 }
@@ -105,7 +116,7 @@ cnnvp_result cnnvp_dataset_fit(cnnvp_dataset *dataset, uint32_t channels, uint32
     if (dataset->channels != channels || dataset->height > height || dataset->width > width)
         return cnnvp_data_error(error, "%s: its images have %" PRIu32 " channels of %" PRIu32 " x %" PRIu32
                                        "; the network takes %" PRIu32 " of %" PRIu32 " x %" PRIu32 " or smaller ones",
-                                dataset->label_source, dataset->channels, dataset->height, dataset->width, channels,
+                                dataset->image_source, dataset->channels, dataset->height, dataset->width, channels,
                                 height, width);
     for (uint64_t i = 0; i < dataset->images; ++i)
         if (dataset->labels[i] >= classes)

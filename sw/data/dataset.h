@@ -16,12 +16,17 @@ struct cnnvp_dataset {
     uint32_t channels, height, width;
     uint8_t *pixels;
     uint8_t *labels;
-    char *label_source; /* for messages: the file that labels come from, the first of several */
+    /* for messages: the files that images and labels come from, the first of several */
+    char *image_source;
+    char *label_source;
 };
 
 /* Writes the message and returns CNNVP_BAD_INPUT. */
 cnnvp_result cnnvp_data_error(struct cnnvp_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 CNNVP_MUST_USE cnnvp_result cnnvp_data_no_memory(struct cnnvp_error *error);
+/* Notes where images and labels come from. */
+CNNVP_MUST_USE cnnvp_result cnnvp_data_sources(struct cnnvp_dataset *dataset, const char *images, const char *labels,
+                                               struct cnnvp_error *error);
 
 /* ---- a file, unpacked on the way if it is gzip ---- */
 

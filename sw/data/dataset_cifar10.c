@@ -84,8 +84,5 @@ cnnvp_result cnnvp_data_cifar10(char *files, uint64_t limit, struct cnnvp_datase
             result = read_file(&file, limit, dataset, &room);
         cnnvp_data_close(&file);
     }
-    if (result != CNNVP_DONE)
-        return result;
-    dataset->label_source = strdup(files);
-    return dataset->label_source != NULL ? CNNVP_DONE : cnnvp_data_no_memory(error);
+    return result == CNNVP_DONE ? cnnvp_data_sources(dataset, files, files, error) : result;
 }

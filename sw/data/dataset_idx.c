@@ -122,8 +122,5 @@ cnnvp_result cnnvp_data_idx(char *files, uint64_t limit, struct cnnvp_dataset *d
         result = read_labels(&labels, files, all, dataset);
     cnnvp_data_close(&images);
     cnnvp_data_close(&labels);
-    if (result != CNNVP_DONE)
-        return result;
-    dataset->label_source = strdup(labels_name);
-    return dataset->label_source != NULL ? CNNVP_DONE : cnnvp_data_no_memory(error);
+    return result == CNNVP_DONE ? cnnvp_data_sources(dataset, files, labels_name, error) : result;
 }

@@ -187,7 +187,7 @@ refused 2 "absent: No such file" train "$network" --dataset idx:absent,labels
 refused 2 "cut off in image 69 of 70" train "$network" --dataset idx:cut,labels -o x.onnx --log x.csv --checkpoint x.check
 absent x.onnx x.csv x.check
 refused 2 "label 11 of image 5 is out of range; the network has 10 classes" train "$network" --dataset idx:images,wrong
-refused 2 "1 channels of 9 x 8; the network takes 1 of 8 x 8" train "$network" --dataset idx:wide,labels
+refused 2 "wide: its images have 1 channels of 9 x 8; the network takes 1 of 8 x 8" train "$network" --dataset idx:wide,labels
 refused 2 "idx:IMAGES,LABELS or cifar10:FILE" train "$network" --dataset mnist
 refused 2 "cut off in image 69" train "$network" $set --eval idx:cut,labels
 refused 2 "absent.onnx" train absent.onnx $set
@@ -204,6 +204,15 @@ refused 2 "cannot be written" train "$network" $set --checkpoint absent/x.check
 cp "$network" own.onnx
 refused 2 "own.onnx" train own.onnx $set -o own.onnx
 cmp -s "$network" own.onnx || fail "the network was overwritten"
+# What no file may have ends training with a word of it; what else is not finite is told.
+refused 1 "are not finite: no network can be written" train "$network" $set --batch 16 --epochs 5 --lr 1000 -o x.onnx --log x.csv
+absent x.onnx
+[ "$(wc -l <x.csv)" -eq 26 ] || fail "the log of a training that went astray: $(cat x.csv)"
+rm -f x.csv
+expect 0 train "$network" $set --batch 16 --epochs 5 --lr 1000 --stats x.json
+says "not finite "
+grep -A 3 '"nonfinite": {' x.json | grep -q ': [1-9]' || fail "no layer has values that are not finite"
+
 # A sweep over training, by the loss it ends with; accuracy may be an objective too.
 cat >sweep.yaml <<YAML
 command: train

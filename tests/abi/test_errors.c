@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every function of c_api that can fail says the same with and without a struct cnnvp_error. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cnnvp_explore.h"
+#include "cnnvp_train.h"
+
+/* Calls it twice; the second time there must be a text. */
+#define REFUSED(call, error)                                     \
+    do {                                                         \
+        assert_int_equal(call, CNNVP_BAD_INPUT);                 \
+        error = &text;                                           \
+        text.text[0] = '\0';                                     \
+        assert_int_equal(call, CNNVP_BAD_INPUT);                 \
+        assert_true(text.text[0] != '\0');                       \
+        error = NULL;                                            \
+    } while (0)
+
+static struct cnnvp_error text;
+
+static cnnvp_config *resolved(void)
+{
+    cnnvp_config *config = NULL;
+    assert_int_equal(cnnvp_config_new("nfu", &config, NULL), CNNVP_DONE);
+    assert_int_equal(cnnvp_config_resolve(config, NULL), CNNVP_DONE);
+    return config;
+}
+
+static void configurations(void **state)
+{
+    struct cnnvp_error *error = NULL;
+    const struct cnnvp_unit *unit;
+    cnnvp_config *config = NULL;
+    (void)state;
+    REFUSED(cnnvp_unit_find("nothing", &unit, error), error);
+    REFUSED(cnnvp_unit_find("./nothing.so:thing", &unit, error), error);
+    REFUSED(cnnvp_config_new("nothing", &config, error), error);
+    REFUSED(cnnvp_config_new("nothing.yaml", &config, error), error);
+    assert_int_equal(cnnvp_config_new("nfu", &config, NULL), CNNVP_DONE);
+    REFUSED(cnnvp_config_set(config, "rows", error), error);
+    assert_int_equal(cnnvp_config_set(config, "pe_array.rows=0", NULL), CNNVP_DONE);
+    REFUSED(cnnvp_config_resolve(config, error), error);
+    cnnvp_config_free(config);
+}
+
+static void platforms(void **state)
+{
+    struct cnnvp_error *error = NULL;
+    cnnvp_config *config = resolved();
+    cnnvp_platform *platform = NULL;
+    struct cnnvp_memory_result replayed;
+    const struct cnnvp_platform_options small = {.struct_size = 1};
+    struct cnnvp_platform_options options = {.struct_size = sizeof options, .trace = "trace.nothing"};
+    struct cnnvp_memory_options memory = {.struct_size = sizeof memory, .outstanding = 1};
+    (void)state;
+    assert_int_equal(cnnvp_platform_new(config, &small, &platform, NULL), CNNVP_FAILED);
+    REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
+    options.trace = "nowhere/trace.vcd";
+    REFUSED(cnnvp_platform_new(config, &options, &platform, error), error);
+    REFUSED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error), error);
+    memory.struct_size = 1;
+    REFUSED(cnnvp_memory_replay(config, "nothing.txt", &memory, &replayed, NULL, error), error);
+    assert_int_equal(cnnvp_platform_new(config, NULL, &platform, NULL), CNNVP_DONE);
+    REFUSED(cnnvp_platform_load_elf(platform, "nothing.elf", 0, NULL, error), error);
+    cnnvp_platform_free(platform);
+    cnnvp_config_free(config);
+}
+
+static void networks(void **state)
+{
+    struct cnnvp_error *error = NULL;
+    cnnvp_config *config = resolved();
+    cnnvp_network *network = NULL;
+    cnnvp_dataset *dataset = NULL;
+    cnnvp_trainer *trainer = NULL;
+    struct cnnvp_array array;
+    uint64_t *words = NULL;
+    size_t count = 0;
+    char *listing = NULL;
+    struct cnnvp_network_options options = {.struct_size = sizeof options, .images = 1};
+    const struct cnnvp_trainer_options training = {.struct_size = sizeof training, .batch = 4, .rate = 1, .epochs = 1};
+    (void)state;
+    REFUSED(cnnvp_npy_read("nothing.npy", &array, error), error);
+    REFUSED(cnnvp_network_new("nothing.onnx", config, &options, &network, error), error);
+    options.struct_size = 1;
+    REFUSED(cnnvp_network_new("nothing.onnx", config, &options, &network, error), error);
+    REFUSED(cnnvp_dataset_new("nothing", 0, &dataset, error), error);
+    REFUSED(cnnvp_dataset_new("idx:nothing,nothing", 0, &dataset, error), error);
+    REFUSED(cnnvp_trainer_new("nothing.onnx", config, &training, &trainer, error), error);
+    REFUSED(cnnvp_assemble("text", "nothing", &words, &count, error), error);
+    REFUSED(cnnvp_disassemble("bytes", (const uint8_t *)"abc", 3, &listing, error), error);
+    cnnvp_config_free(config);
+}
+
+static void exploration(void **state)
+{
+    struct cnnvp_error *error = NULL;
+    cnnvp_sweep *sweep = NULL;
+    char *table = NULL;
+    (void)state;
+    REFUSED(cnnvp_sweep_new("nothing.yaml", &sweep, error), error);
+    REFUSED(cnnvp_sweep_task("nothing", error), error);
+    REFUSED(cnnvp_layers_csv("{}", "nowhere/layers.csv", error), error);
+    REFUSED(cnnvp_stats_diff("nothing.json", "nothing.json", NULL, &table, NULL, error), error);
+    REFUSED(cnnvp_report("nothing.sqlite", "page.html", error), error);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(platforms),
+        cmocka_unit_test(networks),
+        cmocka_unit_test(exploration),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
