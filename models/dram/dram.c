@@ -197,6 +197,9 @@ static void note_reads(void *context, const struct dram_reads *reads)
     self->rows.hits += reads->hits;
     requester->hits += reads->hits;
     requester->queue_clocks += reads->queue_clocks;
+    requester->turnarounds += (uint64_t)reads->turned;
+    if (reads->turned)
+        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_TURNAROUNDS], reads->clock * self->queue.timing.tck_ps, 1);
     if (reads->hits)
         cnnvp_dram_bandwidth_add(&self->windows[COUNTER_ROW_HITS], reads->clock * self->queue.timing.tck_ps, reads->hits);
     cnnvp_dram_bandwidth_add(&self->windows[COUNTER_BANDWIDTH], reads->done * self->queue.timing.tck_ps,

@@ -87,8 +87,8 @@ static inline void dram_raise_columns(struct dram_channel *channel, uint32_t ran
     }
 }
 
-/* What an RD at `clock` demands of later commands. */
-static inline void dram_space_read(struct dram_channel *channel, uint32_t bank, uint64_t clock)
+/* What an RD at `clock` demands of later commands, but for its bank's PRE. */
+static inline void dram_space_reads(struct dram_channel *channel, uint32_t bank, uint64_t clock)
 {
     const uint32_t *t = channel->timing->t;
     const uint32_t rank = dram_rank_of(channel, bank);
@@ -98,7 +98,12 @@ static inline void dram_space_read(struct dram_channel *channel, uint32_t bank, 
     dram_raise_columns(channel, rank, same, other);
     dram_raise(&channel->group[dram_group_of(channel, bank)].column[0], clock + t[DRAM_T_ccd_l]);
     dram_raise(&channel->rank[rank].pre_all, clock + t[DRAM_T_rtp]);
-    dram_raise(&channel->bank[bank].pre, clock + t[DRAM_T_rtp]);
+}
+
+static inline void dram_space_read(struct dram_channel *channel, uint32_t bank, uint64_t clock)
+{
+    dram_space_reads(channel, bank, clock);
+    dram_raise(&channel->bank[bank].pre, clock + channel->timing->t[DRAM_T_rtp]);
 }
 
 /* Takes what was planned for the clocks before `clock` as decided, and makes the plan anew when it is asked for. */

@@ -2,8 +2,7 @@
 /* See dram_queue.h. Requests are linked through their scratch words, so nothing is allocated for one. */
 #include "dram_queue.h"
 
-#include "dram_reads.h"
-#include "dram_row.h"
+#include "dram_run.h"
 
 #include <stdlib.h>
 
@@ -27,6 +26,7 @@ static void free_streams(struct dram_queue *queue)
     for (uint32_t i = 0; i < queue->stream_count; ++i)
         free(queue->streams[i].ends);
     queue->stream_count = 0;
+    queue->waiting = 0;
 }
 
 void cnnvp_dram_queue_fini(struct dram_queue *queue)
@@ -86,14 +86,20 @@ static void point_at(const struct dram_queue *queue, struct dram_stream *stream,
     stream->place = cnnvp_dram_map(&queue->map, address);
 }
 
-static void begin(const struct dram_queue *queue, struct dram_stream *stream, struct cnnvp_request *request)
+static void begin(struct dram_queue *queue, struct dram_stream *stream, struct cnnvp_request *request)
 {
+    const uint64_t bit = UINT64_C(1) << (stream - queue->streams);
     stream->first = request;
     stream->segment = 0;
-    if (!request)
+    if (!request) {
+        queue->waiting &= ~bit;
         return;
+    }
+    queue->waiting |= bit;
     stream->arrival = request->scratch[DRAM_TIME];
     stream->arrival_clock = stream->arrival / queue->timing.tck_ps;
+    stream->most = dram_most(request);
+    stream->segment_end = request->address + request->size;
     request->scratch[DRAM_TIME] = 0;
     point_at(queue, stream, request->address);
 }
@@ -133,28 +139,6 @@ void cnnvp_dram_queue_finish(struct dram_queue *queue, struct cnnvp_request *req
 
 /* ---- bursts ---- */
 
-/* Clock at which the stream's next burst can enter its queue; DRAM_NEVER if something else must happen first. */
-static uint64_t entering(const struct dram_queue *queue, const struct dram_stream *stream)
-{
-    const uint32_t write = stream->op == CNNVP_WRITE;
-    if (!stream->first || !cnnvp_dram_channel_room(&queue->channel[stream->place.channel], write))
-        return DRAM_NEVER;
-    /* Ends of bursts are whole clocks; a division here would be half of the time of a sweep over streams. */
-    uint64_t first = stream->arrival_clock;
-    if (!write) { /* writes: any number at one clock */
-        const uint32_t wanted = stream->first->outstanding;
-        const uint32_t most = wanted < DRAM_OUTSTANDING ? wanted : DRAM_OUTSTANDING;
-        if (stream->on_their_way >= most) {
-            const uint32_t index = stream->on_their_way - most;
-            if (index >= stream->end_count)
-                return DRAM_NEVER;
-            const uint64_t end = stream->ends[(stream->end_first + index) % DRAM_OUTSTANDING];
-            first = end > first ? end : first;
-        }
-    }
-    return first + 1u > queue->clock ? first + 1u : queue->clock;
-}
-
 /* 1 if a burst of `a` goes before one of `b` that can enter at the same clock. */
 static int precedes(const struct dram_stream *a, const struct dram_stream *b)
 {
@@ -169,9 +153,9 @@ static struct dram_stream *choose(struct dram_queue *queue, uint64_t *clock)
 {
     struct dram_stream *best = NULL;
     *clock = DRAM_NEVER;
-    for (uint32_t i = 0; i < queue->stream_count; ++i) {
-        struct dram_stream *stream = &queue->streams[i];
-        const uint64_t at = entering(queue, stream);
+    for (uint64_t left = queue->waiting; left; left &= left - 1u) {
+        struct dram_stream *stream = &queue->streams[dram_lowest_bit(left)];
+        const uint64_t at = dram_entering(queue, stream, dram_free_place(stream));
         if (at < *clock || (at == *clock && best && precedes(stream, best))) {
             best = stream;
             *clock = at;
@@ -180,21 +164,18 @@ static struct dram_stream *choose(struct dram_queue *queue, uint64_t *clock)
     return best;
 }
 
-/* Goes on to the burst behind; a request that has no more moves to the completions when the end of its data is known. */
-static void step(struct dram_queue *queue, struct dram_stream *stream)
+void dram_queue_leap(struct dram_queue *queue, struct dram_stream *stream)
 {
     struct cnnvp_request *request = stream->first;
     const uint64_t behind = stream->address + DRAM_BURST_BYTES;
-    if (behind < dram_segment_start(request, stream->segment) + request->size) {
-        stream->address = behind;
-        if (queue->columns_follow && stream->place.column < queue->map.mask[DRAM_COLUMN])
-            ++stream->place.column;
-        else
-            point_at(queue, stream, behind);
+    if (behind < stream->segment_end) {
+        point_at(queue, stream, behind);
         return;
     }
     if (++stream->segment < request->count) {
-        point_at(queue, stream, dram_segment_start(request, stream->segment));
+        const uint64_t start = dram_segment_start(request, stream->segment);
+        stream->segment_end = start + request->size;
+        point_at(queue, stream, start);
         return;
     }
     begin(queue, stream, dram_request_next(request));
@@ -219,6 +200,12 @@ static void leave_entered(struct dram_queue *queue, struct cnnvp_request *reques
     set_next(before, dram_request_next(request));
 }
 
+void dram_queue_end(struct dram_queue *queue, struct cnnvp_request *request)
+{
+    leave_entered(queue, request);
+    cnnvp_dram_queue_finish(queue, request, request->scratch[DRAM_TIME]);
+}
+
 /* The end of a read is known. */
 static void note_end(const struct dram_queue *queue, struct dram_stream *stream, struct cnnvp_request *request,
                      uint64_t end)
@@ -239,27 +226,23 @@ static void note_end(const struct dram_queue *queue, struct dram_stream *stream,
     request->scratch[DRAM_LATENCY] += time;
 }
 
-/* The stream's next burst enters. `next` as for dram_read_enters, or NULL. */
-static inline void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock,
-                         const struct dram_next_read *next)
+/* The stream's next burst enters. */
+static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock)
 {
     struct cnnvp_request *request = stream->first;
     const uint32_t write = stream->op == CNNVP_WRITE;
-    const cnnvp_time sent = cnnvp_dram_queue_sendable(queue, stream);
+    const cnnvp_time sent = dram_sendable(queue, stream, dram_free_place(stream));
     const uint32_t source = (uint32_t)(stream - queue->streams);
-    enum dram_enter how = DRAM_QUEUED;
     uint64_t end;
     queue->clock = clock;
     stream->taken = clock * queue->timing.tck_ps;
     stream->served = ++queue->served;
-    cnnvp_dram_queue_take_ends(stream, clock);
+    dram_take_ends(stream, clock);
     request->scratch[DRAM_BURSTS] += UINT64_C(1) << 24;
     request->scratch[DRAM_LATENCY] -= sent;
     struct dram_channel *channel = &queue->channel[stream->place.channel];
-    if (next)
-        dram_read_enters(channel, &stream->place, clock, next, request, request->tag, source);
-    else
-        how = cnnvp_dram_channel_enter(channel, &stream->place, write, clock, write ? NULL : request, request->tag, source, &end);
+    const enum dram_enter how =
+        cnnvp_dram_channel_enter(channel, &stream->place, write, clock, write ? NULL : request, request->tag, source, &end);
     if (queue->burst)
         queue->burst(queue->context, stream, request, clock);
     if (write) {
@@ -276,7 +259,7 @@ static inline void enter(struct dram_queue *queue, struct dram_stream *stream, u
             ++queue->reads;
         }
     }
-    step(queue, stream);
+    dram_queue_step(queue, stream);
 }
 
 /* ---- the channels ---- */
@@ -310,10 +293,8 @@ static inline void note_issued(struct dram_queue *queue, const struct dram_issue
     note_end(queue, stream, request, issued->done);
     --request->scratch[DRAM_BURSTS];
     --queue->reads;
-    if (!dram_request_pending(request) && stream->first != request) {
-        leave_entered(queue, request);
-        cnnvp_dram_queue_finish(queue, request, request->scratch[DRAM_TIME]);
-    }
+    if (!dram_request_pending(request) && stream->first != request)
+        dram_queue_end(queue, request);
 }
 
 static void issue(struct dram_queue *queue, struct dram_channel *channel)
@@ -325,64 +306,6 @@ static void issue(struct dram_queue *queue, struct dram_channel *channel)
 }
 
 /* ---- time ---- */
-
-/* A lone stream that reads, in `stream`; NULL if none waits. 0: others wait. */
-static int lone_reader(struct dram_queue *queue, struct dram_stream **stream)
-{
-    *stream = NULL;
-    for (uint32_t i = 0; i < queue->stream_count; ++i) {
-        if (!queue->streams[i].first)
-            continue;
-        if (*stream || queue->streams[i].op != CNNVP_READ)
-            return 0;
-        *stream = &queue->streams[i];
-    }
-    return 1;
-}
-
-/* Goes on to `last`, or as far as a lone stream reads from open rows, or to a new first completion. Returns whether anything was
- * done. */
-static int run_reads(struct dram_queue *queue, uint64_t last)
-{
-    struct dram_channel *channel = queue->channel;
-    const struct cnnvp_request *done = queue->done;
-    struct dram_stream *stream;
-    struct dram_issued issued;
-    if (queue->stepwise || queue->options.channels != 1 || !dram_reads_are_open(channel) || !lone_reader(queue, &stream))
-        return 0;
-    last = dram_lesser(last, channel->refresh_at - 1u);
-    struct dram_next_read next = {.clock = 0};
-    for (int moved = 0, known = 0;; moved = 1) {
-        if (queue->done != done)
-            return moved;
-        if (!known) {
-            moved |= stream && stream->first && cnnvp_dram_queue_run_row(queue, stream, last);
-            next = dram_next_read(channel);
-        }
-        const uint64_t enters = stream ? entering(queue, stream) : DRAM_NEVER;
-        if (dram_lesser(enters, next.clock) > last || dram_writes_are_due(channel, &next))
-            return moved;
-        if (enters > next.clock) {
-            dram_read_issues(channel, &next, &issued);
-            note_issued(queue, &issued);
-            known = 0;
-        } else if (dram_read_is_open(channel, &stream->place)) {
-            /* behind others of its bank it changes nothing */
-            known = enters < next.clock && channel->list[0][stream->place.bank].count;
-            enter(queue, stream, enters, &next);
-        } else {
-            return moved;
-        }
-    }
-}
-
-static int streams_wait(const struct dram_queue *queue)
-{
-    for (uint32_t i = 0; i < queue->stream_count; ++i)
-        if (queue->streams[i].first)
-            return 1;
-    return 0;
-}
 
 static int channels_wait(const struct dram_queue *queue)
 {
@@ -402,7 +325,7 @@ static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
             due = cnnvp_dram_queue_due(queue);
             last = (due < bound ? due : bound) / queue->timing.tck_ps;
         }
-        if (run_reads(queue, last))
+        if (dram_queue_run_reads(queue, last))
             continue;
         struct dram_stream *stream = choose(queue, &enters);
         struct dram_channel *channel = first_channel(queue, &commands);
@@ -410,8 +333,8 @@ static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
         if (first > last)
             return;
         if (enters <= commands)
-            enter(queue, stream, enters, NULL);
-        else if (idle_too || channels_wait(queue) || streams_wait(queue))
+            enter(queue, stream, enters);
+        else if (idle_too || queue->waiting || channels_wait(queue))
             issue(queue, channel);
         else
             return;

@@ -28,20 +28,24 @@ enum dram_scratch {
     DRAM_LATENCY, /* sum of ends less sum of times at which bursts could be sent */
 };
 
-/* Read commands that the queue has issued one behind the other, all in one window of time (dram_bandwidth.h) and their data too. */
+/* Read commands that the queue has issued one behind the other, all in one window of time (dram_bandwidth.h) and their data too, of
+ * one source and tag. Their rows were open: what is no hit has been classified before. */
 struct dram_reads {
     uint64_t bursts, hits, queue_clocks;
     uint64_t clock, done; /* of the first */
     uint32_t tag;
     uint32_t source;
+    int turned; /* the first has changed the direction of the data bus */
 };
 
 struct dram_stream {
     struct cnnvp_request *first; /* waiting requests, in order */
     struct cnnvp_request *last;
     uint64_t segment; /* of the first request: place of its next burst */
+    uint64_t segment_end; /* address */
     uint64_t address;
     struct dram_place place;
+    uint32_t most; /* reads that the first request may have on their way */
     cnnvp_time arrival; /* of the first request */
     uint64_t arrival_clock; /* the clock that it lies in */
     cnnvp_time taken;   /* when the last burst entered */
@@ -60,6 +64,7 @@ struct dram_queue {
     struct dram_channel *channel;
     struct dram_stream streams[DRAM_STREAMS];
     uint32_t stream_count;
+    uint64_t waiting;         /* streams with requests, a bit each */
     uint64_t served;
     uint64_t clock;           /* bursts enter at this clock or later */
     uint32_t reads;           /* in the channels, their end not known */

@@ -85,38 +85,45 @@ static inline int dram_read_is_open(const struct dram_channel *channel, const st
     return !(channel->waiting[1] >> place->bank & 1u) && (channel->open >> place->bank & 1u) && channel->bank[place->bank].row == place->row;
 }
 
+/* A burst becomes the youngest of its bank, whose row is open for it. */
+static inline void dram_add_read(struct dram_channel *channel, uint8_t index)
+{
+    const struct dram_entry *entry = &channel->entry[index];
+    struct dram_list *list = &channel->list[0][entry->bank];
+    ++channel->count[0];
+    if (list->count++) {
+        channel->entry[list->last].next = index;
+    } else {
+        list->first = list->hit = index;
+        list->first_order = list->hit_order = entry->order;
+        channel->waiting[0] |= UINT64_C(1) << entry->bank;
+        channel->hits[0] |= UINT64_C(1) << entry->bank;
+    }
+    list->last = index;
+}
+
 /* A read that is open enters; `next` is as it was before. */
 static inline void dram_read_enters(struct dram_channel *channel, const struct dram_place *place, uint64_t clock,
                                     const struct dram_next_read *next, void *owner, uint32_t tag, uint32_t source)
 {
-    struct dram_list *list = &channel->list[0][place->bank];
     const uint8_t index = channel->free[--channel->free_count];
     struct dram_entry *entry = &channel->entry[index];
     dram_reads_pass(channel, clock, next->looked);
     *entry = (struct dram_entry){.entered = clock, .order = ++channel->order, .owner = owner, .row = place->row,
                                  .column = place->column, .tag = tag, .source = (uint16_t)source, .bank = (uint8_t)place->bank,
                                  .next = DRAM_NONE};
-    if (!(channel->count[0]++ + channel->count[1] + channel->active_count)) {
+    if (!cnnvp_dram_channel_waiting(channel)) {
         const uint64_t from = dram_later(channel->empty_from, channel->bus_end);
         channel->idle += clock > from ? clock - from : 0;
     }
-    if (list->count++) {
-        channel->entry[list->last].next = index;
-    } else {
-        list->first = list->hit = index;
-        list->first_order = list->hit_order = entry->order;
-        channel->waiting[0] |= UINT64_C(1) << place->bank;
-        channel->hits[0] |= UINT64_C(1) << place->bank;
-    }
-    list->last = index;
+    dram_add_read(channel, index);
 }
 
 /* The oldest of a bank leaves the queue. */
-static inline uint32_t dram_take_read(struct dram_channel *channel, uint32_t bank)
+static inline uint8_t dram_take_read(struct dram_channel *channel, uint32_t bank)
 {
     struct dram_list *list = &channel->list[0][bank];
-    const uint32_t index = list->first;
-    const uint8_t after = channel->entry[index].next;
+    const uint8_t index = list->first, after = channel->entry[index].next;
     --channel->count[0];
     list->first = list->hit = after;
     if (--list->count) {
@@ -130,10 +137,9 @@ static inline uint32_t dram_take_read(struct dram_channel *channel, uint32_t ban
     return index;
 }
 
-/* Of `issued`, what an RD has except for its place; of its entry, what the queue and the statistics want of it. */
-static inline void dram_read_issues(struct dram_channel *channel, const struct dram_next_read *next, struct dram_issued *issued)
+/* The burst of an RD leaves; its entry is valid until another enters. */
+static inline uint32_t dram_read_leaves(struct dram_channel *channel, const struct dram_next_read *next)
 {
-    const uint32_t *t = channel->timing->t;
     struct dram_bank *bank = &channel->bank[next->bank];
     uint32_t index;
     dram_reads_pass(channel, next->clock + 1u, next->looked);
@@ -145,31 +151,10 @@ static inline void dram_read_issues(struct dram_channel *channel, const struct d
     } else {
         index = dram_take_read(channel, next->bank);
     }
-    const struct dram_entry *entry = &channel->entry[index];
     channel->free[channel->free_count++] = (uint8_t)index;
-    issued->command = DRAM_RD;
-    issued->clock = next->clock;
-    issued->entry.entered = entry->entered;
-    issued->entry.owner = entry->owner;
-    issued->entry.source = entry->source;
-    issued->row_class = DRAM_UNCLASSIFIED;
-    if (!entry->classified) {
-        issued->row_class = DRAM_HIT;
-        issued->class_tag = entry->tag;
-        issued->class_source = entry->source;
-        ++channel->counts.hits;
-    }
-    issued->turned = channel->last_write == 1;
-    channel->counts.turnarounds += (uint64_t)issued->turned;
-    channel->last_write = 0;
-    dram_account(channel, next->clock + t[DRAM_T_cl], 0, issued->turned);
     if (!cnnvp_dram_channel_waiting(channel))
         channel->empty_from = next->clock;
-    channel->counts.queue_clocks[0] += next->clock - entry->entered;
-    dram_space_read(channel, next->bank, next->clock);
-    channel->returned = dram_later(next->clock + t[DRAM_T_cl] + t[DRAM_T_bl], channel->returned + 1u);
-    issued->done = channel->returned;
-    ++channel->counts.commands[DRAM_RD];
+    return index;
 }
 
 #endif

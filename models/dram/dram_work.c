@@ -4,8 +4,7 @@
  * core ends there; one that is too late would be an error. So the bounds follow what most requests do: read on along
  * a row, with so many bursts on their way.
  */
-#include "dram_reads.h"
-#include "dram_row.h"
+#include "dram_run.h"
 
 enum { ROWS = 8 }; /* the banks of longer requests are not looked at */
 

@@ -85,6 +85,7 @@ static void note_reads(void *context, const struct dram_reads *reads)
     run->shortcuts += reads->bursts;
     run->result.hits[reads->tag] += reads->hits;
     run->result.queue_clocks[reads->source] += reads->queue_clocks;
+    run->result.turnarounds[reads->source] += (uint64_t)reads->turned;
     if (reads->hits)
         cnnvp_dram_bandwidth_add(&run->windows[HITS], reads->clock * tck, reads->hits);
     cnnvp_dram_bandwidth_add(&run->windows[BANDWIDTH], reads->done * tck, reads->bursts * 64u);

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads from open rows, most bursts of a network: of one stream, while no other waits, so that nothing has to be chosen
+ * or planned. What is reported of them is summed over a window of the statistics.
+ */
+#include "dram_run.h"
+
+#include "dram_bandwidth.h"
+
+static void report(struct dram_run *run)
+{
+    struct dram_counts *counts = &run->channel->counts;
+    struct dram_reads *reads = &run->reads;
+    if (!reads->bursts)
+        return;
+    counts->commands[DRAM_RD] += reads->bursts;
+    counts->hits += reads->hits;
+    counts->queue_clocks[0] += reads->queue_clocks;
+    counts->turnarounds += (uint64_t)reads->turned;
+    if (run->queue->reads_issued)
+        run->queue->reads_issued(run->queue->context, reads);
+    reads->bursts = 0;
+}
+
+/* An RD that cannot be counted with those before. */
+static void begin_window(struct dram_run *run, const struct dram_entry *entry, uint64_t clock, uint64_t done)
+{
+    const uint64_t tck = run->queue->timing.tck_ps;
+    report(run);
+    run->reads = (struct dram_reads){.clock = clock, .done = done, .tag = entry->tag, .source = entry->source,
+                                     .turned = run->channel->last_write == 1};
+    run->window_command = cnnvp_dram_window_end(clock * tck) / tck;
+    run->window_data = cnnvp_dram_window_end(done * tck) / tck;
+}
+
+static inline void issue(struct dram_run *run, const struct dram_next_read *next)
+{
+    struct dram_channel *channel = run->channel;
+    const uint64_t clock = next->clock, done = dram_later(clock + run->latency, channel->returned + 1u);
+    const uint32_t index = dram_read_leaves(channel, next);
+    const struct dram_entry *entry = &channel->entry[index];
+    struct dram_reads *reads = &run->reads;
+    if (clock > run->window_command || done > run->window_data || entry->source != reads->source
+        || entry->tag != reads->tag || channel->last_write)
+        begin_window(run, entry, clock, done);
+    ++reads->bursts;
+    reads->hits += !entry->classified;
+    reads->queue_clocks += clock - entry->entered;
+    dram_account(channel, clock + channel->timing->t[DRAM_T_cl], 0, channel->last_write == 1);
+    channel->last_write = 0;
+    channel->returned = done;
+    dram_space_read(channel, next->bank, clock);
+    /* what leaves a queue makes room at the next clock */
+    run->queue->clock = dram_later(run->queue->clock, clock + 1u);
+    struct dram_stream *stream = &run->queue->streams[entry->source];
+    /* ascending, as only one channel reads */
+    stream->ends[(stream->end_first + stream->end_count++) % DRAM_OUTSTANDING] = done;
+    dram_note_done(run, entry->owner, done, 0, 1);
+}
+
+static inline void enter(struct dram_run *run, uint64_t clock, uint64_t place, const struct dram_next_read *next)
+{
+    struct dram_queue *queue = run->queue;
+    struct dram_stream *stream = run->stream;
+    struct cnnvp_request *request = stream->first;
+    request->scratch[DRAM_LATENCY] -= dram_sendable(queue, stream, place);
+    request->scratch[DRAM_BURSTS] += (UINT64_C(1) << 24) + 1u;
+    dram_take_ends(stream, clock);
+    ++stream->on_their_way;
+    ++queue->reads;
+    stream->taken = clock * queue->timing.tck_ps;
+    stream->served = ++queue->served;
+    queue->clock = clock;
+    dram_read_enters(run->channel, &stream->place, clock, next, request, request->tag,
+                     (uint32_t)(stream - queue->streams));
+    if (queue->burst)
+        queue->burst(queue->context, stream, request, clock);
+    dram_queue_step(queue, stream);
+}
+
+/* 1 if none but a stream that reads waits. */
+static int is_lone(const struct dram_queue *queue)
+{
+    return !(queue->waiting & (queue->waiting - 1u))
+           && (!queue->waiting || queue->streams[dram_lowest_bit(queue->waiting)].op == CNNVP_READ);
+}
+
+static int run_on(struct dram_run *run)
+{
+    struct dram_queue *queue = run->queue;
+    struct dram_channel *channel = run->channel;
+    const struct cnnvp_request *done = queue->done;
+    struct dram_next_read next = dram_next_read(channel);
+    for (int moved = 0; queue->done == done; moved = 1) {
+        const struct dram_stream *stream = run->stream = queue->waiting ? run->stream : NULL;
+        const uint64_t place = stream ? dram_free_place(stream) : DRAM_NEVER;
+        const uint64_t enters = stream ? dram_entering(queue, stream, place) : DRAM_NEVER;
+        if (dram_lesser(enters, next.clock) > run->last || dram_writes_are_due(channel, &next))
+            return moved;
+        if (!queue->burst && !next.active && next.clock <= run->window_command && !channel->last_write
+            && ((stream && dram_row_repeat(run, &next, enters)) || dram_train(run, &next, enters))) {
+            next = dram_next_read(channel);
+        } else if (enters > next.clock) {
+            issue(run, &next);
+            next = dram_next_read(channel);
+        } else if (dram_read_is_open(channel, &stream->place)) {
+            /* behind others of its bank it changes nothing */
+            const int known = enters < next.clock && channel->list[0][stream->place.bank].count;
+            enter(run, enters, place, &next);
+            if (!known)
+                next = dram_next_read(channel);
+        } else {
+            return moved;
+        }
+    }
+    return 1;
+}
+
+int dram_queue_run_reads(struct dram_queue *queue, uint64_t last)
+{
+    struct dram_channel *channel = queue->channel;
+    if (queue->stepwise || queue->options.channels != 1 || !dram_reads_are_open(channel) || !is_lone(queue))
+        return 0;
+    const uint32_t *t = queue->timing.t;
+    struct dram_run run = {.queue = queue, .channel = channel,
+                           .stream = queue->waiting ? &queue->streams[dram_lowest_bit(queue->waiting)] : NULL,
+                           .last = dram_lesser(last, channel->refresh_at - 1u),
+                           .latency = t[DRAM_T_cl] + t[DRAM_T_bl],
+                           .spacing = dram_later(t[DRAM_T_ccd_s], t[DRAM_T_ccd_l])};
+    const int moved = run_on(&run);
+    report(&run);
+    return moved;
+}

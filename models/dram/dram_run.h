@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the queue in front of the channels (dram_queue.c), its shortcuts for reads from open rows (dram_run.c), of
+ * those that wait (dram_train.c) and along one row (dram_row.c), and what it expects (dram_work.c). Host-free. */
+#ifndef CNNVP_DRAM_RUN_H
+#define CNNVP_DRAM_RUN_H
+
+#include "dram_queue.h"
+#include "dram_reads.h"
+
+static inline struct cnnvp_request *dram_request_next(const struct cnnvp_request *request)
+{
+    return (struct cnnvp_request *)(uintptr_t)request->scratch[DRAM_NEXT];
+}
+
+/* Bursts on their way whose end is not known. */
+static inline uint32_t dram_request_pending(const struct cnnvp_request *request)
+{
+    return (uint32_t)(request->scratch[DRAM_BURSTS] & 0xffffu);
+}
+
+static inline uint64_t dram_segment_start(const struct cnnvp_request *request, uint64_t segment)
+{
+    return request->address + segment * (uint64_t)request->stride;
+}
+
+/* Clocks of the next burst that enters a queue and of the next command; DRAM_NEVER where something else must happen
+ * first. */
+void dram_queue_next(struct dram_queue *queue, uint64_t *enters, uint64_t *commands);
+
+/* ---- a stream's next burst ---- */
+
+/* Reads that a request may have on their way. */
+static inline uint32_t dram_most(const struct cnnvp_request *request)
+{
+    return request->outstanding < DRAM_OUTSTANDING ? request->outstanding : DRAM_OUTSTANDING;
+}
+
+/* Clock at which a burst ends whose place the stream's next one takes: 0 if a place is free, DRAM_NEVER if that end is
+ * not known. */
+static inline uint64_t dram_free_place(const struct dram_stream *stream)
+{
+    if (stream->op == CNNVP_WRITE || stream->on_their_way < stream->most) /* writes: any number at one clock */
+        return 0;
+    const uint32_t index = stream->on_their_way - stream->most;
+    if (index >= stream->end_count)
+        return DRAM_NEVER;
+    return stream->ends[(stream->end_first + index) % DRAM_OUTSTANDING];
+}
+
+/* Clock at which the next burst of a stream with a request can enter its queue, given its free place; DRAM_NEVER if
+ * something else must happen first. Ends of bursts are whole clocks: a division here would be half of the time of a
+ * sweep over streams. */
+static inline uint64_t dram_entering(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t place)
+{
+    const struct dram_channel *channel = &queue->channel[stream->place.channel];
+    if (place == DRAM_NEVER || channel->count[stream->op == CNNVP_WRITE] == channel->capacity)
+        return DRAM_NEVER;
+    return dram_later(dram_later(stream->arrival_clock, place) + 1u, queue->clock);
+}
+
+/* When the requester could send the stream's next burst, which enters now. */
+static inline cnnvp_time dram_sendable(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t place)
+{
+    return dram_later(stream->arrival, stream->op == CNNVP_WRITE ? stream->taken : place * queue->timing.tck_ps);
+}
+
+/* Reads that have ended before `clock` give their place back. */
+static inline void dram_take_ends(struct dram_stream *stream, uint64_t clock)
+{
+    while (stream->end_count && stream->ends[stream->end_first] < clock) {
+        stream->end_first = (stream->end_first + 1u) % DRAM_OUTSTANDING;
+        --stream->end_count;
+        --stream->on_their_way;
+    }
+}
+
+/* Goes on to the burst behind, which is not the next one of the row: a request that has no more moves to the
+ * completions when the end of its data is known. */
+void dram_queue_leap(struct dram_queue *queue, struct dram_stream *stream);
+
+/* Goes on to the burst behind. */
+static inline void dram_queue_step(struct dram_queue *queue, struct dram_stream *stream)
+{
+    const uint64_t behind = stream->address + DRAM_BURST_BYTES;
+    if (behind >= stream->segment_end || !queue->columns_follow
+        || stream->place.column == queue->map.mask[DRAM_COLUMN]) {
+        dram_queue_leap(queue, stream);
+        return;
+    }
+    stream->address = behind;
+    ++stream->place.column;
+}
+
+/* Bursts that the stream sends before the row or its request's segment ends, without the last one. */
+static inline uint64_t dram_row_left(const struct dram_queue *queue, const struct dram_stream *stream)
+{
+    const uint64_t of_segment = (stream->segment_end - stream->address + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
+    const uint64_t of_row = queue->map.mask[DRAM_COLUMN] + UINT64_C(1) - stream->place.column;
+    return queue->columns_follow ? dram_lesser(of_segment, of_row) - 1u : 0;
+}
+
+/* The data of the last burst of a request, all of which have entered, end. */
+void dram_queue_end(struct dram_queue *queue, struct cnnvp_request *request);
+
+/* ---- reads from open rows ---- */
+
+struct dram_run {
+    struct dram_queue *queue;
+    struct dram_channel *channel;
+    struct dram_stream *stream; /* the only one that waits, NULL: none does */
+    uint64_t last;              /* clock up to which things are decided */
+    uint64_t latency;           /* of RD to the end of its data, clocks */
+    uint64_t spacing;           /* of RD to RD in a bank group, clocks */
+    uint64_t window_command, window_data; /* last clocks of the windows in which `reads` counts */
+    struct dram_reads reads;    /* not yet reported */
+};
+
+/* 1 if `reads` counts bursts of the request. */
+static inline int dram_counts(const struct dram_run *run, const struct cnnvp_request *request)
+{
+    return request->tag == run->reads.tag && cnnvp_dram_queue_stream(request) == run->reads.source;
+}
+
+/* Goes on to `last`, or as far as a lone stream reads from open rows, or to a new first completion. Returns whether
+ * anything was done. */
+int dram_queue_run_reads(struct dram_queue *queue, uint64_t last);
+
+/* `count` bursts of a request are complete, at clock `done` and each `spacing` later, and their ends noted. */
+static inline void dram_note_done(struct dram_run *run, struct cnnvp_request *request, uint64_t done, uint64_t spacing,
+                                  uint64_t count)
+{
+    struct dram_queue *queue = run->queue;
+    const uint64_t tck = queue->timing.tck_ps, span = (count - 1u) * spacing;
+    request->scratch[DRAM_TIME] = (done + span) * tck;
+    if (!request->first_data)
+        request->first_data = done * tck;
+    request->scratch[DRAM_LATENCY] += (done * count + span * count / 2u) * tck;
+    request->scratch[DRAM_BURSTS] -= count;
+    queue->reads -= (uint32_t)count;
+    if (!dram_request_pending(request) && queue->streams[cnnvp_dram_queue_stream(request)].first != request)
+        dram_queue_end(queue, request);
+}
+
+/* `next`, of a waiting burst, belongs to the window that `reads` counts. If from it on RDs follow each other at one
+ * spacing, those of one bank group or of two by turns: makes those of the bursts that wait, with what enters meanwhile,
+ * and returns 1. */
+int dram_train(struct dram_run *run, const struct dram_next_read *next, uint64_t enters);
+
+/* The same; if bursts of one row enter and issue by turns, each pair as the one before: makes all that fit before the
+ * row, the request, the time or a window ends, and returns 1. */
+int dram_row_repeat(struct dram_run *run, const struct dram_next_read *next, uint64_t enters);
+
+#endif
