@@ -19,6 +19,7 @@ import onnx_export
 import zoo_forms
 import zoo_networks
 import zoo_shapes
+import zoo_single
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "data", "zoo")
 SEED = 23
@@ -42,7 +43,7 @@ class Zoo:
         onnx_export.save_array(os.path.join(self.folder, name + ".out.npy"), output)
         self.count += 1
 
-    def graph(self, name, nodes, shape, function, weights=None, opset=13, images=None):
+    def graph(self, name, nodes, shape, function, weights=None, opset=13, images=None, batch=("N",)):
         """A case of nodes from `input` to `output`; `weights` by name; function(x) is the expected output."""
         weights = weights or {}
         if images is None:
@@ -51,11 +52,15 @@ class Zoo:
             output = function(torch.from_numpy(images)).numpy().astype(numpy.float32)
         initializers = [numpy_helper.from_array(numpy.asarray(array), key) for key, array in weights.items()]
         vendor = [helper.make_opsetid("com.microsoft", 1)] if any(node.domain for node in nodes) else []
-        graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("input", TensorProto.FLOAT, ["N", *shape])],
+        graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("input", TensorProto.FLOAT, [*batch, *shape])],
                                   [helper.make_tensor_value_info("output", TensorProto.FLOAT, None)], initializers)
         network = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)] + vendor, producer_name="make_zoo.py")
         network.ir_version = 4 if opset < 10 else 7
         self.save(name, network, images, output)
+
+    def single(self, name, nodes, shape, function, weights=None, opset=13):
+        """The same where the whole input is one image."""
+        self.graph(name, nodes, shape, function, weights, opset, self.normal(*shape), ())
 
     def move_out(self, name):
         """Weights in a file beside the network."""
@@ -555,7 +560,7 @@ def main():
     zoo = Zoo(folder)
     for part in (convolutions, pools, activations, norms, dense, arithmetic, places, zoo_networks.networks, later,
                  quantised_operators, more_operators, forms, zoo_forms.forms,
-                 zoo_shapes.shapes):
+                 zoo_shapes.shapes, zoo_single.single):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

@@ -113,7 +113,7 @@ class Shuffled(nn.Module):
         return self.head(x.mean((2, 3)))
 
 
-def export(zoo, name, model, shape, opset=13, fixed=False):
+def export(zoo, name, model, shape, opset=13, fixed=False, count=IMAGES):
     """Batch normalisations measure random images first; weights are PyTorch's own random ones."""
     with torch.no_grad():
         for norm in model.modules():
@@ -124,7 +124,7 @@ def export(zoo, name, model, shape, opset=13, fixed=False):
         for _ in range(30):
             model(torch.randn(8, *shape))
         model.eval()
-        images = torch.from_numpy(zoo.normal(IMAGES, *shape))
+        images = torch.from_numpy(zoo.normal(count, *shape))
         output = model(images)
     data = io.BytesIO()
     torch.onnx.export(model, images, data, opset_version=opset, input_names=["input"], output_names=["output"],

@@ -75,6 +75,17 @@ size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor)
     return (size_t)tensor->channels * tensor->height * tensor->width;
 }
 
+size_t cnnvp_graph_dims(const struct cnnvp_graph_tensor *tensor, size_t dims[CNNVP_GRAPH_RANK])
+{
+    const size_t count = tensor->rank - 1u;
+    dims[0] = tensor->channels;
+    dims[1] = tensor->rank == 3 ? tensor->width : tensor->height;
+    dims[2] = tensor->width;
+    for (size_t i = 0; i < count && tensor->dims != NULL; ++i)
+        dims[i] = (size_t)tensor->dims[i + 1];
+    return count;
+}
+
 size_t cnnvp_graph_offset(const struct cnnvp_graph *graph, int32_t tensor)
 {
     size_t offset = 0;
@@ -112,7 +123,8 @@ int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind)
 int32_t cnnvp_graph_channel_view(struct cnnvp_graph *graph, int32_t tensor, uint32_t first, uint32_t count)
 {
     const struct cnnvp_graph_tensor base = graph->tensors[tensor];
-    const int32_t view = cnnvp_graph_tensor_add(graph, base.name, base.rank, count, base.height, base.width);
+    const uint32_t rank = base.rank > 4 ? 4 : base.rank;
+    const int32_t view = cnnvp_graph_tensor_add(graph, base.name, rank, count, base.height, base.width);
     if (view != CNNVP_GRAPH_NONE) {
         graph->tensors[view].base = tensor;
         graph->tensors[view].base_channel = first;
@@ -381,6 +393,8 @@ static struct cnnvp_graph_layer *insert_copy(struct cnnvp_graph *graph, size_t i
     char name[256];
     (void)snprintf(name, sizeof name, "%.200s.copy", source.name);
     *to = copy.out = cnnvp_graph_tensor_add(graph, name, source.rank, source.channels, source.height, source.width);
+    if (copy.out != CNNVP_GRAPH_NONE)
+        graph->tensors[copy.out].dims = source.dims;
     return copy.out == CNNVP_GRAPH_NONE ? NULL : insert_layer(graph, index, &copy, name);
 }
 

@@ -55,8 +55,8 @@ struct cnnvp_graph_origin {
 
 struct cnnvp_graph_tensor {
     const char *name;      /* of the ONNX value */
-    uint32_t rank;         /* of the ONNX value, batch included: 4 (N, C, H, W), 3 (N, C, W) or 2 (N, C) */
-    const int64_t *dims;   /* while a file is read: all where they are more than 4, or as Expand has them */
+    uint32_t rank;         /* of the ONNX value, batch included: 4 (N, C, H, W), 3 (N, C, W), 2 (N, C) or 1 (N) */
+    const int64_t *dims;   /* all where they are more than 4; while a file is read also as Expand has them */
     uint32_t channels;
     uint32_t height;
     uint32_t width;
@@ -131,6 +131,7 @@ struct cnnvp_graph {
     int32_t input;
     int32_t output;
     int weightless;        /* timing-only: no weights were read */
+    uint32_t single;       /* the whole input is one image: arrays have no batch in front, or one more dimension */
 };
 
 /* Adds one, zeroed but for what is said here; CNNVP_GRAPH_NONE / NULL: no memory. Pointers to tensors and layers are
@@ -144,6 +145,9 @@ void cnnvp_graph_clear(struct cnnvp_graph *graph);
 /* The tensor whose memory it is: itself, or what it is a view of. */
 int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor);
 size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor);
+/* Dimensions of one image of it, as ONNX has them. Returns how many. */
+#define CNNVP_GRAPH_RANK 8u
+size_t cnnvp_graph_dims(const struct cnnvp_graph_tensor *tensor, size_t dims[CNNVP_GRAPH_RANK]);
 /* Words from the start of the base tensor to the start of this one. */
 size_t cnnvp_graph_offset(const struct cnnvp_graph *graph, int32_t tensor);
 /* Multiply-accumulates of one image; 0 for layers without multiplication by weights. */

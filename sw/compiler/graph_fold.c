@@ -180,8 +180,10 @@ static int32_t unscaled(struct cnnvp_graph *graph, const struct cnnvp_graph_laye
         return scale->in;
     const int32_t made =
         cnnvp_graph_tensor_add(graph, shape.name, shape.rank, shape.channels, shape.height, shape.width);
-    if (made != CNNVP_GRAPH_NONE)
+    if (made != CNNVP_GRAPH_NONE) {
         graph->tensors[made].base = scale->in;
+        graph->tensors[made].dims = shape.dims;
+    }
     return made;
 }
 

@@ -432,11 +432,13 @@ cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t te
                                  struct cnnvp_array *array, struct cnnvp_error *error)
 {
     const struct cnnvp_graph_tensor *shape = &network->graph.tensors[tensor];
-    *array = (struct cnnvp_array){.type = CNNVP_ARRAY_F32, .rank = shape->rank};
+    size_t dims[CNNVP_GRAPH_RANK];
+    const size_t count = cnnvp_graph_dims(shape, dims);
+    const size_t front = network->graph.single && images == 1 ? 0 : 1; /* the batch */
+    *array = (struct cnnvp_array){.type = CNNVP_ARRAY_F32, .rank = count + front};
     array->shape[0] = images;
-    array->shape[1] = shape->channels;
-    array->shape[2] = shape->rank == 4 ? shape->height : shape->rank == 3 ? shape->width : 0;
-    array->shape[3] = shape->rank == 4 ? shape->width : 0;
+    for (size_t i = 0; i < count; ++i)
+        array->shape[i + front] = dims[i];
     array->data = calloc(images, cnnvp_graph_words(shape) * sizeof(float));
     return array->data != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Images for a network: float32, or uint8 which means x / 255. Their shape is the network's input with the batch in
- * front, or without it for one image; where the network has one channel that may be left out too.
+ * front, or without it for one image; where the network has one channel that may be left out too. Where the network's
+ * whole input is one image, so is its shape for one, and has one more dimension in front for several.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "network.h"
-
-/* Appends one image's dimensions, `first` on: (C, H, W), (C, W) or (features). */
-static size_t image_dims(const struct cnnvp_graph_tensor *input, size_t dims[3])
-{
-    dims[0] = input->channels;
-    dims[1] = input->height;
-    dims[2] = input->width;
-    if (input->rank == 3)
-        dims[1] = input->width;
-    return input->rank - 1u;
-}
 
 static int ends_with(const struct cnnvp_array *array, const size_t *dims, size_t count)
 {
@@ -41,12 +31,12 @@ static void print_shape(char *text, size_t room, const size_t *dims, size_t coun
 static cnnvp_result count_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const char *what,
                                  uint64_t *images, struct cnnvp_error *error)
 {
-    size_t dims[3];
-    const size_t count = image_dims(&graph->tensors[graph->input], dims);
+    size_t dims[CNNVP_GRAPH_RANK];
+    const size_t count = cnnvp_graph_dims(&graph->tensors[graph->input], dims);
     size_t fitting = 0;
     if (ends_with(array, dims, count))
         fitting = count;
-    else if (count == 3 && dims[0] == 1 && ends_with(array, dims + 1, 2))
+    else if (!graph->single && count == 3 && dims[0] == 1 && ends_with(array, dims + 1, 2))
         fitting = 2;
     *images = fitting != 0 && array->rank > fitting ? array->shape[0] : 1;
     if (fitting != 0 && *images >= 1 && *images <= INT32_MAX)
@@ -54,9 +44,10 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, const struct c
     char have[256];
     char want[128];
     print_shape(have, sizeof have, array->shape, array->rank <= 8 ? array->rank : 8, "");
-    print_shape(want, sizeof want, dims, count, "N");
-    return cnnvp_compiler_error(error, "%s has shape %s; network %s takes %s with N at least 1", what, have,
-                                graph->file, want);
+    print_shape(want, sizeof want, dims, count, graph->single ? "" : "N");
+    return cnnvp_compiler_error(error, "%s has shape %s; network %s takes %s%s", what, have, graph->file, want,
+                                graph->single ? ", and as many of them as one more dimension in front says"
+                                              : " with N at least 1");
 }
 
 cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const char *what,

@@ -9,7 +9,7 @@
 static cnnvp_result add_activation(struct cnnvp_import *import, uint32_t count, const struct cnnvp_graph_post *posts)
 {
     int32_t in;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result != CNNVP_DONE)
         return result;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
@@ -25,19 +25,10 @@ static cnnvp_result add_activation(struct cnnvp_import *import, uint32_t count, 
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_relu(struct cnnvp_import *import)
+/* Functions without a number of their own. */
+static cnnvp_result import_function(struct cnnvp_import *import)
 {
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_MAX, 0.0f});
-}
-
-static cnnvp_result import_sigmoid(struct cnnvp_import *import)
-{
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SIGMOID, 0.0f});
-}
-
-static cnnvp_result import_tanh(struct cnnvp_import *import)
-{
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_TANH, 0.0f});
+    return add_activation(import, 1, &(struct cnnvp_graph_post){(enum cnnvp_graph_post_kind)import->kind, 0.0f});
 }
 
 /* A layer with one post as a step on the way. */
@@ -89,7 +80,7 @@ static cnnvp_result import_leaky_relu(struct cnnvp_import *import)
     int32_t in;
     if (alpha >= -1.0f && alpha <= 1.0f)
         return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_LEAKY_RELU, alpha});
-    const cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    const cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result != CNNVP_DONE)
         return result;
     if (!(alpha >= -1000.0f && alpha <= 1000.0f))
@@ -122,26 +113,11 @@ static cnnvp_result import_selu(struct cnnvp_import *import)
     return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SELU, gamma});
 }
 
-static cnnvp_result import_hard_swish(struct cnnvp_import *import)
-{
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_HARD_SWISH, 0.0f});
-}
-
-static cnnvp_result import_softplus(struct cnnvp_import *import)
-{
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SOFTPLUS, 0.0f});
-}
-
-static cnnvp_result import_softsign(struct cnnvp_import *import)
-{
-    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_SOFTSIGN, 0.0f});
-}
-
 /* min{1, max{0, alpha * x + beta}}: a line of the normalisation's kind and two comparisons, exact. */
 static cnnvp_result import_hard_sigmoid(struct cnnvp_import *import)
 {
     int32_t in;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result != CNNVP_DONE)
         return result;
     const size_t channels = import->graph->tensors[in].channels;
@@ -220,7 +196,7 @@ static cnnvp_result import_prelu(struct cnnvp_import *import)
 {
     int32_t in;
     const Onnx__TensorProto *constant;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE)
         result = cnnvp_import_constant(import, 1, &constant);
     if (result != CNNVP_DONE)
@@ -249,75 +225,79 @@ static cnnvp_result import_prelu(struct cnnvp_import *import)
 
 /* ---- softmax ---- */
 
-static cnnvp_result add_softmax(struct cnnvp_import *import, int32_t in, enum cnnvp_image_axis axis)
+/* What softmax is computed over: a view of the input of up to 4 dimensions, an axis of it, and which words that are. */
+struct softmax {
+    int32_t in;
+    uint32_t rank; /* of the node's input */
+    int64_t dims[CNNVP_ONNX_RANK];
+    int64_t axis;
+    int32_t view;
+    int64_t view_axis;
+    enum cnnvp_image_axis over;
+};
+
+/* Before operator set 13 all dimensions from the axis on are one. More than four: those before and behind it are. */
+static cnnvp_result view_softmax(struct cnnvp_import *import, struct softmax *softmax)
 {
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_SOFTMAX, in, input.rank, input.channels,
-                                                   input.height, input.width, &layer);
+    const char *name = import->graph->tensors[softmax->in].name;
+    const int flat = import->onnx.opset < 13 && softmax->axis < (int64_t)softmax->rank - 1;
+    softmax->view = softmax->in;
+    softmax->view_axis = softmax->axis;
+    if (!flat && softmax->rank <= 4)
+        return CNNVP_DONE;
+    int64_t parts[4] = {0, 1, 1, 1};
+    for (uint32_t i = 1; i < softmax->rank; ++i)
+        parts[i < softmax->axis ? 1 : i == softmax->axis || flat ? 2 : 3] *= softmax->dims[i];
+    softmax->view_axis = 2;
+    if (parts[3] == 1 && parts[1] == 1) {
+        softmax->view_axis = 1;
+        parts[1] = parts[2];
+    }
+    const uint32_t rank = parts[3] != 1 ? 4 : (uint32_t)softmax->view_axis + 1;
+    return cnnvp_import_shaped(import, name, softmax->in, rank, parts, &softmax->view);
+}
+
+static cnnvp_result read_softmax(struct cnnvp_import *import, struct softmax *softmax)
+{
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &softmax->in);
+    if (result != CNNVP_DONE)
+        return result;
+    const int64_t otherwise = import->onnx.opset < 13 ? 1 : -1;
+    softmax->rank = cnnvp_import_all_dims(import, softmax->in, softmax->dims);
+    result = cnnvp_import_axis(import, softmax->rank, cnnvp_onnx_int(import->node, "axis", otherwise), &softmax->axis);
     if (result == CNNVP_DONE)
-        layer->axis = axis;
-    return result;
-}
-
-/* Before operator set 13 all dimensions from the axis on are one: softmax of another view of the words. */
-static cnnvp_result flat_softmax(struct cnnvp_import *import, int32_t in, int64_t axis)
-{
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    const uint32_t words = (uint32_t)cnnvp_graph_words(&input);
-    const uint32_t channels = axis == 1 ? words : input.channels;
-    const uint32_t width = axis == 1 ? 1 : words / input.channels;
-    struct cnnvp_graph *graph = import->graph;
-    const int32_t view = cnnvp_graph_tensor_add(graph, input.name, axis == 1 ? 2 : 3, channels, 1, width);
-    if (view == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    graph->tensors[view].base = in;
-    struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, view, channels, 1, width, &layer);
+        result = view_softmax(import, softmax);
     if (result != CNNVP_DONE)
         return result;
-    int64_t dims[4];
-    const int32_t out = layer->out;
-    const uint32_t rank = cnnvp_import_dims(import, in, dims);
-    return cnnvp_import_view(import, out, rank, dims);
-}
-
-/* The input and its axis, from 1 on. */
-static cnnvp_result softmax_input(struct cnnvp_import *import, int32_t *in, int64_t *axis)
-{
-    const cnnvp_result result = cnnvp_import_tensor(import, 0, 0, in);
-    if (result != CNNVP_DONE)
-        return result;
-    const int64_t rank = import->graph->tensors[*in].rank;
-    *axis = cnnvp_onnx_int(import->node, "axis", import->onnx.opset < 13 ? 1 : -1);
-    *axis += *axis < 0 ? rank : 0;
-    if (*axis < 1 || *axis >= rank)
-        return cnnvp_import_error(import, "axis %lld would mix the images of the batch, or is none of %lld dimensions",
-                                  (long long)*axis, (long long)rank);
+    const struct cnnvp_graph_tensor view = import->graph->tensors[softmax->view];
+    const int position = view.height == 1 && view.width == 1;
+    if (position && softmax->view_axis != 1 && view.channels != 1)
+        return cnnvp_import_error(import, "softmax over axis %lld, which has one element, is always 1",
+                                  (long long)softmax->axis);
+    softmax->over = position || softmax->view_axis == (int64_t)view.rank - 1 ? CNNVP_AXIS_LAST
+                    : softmax->view_axis == 1                                ? CNNVP_AXIS_CHANNELS
+                                                                             : CNNVP_AXIS_ROWS;
     return CNNVP_DONE;
 }
 
 static cnnvp_result import_softmax(struct cnnvp_import *import)
 {
-    int32_t in;
-    int64_t axis;
-    const cnnvp_result result = softmax_input(import, &in, &axis);
+    struct softmax softmax;
+    struct cnnvp_graph_layer *layer;
+    cnnvp_result result = read_softmax(import, &softmax);
     if (result != CNNVP_DONE)
         return result;
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    const int64_t rank = input.rank;
-    const int old = import->onnx.opset < 13; /* all dimensions from the axis on as one */
-    const int position = input.height == 1 && input.width == 1;
-    if (position && (axis == 1 || input.channels == 1))
-        return add_softmax(import, in, CNNVP_AXIS_LAST);
-    if (old && axis < rank - 1)
-        return flat_softmax(import, in, axis);
-    if (position)
-        return cnnvp_import_error(import,
-                                  "softmax over axis %lld, which has one element, is always 1", (long long)axis);
-    if (axis == rank - 1)
-        return add_softmax(import, in, CNNVP_AXIS_LAST);
-    return add_softmax(import, in, axis == 1 ? CNNVP_AXIS_CHANNELS : CNNVP_AXIS_ROWS);
+    const struct cnnvp_graph_tensor view = import->graph->tensors[softmax.view];
+    result = softmax.view == softmax.in
+                 ? cnnvp_import_layer(import, CNNVP_OP_SOFTMAX, softmax.view, view.rank, view.channels, view.height,
+                                      view.width, &layer)
+                 : cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, softmax.view, view.channels, view.height, view.width,
+                                      &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->axis = softmax.over;
+    return softmax.view == softmax.in ? CNNVP_DONE
+                                      : cnnvp_import_view(import, layer->out, softmax.rank, softmax.dims);
 }
 
 /* ln(x) of x in 0 .. 1: two tables from 1/32 on, the second one of 32 x, of which one has the part below. */
@@ -345,50 +325,46 @@ static cnnvp_result add_logarithm(struct cnnvp_import *import, int32_t in, int32
 /* x - max{x} + ln(max{softmax(x)}): the logarithm is that of the largest part of the sum only. */
 static cnnvp_result import_log_softmax(struct cnnvp_import *import)
 {
-    int32_t in;
-    int64_t axis;
-    cnnvp_result result = softmax_input(import, &in, &axis);
-    if (result != CNNVP_DONE)
-        return result;
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    const int last = axis == (int64_t)input.rank - 1;
-    if (import->onnx.opset < 13 && !last)
-        return cnnvp_import_error(import, "axis %lld of %u dimensions is known since operator set 13; the last is",
-                                  (long long)axis, input.rank);
+    struct softmax softmax;
     struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, in, input.channels, input.height, input.width, &layer);
+    cnnvp_result result = read_softmax(import, &softmax);
     if (result != CNNVP_DONE)
         return result;
-    const int vector = input.height == 1 && input.width == 1;
-    layer->axis = last || vector ? CNNVP_AXIS_LAST : axis == 1 ? CNNVP_AXIS_CHANNELS : CNNVP_AXIS_ROWS;
+    const struct cnnvp_graph_tensor view = import->graph->tensors[softmax.view];
+    const uint32_t axis = (uint32_t)softmax.view_axis;
+    result = cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, softmax.view, view.channels, view.height, view.width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->axis = softmax.over;
     int32_t share = layer->out;
-    int32_t largest = in;
-    result = cnnvp_import_largest(import, (uint32_t)axis, &share);
+    int32_t largest = softmax.view;
+    result = cnnvp_import_largest(import, axis, &share);
     if (result == CNNVP_DONE)
         result = add_logarithm(import, share, &share);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_largest(import, (uint32_t)axis, &largest);
+        result = cnnvp_import_largest(import, axis, &largest);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_pair(import, CNNVP_ARITHMETIC_SUB, in, largest, 1, &largest);
-    return result == CNNVP_DONE ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, largest, share, 0, &share) : result;
+        result = cnnvp_import_pair(import, CNNVP_ARITHMETIC_SUB, softmax.view, largest, 1, &largest);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, largest, share, 0, &share);
+    return result == CNNVP_DONE ? cnnvp_import_view(import, share, softmax.rank, softmax.dims) : result;
 }
 
-cnnvp_import_function cnnvp_import_activation(const char *op_type)
-{
-    static const struct {
-        const char *op_type;
-        cnnvp_import_function function;
-    } known[] = {
-        {"Relu", import_relu},         {"Clip", import_clip},
-        {"LeakyRelu", import_leaky_relu}, {"PRelu", import_prelu},
-        {"Elu", import_elu},           {"Selu", import_selu},
-        {"HardSwish", import_hard_swish}, {"HardSigmoid", import_hard_sigmoid},
-        {"Sigmoid", import_sigmoid},   {"Tanh", import_tanh},
-        {"Softplus", import_softplus}, {"Softsign", import_softsign},
-        {"Softmax", import_softmax},   {"LogSoftmax", import_log_softmax},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (strcmp(op_type, known[i].op_type) == 0)
-            return known[i].function;
-    return NULL;
-}
+static const struct cnnvp_import_operator operators[] = {
+    {"Relu", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_MAX},
+    {"Sigmoid", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SIGMOID},
+    {"Tanh", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_TANH},
+    {"HardSwish", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_HARD_SWISH},
+    {"Softplus", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SOFTPLUS},
+    {"Softsign", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SOFTSIGN},
+    {"LeakyRelu", import_leaky_relu, CNNVP_FORM_WORDS, 0},
+    {"Elu", import_elu, CNNVP_FORM_WORDS, 0},
+    {"Selu", import_selu, CNNVP_FORM_WORDS, 0},
+    {"HardSigmoid", import_hard_sigmoid, CNNVP_FORM_WORDS, 0},
+    {"Clip", import_clip, CNNVP_FORM_WORDS, 0},
+    {"PRelu", import_prelu, CNNVP_FORM_WORDS, 0},
+    {"Softmax", import_softmax, CNNVP_FORM_ALL, 0},
+    {"LogSoftmax", import_log_softmax, CNNVP_FORM_ALL, 0},
+};
+
+const struct cnnvp_import_operators cnnvp_import_activation = {operators, sizeof operators / sizeof operators[0]};

@@ -18,11 +18,11 @@ static int is_per_channel(const Onnx__TensorProto *constant, uint32_t rank, uint
 /* One number for each word of an image from a constant whose dimensions are 1 or the tensor's. */
 static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in, float **values)
 {
-    int64_t dims[4];
-    size_t strides[4] = {0, 0, 0, 0}; /* in the constant */
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t strides[CNNVP_ONNX_RANK] = {0}; /* in the constant */
     float *read;
     size_t stride = 1;
-    const uint32_t rank = cnnvp_import_dims(import, in, dims);
+    const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
     const size_t words = cnnvp_graph_words(&import->graph->tensors[in]);
     int fits = constant->n_dims <= rank && words <= CNNVP_ONNX_DIMENSION_MAX;
     for (size_t i = constant->n_dims; i-- > 0 && fits;) {
@@ -88,14 +88,11 @@ cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, int each
     *out = layer->out;
     if (!each_word)
         return CNNVP_DONE;
-    *out = cnnvp_graph_tensor_add(import->graph, import->node->output[0], input.rank, input.channels, input.height,
-                                  input.width);
-    if (*out == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    import->graph->tensors[*out].base = layer->out;
-    if (inner)
-        return CNNVP_DONE;
-    return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = *out});
+    int64_t dims[CNNVP_ONNX_RANK];
+    const int32_t made = layer->out;
+    const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
+    const cnnvp_result shaped = cnnvp_import_shaped(import, import->node->output[0], made, rank, dims, out);
+    return inner || shaped != CNNVP_DONE ? shaped : cnnvp_import_alias(import, import->node->output[0], *out);
 }
 
 /* As many numbers, each the same. */
@@ -120,58 +117,19 @@ static cnnvp_result invert(struct cnnvp_import *import, size_t count, float *val
     return CNNVP_DONE;
 }
 
-/* A dimension of two operands: the same, or 1 for one that counts for all positions. */
-static int joins(uint32_t a, uint32_t b, uint32_t *out)
+/* The constant has dimensions that the tensor does not have: it becomes a tensor, too. */
+static cnnvp_result with_larger(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, size_t tensor_input,
+                                int32_t in, const Onnx__TensorProto *constant)
 {
-    *out = a > b ? a : b;
-    return a == b || a == 1 || b == 1;
-}
-
-/* An operand that Expand made larger is what it was before: the other one must have that shape. */
-static cnnvp_result check_expanded(struct cnnvp_import *import, int32_t operand, const uint32_t joined[3])
-{
-    const struct cnnvp_graph_tensor *tensor = &import->graph->tensors[operand];
-    if (tensor->dims == NULL)
-        return CNNVP_DONE;
-    const int64_t *dims = tensor->dims;
-    const int64_t wanted[3] = {dims[1], tensor->rank == 4 ? dims[2] : 1,
-                               tensor->rank == 2 ? 1 : dims[tensor->rank - 1]};
-    for (size_t i = 0; i < 3; ++i)
-        if (wanted[i] != 1 && wanted[i] != joined[i])
-            return cnnvp_import_error(import,
-                                      "an operand is expanded to %lld x %lld x %lld, the other has %u x %u x %u: "
-                                      "Expand is known where the other operand has its shape",
-                                      (long long)wanted[0], (long long)wanted[1], (long long)wanted[2], joined[0],
-                                      joined[1], joined[2]);
-    return CNNVP_DONE;
-}
-
-cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t first,
-                               int32_t second, int inner, int32_t *out)
-{
-    const struct cnnvp_graph_tensor a = import->graph->tensors[first];
-    const struct cnnvp_graph_tensor b = import->graph->tensors[second];
-    uint32_t joined[3];
-    if (a.rank > 4 || a.rank != b.rank || !joins(a.channels, b.channels, &joined[0]) ||
-        !joins(a.height, b.height, &joined[1]) || !joins(a.width, b.width, &joined[2]))
-        return cnnvp_import_error(import,
-                                  "the inputs have shapes %u x %u x %u and %u x %u x %u in %u and %u dimensions; "
-                                  "they must be the same, or 1 where one counts for all, in up to 4 dimensions",
-                                  a.channels, a.height, a.width, b.channels, b.height, b.width, a.rank, b.rank);
-    cnnvp_result result = check_expanded(import, first, joined);
-    if (result == CNNVP_DONE)
-        result = check_expanded(import, second, joined);
+    int32_t other;
+    int32_t out;
+    const uint32_t own = (uint32_t)constant->n_dims + (import->single != 0);
+    const uint32_t rank = import->graph->tensors[in].rank;
+    const cnnvp_result result = cnnvp_import_constants(import, constant, own > rank ? own : rank, &other);
     if (result != CNNVP_DONE)
         return result;
-    struct cnnvp_graph_layer *layer;
-    result = inner ? cnnvp_import_inner(import, CNNVP_OP_ADD, first, joined[0], joined[1], joined[2], &layer)
-                   : cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, joined[0], joined[1], joined[2], &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    layer->in2 = second;
-    layer->arithmetic = operation;
-    *out = layer->out;
-    return CNNVP_DONE;
+    return tensor_input == 0 ? cnnvp_import_pair(import, operation, in, other, 0, &out)
+                             : cnnvp_import_pair(import, operation, other, in, 0, &out);
 }
 
 /* tensor (operation) constant, or constant (operation) tensor. What is no line of x is an operation with a tensor of
@@ -184,9 +142,11 @@ static cnnvp_result with_constant(struct cnnvp_import *import, enum cnnvp_image_
     const Onnx__TensorProto *constant;
     struct cnnvp_import_numbers numbers;
     float *other = NULL;
-    cnnvp_result result = cnnvp_import_tensor(import, tensor_input, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, tensor_input, &in);
     if (result == CNNVP_DONE)
         result = cnnvp_import_constant(import, 1 - tensor_input, &constant);
+    if (result == CNNVP_DONE && cnnvp_import_is_larger(import, constant, in))
+        return with_larger(import, operation, tensor_input, in, constant);
     if (result == CNNVP_DONE)
         result = cnnvp_import_operand(import, constant, in, &numbers);
     if (result != CNNVP_DONE)
@@ -224,7 +184,7 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_image_ari
     int32_t in;
     float limit;
     struct cnnvp_error why;
-    cnnvp_result result = cnnvp_import_tensor(import, tensor_input, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, tensor_input, &in);
     if (result != CNNVP_DONE)
         return result;
     if (cnnvp_onnx_elements(constant) != 1 ||
@@ -242,8 +202,9 @@ static cnnvp_result with_limit(struct cnnvp_import *import, enum cnnvp_image_ari
     return CNNVP_DONE;
 }
 
-static cnnvp_result with_two(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation)
+static cnnvp_result import_two(struct cnnvp_import *import)
 {
+    const enum cnnvp_image_arithmetic operation = (enum cnnvp_image_arithmetic)import->kind;
     struct cnnvp_onnx_value values[2] = {{CNNVP_GRAPH_NONE, NULL}, {CNNVP_GRAPH_NONE, NULL}};
     int32_t out;
     for (size_t i = 0; i < 2; ++i) {
@@ -263,17 +224,31 @@ static cnnvp_result with_two(struct cnnvp_import *import, enum cnnvp_image_arith
     return with_constant(import, operation, tensor);
 }
 
-/* Max, Min and Sum of any number of tensors, from the first on. */
-static cnnvp_result with_all(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation)
+/* Input `index` as a tensor of at least `rank` dimensions. */
+static cnnvp_result operand(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *tensor)
 {
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    const cnnvp_result result = cnnvp_import_value(import, index, &value);
+    if (result != CNNVP_DONE)
+        return result;
+    if (value.constant == NULL)
+        return cnnvp_import_any_rank(import, index, tensor);
+    const uint32_t own = (uint32_t)value.constant->n_dims + (import->single != 0);
+    return cnnvp_import_constants(import, value.constant, own > rank ? own : rank, tensor);
+}
+
+/* Max, Min and Sum of any number of tensors, from the first on. */
+static cnnvp_result import_many(struct cnnvp_import *import)
+{
+    const enum cnnvp_image_arithmetic operation = (enum cnnvp_image_arithmetic)import->kind;
     int32_t made;
     const size_t count = import->node->n_input;
     if (count == 2)
-        return with_two(import, operation);
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &made);
+        return import_two(import);
+    cnnvp_result result = operand(import, 0, 1, &made);
     for (size_t i = 1; i < count && result == CNNVP_DONE; ++i) {
         int32_t next;
-        result = cnnvp_import_tensor(import, i, 0, &next);
+        result = operand(import, i, import->graph->tensors[made].rank, &next);
         if (result == CNNVP_DONE)
             result = cnnvp_import_pair(import, operation, made, next, i + 1 < count, &made);
     }
@@ -282,104 +257,27 @@ static cnnvp_result with_all(struct cnnvp_import *import, enum cnnvp_image_arith
     return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = made});
 }
 
-static cnnvp_result import_add(struct cnnvp_import *import)
-{
-    return with_two(import, CNNVP_ARITHMETIC_ADD);
-}
-
-static cnnvp_result import_subtract(struct cnnvp_import *import)
-{
-    return with_two(import, CNNVP_ARITHMETIC_SUB);
-}
-
-static cnnvp_result import_multiply(struct cnnvp_import *import)
-{
-    return with_two(import, CNNVP_ARITHMETIC_MUL);
-}
-
-static cnnvp_result import_divide(struct cnnvp_import *import)
-{
-    return with_two(import, CNNVP_ARITHMETIC_DIV);
-}
-
-static cnnvp_result import_maximum(struct cnnvp_import *import)
-{
-    return with_all(import, CNNVP_ARITHMETIC_MAX);
-}
-
-static cnnvp_result import_minimum(struct cnnvp_import *import)
-{
-    return with_all(import, CNNVP_ARITHMETIC_MIN);
-}
-
-static cnnvp_result import_sum(struct cnnvp_import *import)
-{
-    return with_all(import, CNNVP_ARITHMETIC_ADD);
-}
-
 static cnnvp_result import_negate(struct cnnvp_import *import)
 {
     int32_t in;
     int32_t out;
     float *scale;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE)
         result = repeat(import, import->graph->tensors[in].channels, -1.0f, &scale);
     return result == CNNVP_DONE ? cnnvp_import_line(import, in, 0, scale, NULL, 0, &out) : result;
 }
 
-/* ---- Expand ---- */
+static const struct cnnvp_import_operator operators[] = {
+    {"Add", import_two, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_ADD},
+    {"Sub", import_two, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_SUB},
+    {"Mul", import_two, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MUL},
+    {"Div", import_two, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_DIV},
+    {"Max", import_many, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MAX},
+    {"Min", import_many, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_MIN},
+    {"Sum", import_many, CNNVP_FORM_WORDS, CNNVP_ARITHMETIC_ADD},
+    {"Neg", import_negate, CNNVP_FORM_WORDS, 0},
+    {"Expand", cnnvp_import_expand, CNNVP_FORM_ALL, 0},
+};
 
-/* The tensor as it is, with the dimensions that it has for an operation with another one: those that count there. */
-static cnnvp_result import_expand(struct cnnvp_import *import)
-{
-    int32_t in;
-    size_t count = 0;
-    int64_t old[4];
-    int64_t shape[4];
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "shape", 1, 4, shape, &count);
-    if (result != CNNVP_DONE)
-        return result;
-    struct cnnvp_graph *graph = import->graph;
-    const struct cnnvp_graph_tensor input = graph->tensors[in];
-    const uint32_t rank = cnnvp_import_dims(import, in, old);
-    if (count > rank)
-        return cnnvp_import_error(import,
-                                  "the shape has %zu numbers, the input %u dimensions; no more are possible", count,
-                                  rank);
-    int64_t *dims = cnnvp_keep_alloc(&graph->arena, rank, sizeof *dims);
-    const int32_t view =
-        cnnvp_graph_tensor_add(graph, import->node->output[0], rank, input.channels, input.height, input.width);
-    if (dims == NULL || view == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    for (uint32_t i = 0; i < rank; ++i) {
-        const int64_t size = i + count < rank ? 1 : shape[i + count - rank];
-        dims[i] = i == 0 || size == 1 ? old[i] : size;
-        if (i == 0 ? size != 0 && size != 1 && size != import->batch
-                   : size < 1 || size > INT32_MAX || (old[i] != 1 && dims[i] != old[i]))
-            return cnnvp_import_error(import,
-                                      "number %lld of the shape does not fit to dimension %u of the input, %lld",
-                                      (long long)size, i, (long long)old[i]);
-    }
-    graph->tensors[view].base = in;
-    graph->tensors[view].dims = dims;
-    return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = view});
-}
-
-cnnvp_import_function cnnvp_import_arithmetic(const char *op_type)
-{
-    static const struct {
-        const char *op_type;
-        cnnvp_import_function function;
-    } known[] = {
-        {"Add", import_add},     {"Sub", import_subtract}, {"Mul", import_multiply}, {"Div", import_divide},
-        {"Max", import_maximum}, {"Min", import_minimum},  {"Sum", import_sum},      {"Neg", import_negate},
-        {"Expand", import_expand},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (strcmp(op_type, known[i].op_type) == 0)
-            return known[i].function;
-    return NULL;
-}
+const struct cnnvp_import_operators cnnvp_import_arithmetic = {operators, sizeof operators / sizeof operators[0]};

@@ -73,7 +73,7 @@ cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, c
                      cnnvp_onnx_attribute(import->node, "axis") == NULL)))
         return CNNVP_DONE;
     int64_t axis = slopes ? 1 : cnnvp_onnx_int(import->node, "axis", 0);
-    axis += axis < 0 ? (int64_t)rank : 0;
+    axis += axis < 0 ? (int64_t)rank : (int64_t)import->single;
     if (axis < 0 || from->n_dims > rank || axis > (int64_t)(rank - from->n_dims))
         return cnnvp_import_error(import, "axis %lld leaves no place for a constant of %zu dimensions among %u",
                                   (long long)axis, from->n_dims, rank);
@@ -143,6 +143,13 @@ static size_t same_place(const void *context, size_t i)
     return i;
 }
 
+/* A limit of a slice, counted from the end where it is negative, between low and high. */
+static int64_t limit(int64_t value, int64_t size, int64_t low, int64_t high)
+{
+    value += value < 0 ? size : 0;
+    return value < low ? low : value > high ? high : value;
+}
+
 static cnnvp_result fold_shape(struct cnnvp_import *import)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
@@ -159,15 +166,13 @@ static cnnvp_result fold_shape(struct cnnvp_import *import)
         if (rank != 0)
             memcpy(dims, value.constant->dims, rank * sizeof *dims);
     } else {
-        rank = cnnvp_import_all_dims(import, value.tensor, dims);
+        rank = cnnvp_import_all_dims(import, value.tensor, dims) - (import->single != 0);
+        if (import->single)
+            memmove(dims, dims + 1, rank * sizeof *dims);
     }
-    int64_t start = cnnvp_onnx_int(import->node, "start", 0);
-    int64_t end = cnnvp_onnx_int(import->node, "end", (int64_t)rank);
-    start += start < 0 ? (int64_t)rank : 0;
-    end += end < 0 ? (int64_t)rank : 0;
-    if (start < 0 || end > (int64_t)rank || end < start)
-        return cnnvp_import_error(import, "dimensions %lld to %lld of %zu are none", (long long)start, (long long)end,
-                                  rank);
+    const int64_t count = (int64_t)rank;
+    const int64_t start = limit(cnnvp_onnx_int(import->node, "start", 0), count, 0, count);
+    const int64_t end = limit(cnnvp_onnx_int(import->node, "end", count), count, start, count);
     struct cnnvp_constant made = {.rank = 1, .dims = {end - start}, .whole = 1};
     result = cnnvp_constant_allocate(import, &made);
     if (result != CNNVP_DONE)
@@ -227,7 +232,7 @@ static cnnvp_result fold_gather(struct cnnvp_import *import)
 
 static cnnvp_result fold_squeeze(struct cnnvp_import *import)
 {
-    const int adds = strcmp(import->node->op_type, "Unsqueeze") == 0;
+    const int adds = import->kind;
     struct cnnvp_constant data;
     int64_t axes[CNNVP_CONSTANT_RANK];
     int marked[2 * CNNVP_CONSTANT_RANK] = {0};
@@ -303,13 +308,6 @@ static size_t slice_place(const void *context, size_t i)
     const int64_t index = slice->first + (int64_t)(i / slice->inner % slice->taken) * slice->step;
     const size_t outer = i / slice->inner / slice->taken;
     return (outer * slice->along + (size_t)index) * slice->inner + inner;
-}
-
-/* A limit of a slice, counted from the end where it is negative, between low and high. */
-static int64_t limit(int64_t value, int64_t size, int64_t low, int64_t high)
-{
-    value += value < 0 ? size : 0;
-    return value < low ? low : value > high ? high : value;
 }
 
 static cnnvp_result fold_slice(struct cnnvp_import *import)
@@ -438,8 +436,7 @@ static float combine_floats(char operation, float a, float b)
 /* Of equal shapes, or with one number. */
 static cnnvp_result fold_arithmetic(struct cnnvp_import *import)
 {
-    const char *type = import->node->op_type;
-    const char operation = type[0] == 'A' ? '+' : type[0] == 'S' ? '-' : type[0] == 'M' ? '*' : '/';
+    const char operation = (char)import->kind;
     struct cnnvp_constant a;
     struct cnnvp_constant b;
     cnnvp_result result = cnnvp_constant_read(import, 0, &a);
@@ -546,32 +543,40 @@ static cnnvp_result fold_transpose(struct cnnvp_import *import)
     return define_moved(import, &data, &made, transpose_place, &t);
 }
 
+static const struct cnnvp_import_operator operators[] = {
+    {"Shape", fold_shape, CNNVP_FORM_ALL, 0},
+    {"Gather", fold_gather, CNNVP_FORM_ALL, 0},
+    {"Unsqueeze", fold_squeeze, CNNVP_FORM_ALL, 1},
+    {"Squeeze", fold_squeeze, CNNVP_FORM_ALL, 0},
+    {"Concat", fold_concat, CNNVP_FORM_ALL, 0},
+    {"Slice", fold_slice, CNNVP_FORM_ALL, 0},
+    {"Cast", fold_cast, CNNVP_FORM_ALL, 0},
+    {"Add", fold_arithmetic, CNNVP_FORM_ALL, '+'},
+    {"Sub", fold_arithmetic, CNNVP_FORM_ALL, '-'},
+    {"Mul", fold_arithmetic, CNNVP_FORM_ALL, '*'},
+    {"Div", fold_arithmetic, CNNVP_FORM_ALL, '/'},
+    {"Reshape", fold_reshape, CNNVP_FORM_ALL, 0},
+    {"Transpose", fold_transpose, CNNVP_FORM_ALL, 0},
+    {"ConstantOfShape", fold_constant_of_shape, CNNVP_FORM_ALL, 0},
+    {"DequantizeLinear", cnnvp_constant_dequantize, CNNVP_FORM_ALL, 0},
+    {"QuantizeLinear", cnnvp_constant_quantize, CNNVP_FORM_ALL, 0},
+};
+
 cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done)
 {
-    static const struct {
-        const char *op_type;
-        cnnvp_import_function function;
-    } known[] = {
-        {"Shape", fold_shape},         {"Gather", fold_gather},       {"Unsqueeze", fold_squeeze},
-        {"Squeeze", fold_squeeze},     {"Concat", fold_concat},       {"Slice", fold_slice},
-        {"Cast", fold_cast},           {"Add", fold_arithmetic},      {"Sub", fold_arithmetic},
-        {"Mul", fold_arithmetic},      {"Div", fold_arithmetic},      {"Reshape", fold_reshape},
-        {"Transpose", fold_transpose}, {"ConstantOfShape", fold_constant_of_shape},
-        {"DequantizeLinear", cnnvp_constant_dequantize}, {"QuantizeLinear", cnnvp_constant_quantize},
-    };
+    static const struct cnnvp_import_operators known = {operators, sizeof operators / sizeof operators[0]};
     const Onnx__NodeProto *node = import->node;
+    const struct cnnvp_import_operator *found = cnnvp_import_find(&known, node->op_type);
     *done = 0;
-    size_t found = 0;
-    while (found < sizeof known / sizeof known[0] && strcmp(node->op_type, known[found].op_type) != 0)
-        ++found;
-    if (found == sizeof known / sizeof known[0])
+    if (found == NULL)
         return CNNVP_DONE;
-    for (size_t i = 0; i < node->n_input && found != 0; ++i) {
+    for (size_t i = 0; i < node->n_input && found->function != fold_shape; ++i) {
         uint32_t number;
         if (cnnvp_import_has(import, i) && (!cnnvp_names_get(&import->names, node->input[i], &number) ||
                                             import->values[number].constant == NULL))
             return CNNVP_DONE;
     }
     *done = 1;
-    return known[found].function(import);
+    import->kind = found->kind;
+    return found->function(import);
 }

@@ -89,35 +89,6 @@ cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, u
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_gemm(struct cnnvp_import *import)
-{
-    int32_t in;
-    const Onnx__TensorProto *matrix;
-    const Onnx__TensorProto *bias = NULL;
-    const float beta = cnnvp_onnx_float(import->node, "beta", 1.0f);
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 2, &in);
-    if (result == CNNVP_DONE && cnnvp_onnx_int(import->node, "transA", 0) != 0)
-        result = cnnvp_import_error(import, "transA=1 would mix the images of the batch; transA=0 is needed");
-    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
-    if (result == CNNVP_DONE && import->training && (alpha < 1.0f || alpha > 1.0f || beta < 1.0f || beta > 1.0f))
-        result = cnnvp_import_error(import, "alpha is %g, beta %g; a layer that learns needs 1", (double)alpha,
-                                    (double)beta);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1, &matrix);
-    if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
-        result = cnnvp_import_constant(import, 2, &bias);
-    if (result != CNNVP_DONE)
-        return result;
-    uint32_t outputs;
-    float *weights;
-    float *biases = NULL;
-    result = cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0,
-                         alpha, import->graph->tensors[in].channels, &outputs, &weights);
-    if (result == CNNVP_DONE && bias != NULL)
-        result = cnnvp_import_per_channel(import, bias, 2, outputs, beta, &biases);
-    return result == CNNVP_DONE ? cnnvp_import_dense_layer(import, in, outputs, weights, bias != NULL, biases) : result;
-}
-
 /* Dimensions change places as a step on the way: dimension i of the result is from[i] of `in`. */
 static cnnvp_result permute(struct cnnvp_import *import, int32_t in, const uint32_t from[3], int32_t *out)
 {
@@ -136,33 +107,94 @@ static cnnvp_result permute(struct cnnvp_import *import, int32_t in, const uint3
     return CNNVP_DONE;
 }
 
-/* The product over the last of 3 or 4 dimensions: those become channels, a 1x1 convolution multiplies, and back. */
-static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *matrix)
+/* The product of each position's channels and a matrix: a 1x1 convolution. */
+static cnnvp_result multiply_channels(struct cnnvp_import *import, int32_t in, uint32_t outputs, float *weights,
+                                      struct cnnvp_graph_layer **layer)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    if ((uint64_t)outputs * input.height > INT32_MAX / input.width)
+        return cnnvp_import_error(import, "the result has more than 2^31 elements");
+    const cnnvp_result result =
+        cnnvp_import_inner(import, CNNVP_OP_CONV, in, outputs, input.height, input.width, layer);
+    if (result == CNNVP_DONE)
+        (*layer)->weights = weights;
+    return result;
+}
+
+/* The product over the last of 3 or 4 dimensions: those become channels and go back; `turned`: they are channels, as
+ * they are of a matrix the other way round. */
+static cnnvp_result multiply_rows(struct cnnvp_import *import, int32_t in, int turned, uint32_t outputs, float *weights,
+                                  int32_t *out)
 {
     static const uint32_t to[3] = {2, 0, 1};
     static const uint32_t back[3] = {1, 2, 0};
+    static const uint32_t swap[3] = {2, 1, 0};
+    const uint32_t rank = import->graph->tensors[in].rank;
+    struct cnnvp_graph_layer *layer;
+    cnnvp_result result = turned ? CNNVP_DONE : permute(import, in, to, &in);
+    if (result == CNNVP_DONE)
+        result = multiply_channels(import, in, outputs, weights, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    result = permute(import, layer->out, turned ? swap : back, out);
+    if (result == CNNVP_DONE)
+        import->graph->tensors[*out].rank = rank;
+    return result;
+}
+
+/* A matrix of images: (1, M, K), or (1, K, M). The third operand, of any shape that fits, is added behind. */
+static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *matrix,
+                                const Onnx__TensorProto *bias, float alpha, float beta)
+{
+    const int turned = cnnvp_onnx_int(import->node, "transA", 0) != 0;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     uint32_t outputs;
     float *weights;
-    int32_t turned;
-    struct cnnvp_graph_layer *layer;
-    cnnvp_result result = cnnvp_import_matrix(import, matrix, 0, 1.0f, input.width, &outputs, &weights);
+    int32_t out;
+    struct cnnvp_import_numbers numbers;
+    cnnvp_result result = cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
+                                              turned ? input.channels : input.width, &outputs, &weights);
     if (result == CNNVP_DONE)
-        result = permute(import, in, to, &turned);
+        result = multiply_rows(import, in, turned, outputs, weights, &out);
+    if (result == CNNVP_DONE && bias == NULL)
+        return cnnvp_import_alias(import, import->node->output[0], out);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_operand(import, bias, out, &numbers);
+    for (size_t i = 0; result == CNNVP_DONE && numbers.values != NULL && i < numbers.count; ++i)
+        numbers.values[i] *= beta;
+    return result == CNNVP_DONE ? cnnvp_import_line(import, out, numbers.each_word, NULL, numbers.values, 0, &out)
+                                : result;
+}
+
+static cnnvp_result import_gemm(struct cnnvp_import *import)
+{
+    int32_t in;
+    const Onnx__TensorProto *matrix;
+    const Onnx__TensorProto *bias = NULL;
+    const float beta = cnnvp_onnx_float(import->node, "beta", 1.0f);
+    cnnvp_result result = cnnvp_import_tensor(import, 0, import->single ? 3 : 2, &in);
+    if (result == CNNVP_DONE && !import->single && cnnvp_onnx_int(import->node, "transA", 0) != 0)
+        result = cnnvp_import_mixes(import, "transA=1");
+    const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
+    if (result == CNNVP_DONE && import->training && (alpha < 1.0f || alpha > 1.0f || beta < 1.0f || beta > 1.0f))
+        result = cnnvp_import_error(import, "alpha is %g, beta %g; a layer that learns needs 1", (double)alpha,
+                                    (double)beta);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 1, &matrix);
+    if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
+        result = cnnvp_import_constant(import, 2, &bias);
     if (result != CNNVP_DONE)
         return result;
-    const struct cnnvp_graph_tensor rows = import->graph->tensors[turned];
-    if ((uint64_t)outputs * rows.height > INT32_MAX / rows.width)
-        return cnnvp_import_error(import, "the result has more than 2^31 elements");
-    result = cnnvp_import_inner(import, CNNVP_OP_CONV, turned, outputs, rows.height, rows.width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    layer->weights = weights;
-    result = permute(import, layer->out, back, &turned);
-    if (result != CNNVP_DONE)
-        return result;
-    import->graph->tensors[turned].rank = input.rank;
-    return cnnvp_import_define(import, import->node->output[0], (struct cnnvp_onnx_value){.tensor = turned});
+    if (import->single)
+        return gemm_single(import, in, matrix, bias, alpha, beta);
+    uint32_t outputs;
+    float *weights;
+    float *biases = NULL;
+    result = cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0,
+                         alpha, import->graph->tensors[in].channels, &outputs, &weights);
+    if (result == CNNVP_DONE && bias != NULL)
+        result = cnnvp_import_per_channel(import, bias, 2, outputs, beta, &biases);
+    return result == CNNVP_DONE ? cnnvp_import_dense_layer(import, in, outputs, weights, bias != NULL, biases) : result;
 }
 
 /* Dimensions of 1 in front of a matrix, no more than the tensor has, say nothing. */
@@ -176,24 +208,58 @@ static Onnx__TensorProto without_ones(const Onnx__TensorProto *constant, uint32_
     return matrix;
 }
 
+/* A constant matrix times each matrix of a tensor, (N, K, W) or (N, 1, K, W): its columns are positions. */
+static cnnvp_result multiply_from_left(struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in)
+{
+    int64_t dims[4];
+    const uint32_t rank = cnnvp_import_dims(import, in, dims);
+    const Onnx__TensorProto matrix = without_ones(constant, rank);
+    uint32_t outputs = 0;
+    float *weights = NULL;
+    struct cnnvp_graph_layer *layer;
+    if (rank < 3 || (rank == 4 && dims[1] != 1))
+        return cnnvp_import_error(import, "the second operand has %u dimensions; a constant times one matrix is known",
+                                  rank);
+    const int64_t maps[4] = {dims[0], dims[rank - 2], 1, dims[rank - 1]};
+    cnnvp_result result =
+        cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, maps, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_matrix(import, &matrix, 1, 1.0f, (uint32_t)maps[1], &outputs, &weights);
+    if (result == CNNVP_DONE)
+        result = multiply_channels(import, in, outputs, weights, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    dims[rank - 2] = outputs;
+    return cnnvp_import_view(import, layer->out, rank, dims);
+}
+
 static cnnvp_result import_matmul(struct cnnvp_import *import)
 {
     int32_t in;
+    int32_t out;
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     const Onnx__TensorProto *constant;
     uint32_t outputs;
     float *weights;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_value(import, 0, &value);
+    const size_t tensor = value.constant != NULL ? 1 : 0;
     if (result == CNNVP_DONE)
-        result = cnnvp_import_constant(import, 1, &constant);
+        result = cnnvp_import_tensor(import, tensor, 0, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_constant(import, 1 - tensor, &constant);
     if (result != CNNVP_DONE)
         return result;
-    const uint32_t rank = import->graph->tensors[in].rank;
-    const Onnx__TensorProto found = without_ones(constant, rank);
-    const Onnx__TensorProto *matrix = &found;
-    if (rank != 2)
-        return multiply_rows(import, in, matrix);
-    result = cnnvp_import_matrix(import, matrix, 0, 1.0f, import->graph->tensors[in].channels, &outputs, &weights);
-    return result == CNNVP_DONE ? cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL) : result;
+    if (tensor == 1)
+        return multiply_from_left(import, constant, in);
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const Onnx__TensorProto matrix = without_ones(constant, input.rank);
+    result = cnnvp_import_matrix(import, &matrix, 0, 1.0f, input.rank == 2 ? input.channels : input.width, &outputs,
+                                 &weights);
+    if (result == CNNVP_DONE && input.rank == 2)
+        return cnnvp_import_dense_layer(import, in, outputs, weights, 0, NULL);
+    if (result == CNNVP_DONE)
+        result = multiply_rows(import, in, 0, outputs, weights, &out);
+    return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], out) : result;
 }
 
 /* ---- x * scale[c] + offset[c] ---- */
@@ -248,7 +314,7 @@ static cnnvp_result add_batch_norm(struct cnnvp_import *import, int32_t in, floa
 static cnnvp_result import_batch_norm(struct cnnvp_import *import)
 {
     int32_t in;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE && cnnvp_onnx_int(import->node, "training_mode", 0) != 0)
         result = cnnvp_import_error(import, "training_mode=1 computes statistics; export the network for inference");
     float *values[4] = {NULL, NULL, NULL, NULL}; /* scale, offset, mean, variance */
@@ -278,7 +344,7 @@ static cnnvp_result import_batch_norm(struct cnnvp_import *import)
 static cnnvp_result import_instance_norm(struct cnnvp_import *import)
 {
     int32_t in;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     float *values[2] = {NULL, NULL}; /* scale, offset */
     for (size_t i = 0; i < 2 && result == CNNVP_DONE; ++i) {
         const Onnx__TensorProto *constant;
@@ -291,7 +357,7 @@ static cnnvp_result import_instance_norm(struct cnnvp_import *import)
     const float epsilon = cnnvp_onnx_float(import->node, "epsilon", 1e-5f);
     if (!(epsilon >= 0.0f) || import->graph->tensors[in].rank < 3)
         return cnnvp_import_error(import,
-                                  "epsilon is %g, the input has %u dimensions; 0 or more, and 3 or 4 are needed",
+                                  "epsilon is %g, the input has %u dimensions; 0 or more, and 3 or more are needed",
                                   (double)epsilon, import->graph->tensors[in].rank);
     struct cnnvp_graph_layer *layer;
     result = cnnvp_import_affine(import, in, values[0], values[1], 0, &layer);
@@ -302,19 +368,11 @@ static cnnvp_result import_instance_norm(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-cnnvp_import_function cnnvp_import_dense(const char *op_type)
-{
-    static const struct {
-        const char *op_type;
-        cnnvp_import_function function;
-    } known[] = {
-        {"Gemm", import_gemm},
-        {"MatMul", import_matmul},
-        {"BatchNormalization", import_batch_norm},
-        {"InstanceNormalization", import_instance_norm},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (strcmp(op_type, known[i].op_type) == 0)
-            return known[i].function;
-    return NULL;
-}
+static const struct cnnvp_import_operator operators[] = {
+    {"Gemm", import_gemm, CNNVP_FORM_ALL, 0},
+    {"MatMul", import_matmul, CNNVP_FORM_ALL, 0},
+    {"BatchNormalization", import_batch_norm, CNNVP_FORM_IMAGES, 0},
+    {"InstanceNormalization", import_instance_norm, CNNVP_FORM_IMAGES, 0},
+};
+
+const struct cnnvp_import_operators cnnvp_import_dense = {operators, sizeof operators / sizeof operators[0]};

@@ -38,6 +38,19 @@ int cnnvp_import_has(const struct cnnvp_import *import, size_t index)
     return index < import->node->n_input && import->node->input[index][0] != '\0';
 }
 
+int cnnvp_import_is_read(const struct cnnvp_import *import, const char *name)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    for (size_t i = 0; i < graph->n_output && name[0] != '\0'; ++i)
+        if (graph->output[i]->name != NULL && strcmp(graph->output[i]->name, name) == 0)
+            return 1;
+    for (size_t i = 0; i < graph->n_node && name[0] != '\0'; ++i)
+        for (size_t input = 0; input < graph->node[i]->n_input; ++input)
+            if (strcmp(graph->node[i]->input[input], name) == 0)
+                return 1;
+    return 0;
+}
+
 cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index, struct cnnvp_onnx_value *value)
 {
     uint32_t number;
@@ -61,13 +74,8 @@ cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, in
     if (value.tensor == CNNVP_GRAPH_NONE)
         return cnnvp_import_error(import, "input \"%s\" is a constant; a tensor that depends on the network's input is "
                                           "needed", import->node->input[index]);
-    const struct cnnvp_graph_tensor *found = &import->graph->tensors[value.tensor];
-    if (found->rank <= 4 && found->dims != NULL)
-        return cnnvp_import_error(import,
-                                  "input \"%s\" is the result of an Expand, which is known in front of Add, Sub, "
-                                  "Mul and Div of two tensors only", import->node->input[index]);
     *tensor = value.tensor;
-    return CNNVP_DONE;
+    return cnnvp_import_expanded(import, tensor);
 }
 
 cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *tensor)
@@ -81,8 +89,7 @@ cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint
                                   import->node->input[index], found, rank,
                                   rank == 4 ? "(N, C, H, W)" : "(N, features)");
     if (found > 4)
-        return cnnvp_import_error(import, "input \"%s\" has %u dimensions; more than 4 are known between Reshape, "
-                                          "Transpose, Flatten, Squeeze and Unsqueeze only",
+        return cnnvp_import_error(import, "input \"%s\" has %u dimensions; up to 4 are known here",
                                   import->node->input[index], found);
     return CNNVP_DONE;
 }
@@ -153,6 +160,8 @@ cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_image_op
         return cnnvp_import_no_memory(import);
     (*layer)->in = in;
     (*layer)->out = out;
+    if (rank > 4 && !cnnvp_import_keep_dims(import, out, rank, import->graph->tensors[in].dims))
+        return cnnvp_import_no_memory(import);
     return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = out});
 }
 
@@ -161,10 +170,12 @@ cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_image_op
 {
     char name[256];
     (void)snprintf(name, sizeof name, "%.200s.%zu", import->node->output[0], import->graph->layer_count);
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const int same = input.channels == channels && input.height == height && input.width == width;
+    const uint32_t rank = input.rank > 4 && !same ? 4 : input.rank;
     *layer = cnnvp_graph_layer_add(import->graph, op, name, import->node->op_type);
-    const int32_t out =
-        cnnvp_graph_tensor_add(import->graph, name, import->graph->tensors[in].rank, channels, height, width);
-    if (*layer == NULL || out == CNNVP_GRAPH_NONE)
+    const int32_t out = cnnvp_graph_tensor_add(import->graph, name, rank, channels, height, width);
+    if (*layer == NULL || out == CNNVP_GRAPH_NONE || !cnnvp_import_keep_dims(import, out, rank, input.dims))
         return cnnvp_import_no_memory(import);
     (*layer)->in = in;
     (*layer)->out = out;
@@ -184,62 +195,6 @@ cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t 
     (*layer)->post_count = 1;
     (*layer)->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
     return CNNVP_DONE;
-}
-
-uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[4])
-{
-    const struct cnnvp_graph_tensor *shape = &import->graph->tensors[tensor];
-    dims[0] = import->batch;
-    dims[1] = shape->channels;
-    dims[2] = shape->rank == 3 ? shape->width : shape->height;
-    dims[3] = shape->width;
-    return shape->rank;
-}
-
-uint32_t cnnvp_import_all_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[CNNVP_ONNX_RANK])
-{
-    const struct cnnvp_graph_tensor *shape = &import->graph->tensors[tensor];
-    (void)cnnvp_import_dims(import, tensor, dims);
-    if (shape->dims != NULL)
-        memcpy(dims + 1, shape->dims + 1, (shape->rank - 1) * sizeof *dims);
-    return shape->rank;
-}
-
-/* More than four dimensions: those between the channels and the columns are rows. */
-static cnnvp_result view_many(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims)
-{
-    struct cnnvp_graph *graph = import->graph;
-    const char *name = import->node->output[0];
-    uint32_t height = 1;
-    for (uint32_t i = 2; i < rank - 1; ++i)
-        height *= (uint32_t)dims[i];
-    int64_t *kept = cnnvp_keep_alloc(&graph->arena, rank, sizeof *kept);
-    const int32_t view =
-        cnnvp_graph_tensor_add(graph, name, rank, (uint32_t)dims[1], height, (uint32_t)dims[rank - 1]);
-    if (kept == NULL || view == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    memcpy(kept, dims, rank * sizeof *kept);
-    graph->tensors[view].dims = kept;
-    graph->tensors[view].base = in;
-    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = view});
-}
-
-cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims)
-{
-    if (rank > 4)
-        return view_many(import, in, rank, dims);
-    const struct cnnvp_graph_tensor *input = &import->graph->tensors[in];
-    const uint32_t channels = (uint32_t)dims[1];
-    const uint32_t height = rank == 4 ? (uint32_t)dims[2] : 1;
-    const uint32_t width = rank == 4 ? (uint32_t)dims[3] : rank == 3 ? (uint32_t)dims[2] : 1;
-    const char *name = import->node->output[0];
-    if (input->rank == rank && input->channels == channels && input->height == height && input->width == width)
-        return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = in});
-    const int32_t view = cnnvp_graph_tensor_add(import->graph, name, rank, channels, height, width);
-    if (view == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    import->graph->tensors[view].base = in;
-    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = view});
 }
 
 cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribute, size_t index, size_t most,
@@ -297,33 +252,33 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
         return cnnvp_compiler_error(import->error, "%s: input \"%s\" has no shape; a tensor (N, C, H, W) or "
                                                    "(N, features) is needed", file, info->name);
     const Onnx__TensorShapeProto *shape = info->type->tensor_type->shape;
-    if (shape->n_dim < 2 || shape->n_dim > 4)
-        return cnnvp_compiler_error(import->error, "%s: input \"%s\" has %zu dimensions; (N, C, H, W), (N, C, W) or "
-                                                   "(N, features) is needed", file, info->name, shape->n_dim);
-    uint32_t sizes[4] = {1, 1, 1, 1};
-    for (size_t i = 0; i < shape->n_dim; ++i) {
+    const size_t front = import->single != 0;
+    const size_t rank = shape->n_dim + front;
+    int64_t sizes[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
+    import->batch = (int64_t)front;
+    for (size_t i = 0; i < shape->n_dim && rank <= CNNVP_ONNX_RANK; ++i) {
         const Onnx__TensorShapeProto__Dimension *dimension = shape->dim[i];
         const int known = dimension->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
-        if (i == 0) {
-            import->batch = known ? dimension->dim_value : 0;
+        if (i == 0 && !front) {
+            import->batch = known && dimension->dim_value > 0 ? dimension->dim_value : 0;
             continue;
         }
         if (!known || dimension->dim_value < 1 || dimension->dim_value > CNNVP_ONNX_DIMENSION_MAX)
             return cnnvp_compiler_error(import->error, "%s: input \"%s\": dimension %zu is not a number from 1 to %d; "
                                                        "only the first one (N) may be a symbol", file, info->name, i,
                                         CNNVP_ONNX_DIMENSION_MAX);
-        sizes[i] = (uint32_t)dimension->dim_value;
+        sizes[i + front] = dimension->dim_value;
     }
-    if ((uint64_t)sizes[1] * sizes[2] > INT32_MAX / sizes[3])
-        return cnnvp_compiler_error(import->error, "%s: input \"%s\" has more than 2^31 elements", file, info->name);
-    if (shape->n_dim == 3) {
-        sizes[3] = sizes[2];
-        sizes[2] = 1;
+    if (rank < 2 || rank > (import->training ? 4 : CNNVP_ONNX_RANK)) {
+        import->mixed = 1;
+        return cnnvp_compiler_error(import->error,
+                                    "%s: input \"%s\" has %zu dimensions; 2 to %u are known, such as (N, C, H, W), "
+                                    "(N, C, W) or (N, features), and 1 to %u where all are numbers", file, info->name,
+                                    shape->n_dim, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
     }
-    import->graph->input = cnnvp_graph_tensor_add(import->graph, info->name, (uint32_t)shape->n_dim, sizes[1],
-                                                  sizes[2], sizes[3]);
-    if (import->graph->input == CNNVP_GRAPH_NONE)
-        return cnnvp_compiler_no_memory(import->error);
+    cnnvp_result result = cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &import->graph->input);
+    if (result != CNNVP_DONE)
+        return result;
     const int type = info->type->tensor_type->elem_type;
     import->graph->tensors[import->graph->input].whole =
         type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
@@ -354,60 +309,6 @@ static cnnvp_result define_inputs(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
-static cnnvp_import_function function_of(const Onnx__NodeProto *node, int vendor)
-{
-    static cnnvp_import_function (*const tables[])(const char *op_type) = {
-        cnnvp_import_window,     cnnvp_import_reduction, cnnvp_import_dense, cnnvp_import_arithmetic,
-        cnnvp_import_activation, cnnvp_import_shape,     cnnvp_import_place, cnnvp_import_padding,
-        cnnvp_import_order};
-    cnnvp_import_function function = cnnvp_import_quantised(node->op_type, vendor);
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && function == NULL && !vendor; ++i)
-        function = tables[i](node->op_type);
-    return function;
-}
-
-static cnnvp_result not_known(struct cnnvp_import *import, int vendor)
-{
-    if (vendor)
-        return cnnvp_import_error(import, "of onnxruntime's own operators QLinearAdd, QGemm, QLinearGlobalAveragePool, "
-                                          "QuantizeLinear, DequantizeLinear are known");
-    return cnnvp_import_error(import,
-                              "this operator is not known; known are Conv, MaxPool, AveragePool, GlobalAveragePool, "
-                              "GlobalMaxPool, ReduceMean, ReduceMax, ReduceSum, BatchNormalization, "
-                              "InstanceNormalization, Gemm, MatMul, Add, Sub, Mul, Div, Max, Min, Sum, Neg, Expand, "
-                              "Relu, Clip, LeakyRelu, PRelu, Elu, Selu, HardSigmoid, HardSwish, Sigmoid, Tanh, "
-                              "Softplus, Softsign, Softmax, LogSoftmax, Concat, Split, Slice, Gather, Pad, Transpose, "
-                              "DepthToSpace, SpaceToDepth, Flatten, Reshape, Squeeze, Unsqueeze, Identity, Dropout, Cast, "
-                              "QuantizeLinear, DequantizeLinear, QLinearConv, QLinearMatMul, Constant, and arithmetic "
-                              "on constants");
-}
-
-static cnnvp_result import_node(struct cnnvp_import *import, const Onnx__NodeProto *node)
-{
-    import->node = node;
-    if (node->op_type == NULL || node->n_output == 0 || node->output[0][0] == '\0')
-        return cnnvp_import_error(import, "a node needs an operator and an output");
-    const int vendor = node->domain != NULL && strcmp(node->domain, "com.microsoft") == 0;
-    if (node->domain != NULL && node->domain[0] != '\0' && strcmp(node->domain, "ai.onnx") != 0 && !vendor)
-        return cnnvp_import_error(import, "operators of domain \"%s\" are not known; only ONNX's own are",
-                                  node->domain);
-    int done = 0;
-    int whole;
-    int32_t zero;
-    cnnvp_result result = cnnvp_import_fold(import, &done);
-    if (result != CNNVP_DONE || done)
-        return result;
-    const cnnvp_import_function function = function_of(node, vendor);
-    if (function == NULL)
-        return not_known(import, vendor);
-    result = cnnvp_import_check_whole(import, &whole, &zero);
-    if (result == CNNVP_DONE)
-        result = function(import);
-    if (result == CNNVP_DONE && whole)
-        cnnvp_import_pass_whole(import, zero);
-    return result;
-}
-
 /* A quantised result is given as the network's numbers: with the zero point. */
 static cnnvp_result define_whole_output(struct cnnvp_import *import, int32_t tensor)
 {
@@ -429,6 +330,21 @@ static cnnvp_result define_whole_output(struct cnnvp_import *import, int32_t ten
     return CNNVP_DONE;
 }
 
+/* The output is the input, or has its words: a network that computes nothing copies them. */
+static cnnvp_result copy_input(struct cnnvp_import *import, int32_t *tensor)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[*tensor];
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, *tensor, input.rank, input.channels,
+                                                   input.height, input.width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->post_count = 1;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    *tensor = layer->out;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result define_output(struct cnnvp_import *import)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
@@ -438,19 +354,19 @@ static cnnvp_result define_output(struct cnnvp_import *import)
                                     graph->n_output);
     const char *name = graph->output[0]->name;
     if (name == NULL || !cnnvp_names_get(&import->names, name, &number) ||
-        import->values[number].tensor == CNNVP_GRAPH_NONE)
+        (import->values[number].tensor == CNNVP_GRAPH_NONE && import->values[number].constant == NULL))
         return cnnvp_compiler_error(import->error, "%s: no node computes the network's output \"%s\"",
                                     import->onnx.name, name != NULL ? name : "");
-    const int32_t tensor = import->values[number].tensor;
-    if (import->graph->tensors[tensor].rank > 4)
-        return cnnvp_compiler_error(import->error,
-                                    "%s: the network's output \"%s\" has %u dimensions; up to 4 are known",
-                                    import->onnx.name, name, import->graph->tensors[tensor].rank);
-    if (import->graph->tensors[tensor].dims != NULL)
-        return cnnvp_compiler_error(import->error,
-                                    "%s: the network's output \"%s\" is the result of an Expand, which is "
-                                    "known in front of Add, Sub, Mul and Div of two tensors only",
-                                    import->onnx.name, name);
+    int32_t tensor = import->values[number].tensor;
+    if (tensor == CNNVP_GRAPH_NONE)
+        return cnnvp_compiler_error(import->error, "%s: the network's output \"%s\" is a constant", import->onnx.name,
+                                    name);
+    cnnvp_result result = cnnvp_import_expanded(import, &tensor);
+    if (result == CNNVP_DONE && !import->training &&
+        cnnvp_graph_base(import->graph, tensor) == cnnvp_graph_base(import->graph, import->graph->input))
+        result = copy_input(import, &tensor);
+    if (result != CNNVP_DONE)
+        return result;
     import->graph->output = tensor;
     if (import->graph->tensors[cnnvp_graph_base(import->graph, tensor)].zero == 0)
         return CNNVP_DONE;
@@ -465,7 +381,7 @@ cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
         result = define_inputs(import);
     for (size_t i = 0; i < graph->n_node && result == CNNVP_DONE; ++i) {
         import->node_number = (uint32_t)i;
-        result = import_node(import, graph->node[i]);
+        result = cnnvp_import_node(import, graph->node[i]);
     }
     return result == CNNVP_DONE ? define_output(import) : result;
 }
@@ -477,17 +393,42 @@ void cnnvp_import_clear(struct cnnvp_import *import)
     free(import->values);
 }
 
-cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph, struct cnnvp_error *error)
+/* How far an import came. */
+struct reading {
+    int64_t batch;
+    uint32_t node_number;
+    int mixed;
+};
+
+static cnnvp_result read_as(const char *file, int weightless, int single, struct cnnvp_graph *graph,
+                            struct reading *reading, struct cnnvp_error *error)
 {
-    *graph = (struct cnnvp_graph){.file = file, .weightless = weightless};
+    *graph = (struct cnnvp_graph){.file = file, .weightless = weightless, .single = (uint32_t)single};
     graph->input = graph->output = CNNVP_GRAPH_NONE;
-    struct cnnvp_import import = {.graph = graph, .error = error};
+    struct cnnvp_import import = {.graph = graph, .single = single, .error = error};
     cnnvp_result result = cnnvp_onnx_open(file, &import.onnx, error);
     if (result != CNNVP_DONE)
         return result;
     result = cnnvp_import_graph(&import);
+    *reading = (struct reading){import.batch, import.node_number, import.mixed};
     cnnvp_import_clear(&import);
     if (result != CNNVP_DONE)
         cnnvp_graph_clear(graph);
+    return result;
+}
+
+/* As images first. Where that fails and all dimensions are numbers, the whole input may be one image: the network
+ * counts its first dimension like the others. */
+cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    struct cnnvp_error whole_error;
+    struct reading reading = {0};
+    cnnvp_result result = read_as(file, weightless, 0, graph, &reading, error);
+    if (result == CNNVP_DONE || reading.batch == 0)
+        return result;
+    const struct reading images = reading;
+    result = read_as(file, weightless, 1, graph, &reading, &whole_error);
+    if (result != CNNVP_DONE && (images.mixed || reading.node_number > images.node_number))
+        *error = whole_error;
     return result;
 }

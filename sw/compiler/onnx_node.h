@@ -9,8 +9,8 @@
 
 /* Largest dimension of anything. */
 #define CNNVP_ONNX_DIMENSION_MAX (1 << 20)
-/* Most dimensions of a tensor between operators that only reshape; all others take up to 4. */
-#define CNNVP_ONNX_RANK 8u
+/* Most dimensions of a tensor. */
+#define CNNVP_ONNX_RANK CNNVP_GRAPH_RANK
 
 /* What a name of the graph stands for: a tensor that is computed, or a constant. */
 struct cnnvp_onnx_value {
@@ -27,6 +27,9 @@ struct cnnvp_import {
     size_t value_capacity;
     int64_t batch;            /* of the network's input as the file says, 0: a symbol */
     const Onnx__NodeProto *node;
+    int single;               /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
+    int mixed;                /* it would have to be: a node would mix the images of the batch */
+    int kind;                 /* struct cnnvp_import_operator */
     uint32_t node_number;
     int training;             /* parameters stay apart, and may be without values (train_import.h) */
     struct cnnvp_error *error;
@@ -43,13 +46,15 @@ const char *cnnvp_import_node_name(const Onnx__NodeProto *node);
 /* The value of input `index`; an error if there is no such input or nothing defines it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index,
                                                struct cnnvp_onnx_value *value);
-/* Input `index` as a computed tensor, rank 0: any from 2 to 4; or as a constant. */
+/* Input `index` as a computed tensor, rank 0: any up to 4; or as a constant. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint32_t rank,
                                                 int32_t *tensor);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index,
                                                   const Onnx__TensorProto **tensor);
 /* The same of up to CNNVP_ONNX_RANK dimensions. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, int32_t *tensor);
+/* 1: a node or the network's output reads that value. */
+int cnnvp_import_is_read(const struct cnnvp_import *import, const char *name);
 /* 1: input `index` is there. */
 int cnnvp_import_has(const struct cnnvp_import *import, size_t index);
 
@@ -95,9 +100,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32
                                               const int64_t *dims);
 /* The name becomes that tensor. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_alias(struct cnnvp_import *import, const char *name, int32_t tensor);
-/* A tensor of that shape that several layers will fill. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_new_tensor(struct cnnvp_import *import, uint32_t rank, const int64_t dims[4],
-                                                    int32_t *tensor);
+/* A tensor of that shape, dims[1..rank-1], that is the network's input or that several layers will fill. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_new_tensor(struct cnnvp_import *import, const char *name, uint32_t rank,
+                                                    const int64_t *dims, int32_t *tensor);
+/* The words of `in` in another shape as a step on the way; `in` itself where it has that shape. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_shaped(struct cnnvp_import *import, const char *name, int32_t in,
+                                                uint32_t rank, const int64_t *dims, int32_t *view);
+/* The same of 4 dimensions: those before the axis, it, those behind it. *axis becomes its number there, 1 or 2. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_rows(struct cnnvp_import *import, int32_t in, int64_t *axis, int32_t *view);
+/* Keeps what more than 4 dimensions are; 0: no memory. */
+CNNVP_MUST_USE int cnnvp_import_keep_dims(struct cnnvp_import *import, int32_t tensor, uint32_t rank,
+                                          const int64_t *dims);
 /* `in` becomes the part of `out` that begins at *at of an axis, from 1 on; *at moves behind it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_append(struct cnnvp_import *import, int32_t in, int32_t out, int64_t axis,
                                                 int64_t *at);
@@ -110,6 +123,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_
 uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[4]);
 /* The same of a tensor of any rank. */
 uint32_t cnnvp_import_all_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[CNNVP_ONNX_RANK]);
+/* An axis that a node names among those of a tensor with `rank` dimensions here: from 1 on. The first one is not for
+ * images in a batch: that is the error of mixes, "WHAT would mix the images of the batch". */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_axis(struct cnnvp_import *import, uint32_t rank, int64_t named,
+                                              int64_t *axis);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, const char *what);
 /* Numbers from an attribute or, since some operator set, from input `index` (at most `most`). *count is 0 where
  * neither is there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribute, size_t index,
@@ -132,6 +150,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32
 /* first (operation) second, as the node's result or a step on the way there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation,
                                               int32_t first, int32_t second, int inner, int32_t *out);
+/* A constant as a tensor of that rank, dimensions of 1 in front; input `index` as a tensor. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,
+                                                   uint32_t rank, int32_t *out);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_tensor_or_constant(struct cnnvp_import *import, size_t index,
+                                                            int32_t *tensor);
+/* 1: a constant operand is better a tensor, too: it has positions where the tensor has one for all of them, or would be
+ * one number for each word of many dimensions. */
+int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in);
+/* What Expand has only noted is computed. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_expanded(struct cnnvp_import *import, int32_t *tensor);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_expand(struct cnnvp_import *import);
 /* *in becomes the largest along that axis, from 1 on, of which one element is left. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in);
 /* A constant as one number for each of `channels` of a tensor of that rank; NULL if the graph is weightless. */
@@ -152,27 +181,51 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, con
 CNNVP_MUST_USE cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, uint32_t outputs,
                                                      float *weights, int has_bias, float *bias);
 
+/* One node. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProto *node);
 /* Computes the node now, if its output does not depend on the network's input: *done. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done);
 
-/* One operator. */
-typedef cnnvp_result (*cnnvp_import_function)(struct cnnvp_import *import);
+/* What an operator makes of the first dimension where the whole input is one image (`single`). */
+enum cnnvp_import_form {
+    CNNVP_FORM_IMAGES, /* images: each of them on its own */
+    CNNVP_FORM_WORDS,  /* a dimension like all others; images where there is one */
+    CNNVP_FORM_ALL     /* the operator looks itself */
+};
 
-/* NULL: not known. onnx_window.c: Conv and pooling; onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul,
- * normalisation; onnx_arithmetic.c: Add and others; onnx_activation.c: functions of one number, softmax; onnx_shape.c:
- * other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else; onnx_transpose.c:
- * dimensions in another order; onnx_quantise.c: whole numbers and the way there and back, `vendor` for onnxruntime's
- * own operators. */
-cnnvp_import_function cnnvp_import_window(const char *op_type);
-cnnvp_import_function cnnvp_import_reduction(const char *op_type);
-cnnvp_import_function cnnvp_import_dense(const char *op_type);
-cnnvp_import_function cnnvp_import_arithmetic(const char *op_type);
-cnnvp_import_function cnnvp_import_activation(const char *op_type);
-cnnvp_import_function cnnvp_import_shape(const char *op_type);
-cnnvp_import_function cnnvp_import_place(const char *op_type);
-cnnvp_import_function cnnvp_import_padding(const char *op_type);
-cnnvp_import_function cnnvp_import_order(const char *op_type);
-cnnvp_import_function cnnvp_import_quantised(const char *op_type, int vendor);
+/* One operator. */
+struct cnnvp_import_operator {
+    const char *op_type;
+    cnnvp_result (*function)(struct cnnvp_import *import);
+    enum cnnvp_import_form form;
+    int kind; /* import->kind while the function runs, which others may share */
+};
+
+struct cnnvp_import_operators {
+    const struct cnnvp_import_operator *list;
+    size_t count;
+};
+
+/* NULL: none of that name. */
+const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_operators *operators,
+                                                      const char *op_type);
+
+/* onnx_window.c: Conv and pooling; onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, normalisation;
+ * onnx_arithmetic.c, onnx_broadcast.c: Add and others; onnx_activation.c: functions of one number, softmax;
+ * onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else;
+ * onnx_transpose.c: dimensions in another order; onnx_quantise.c: whole numbers and the way there and back, `vendor`:
+ * onnxruntime's own operators. */
+extern const struct cnnvp_import_operators cnnvp_import_window;
+extern const struct cnnvp_import_operators cnnvp_import_reduction;
+extern const struct cnnvp_import_operators cnnvp_import_dense;
+extern const struct cnnvp_import_operators cnnvp_import_arithmetic;
+extern const struct cnnvp_import_operators cnnvp_import_activation;
+extern const struct cnnvp_import_operators cnnvp_import_shape;
+extern const struct cnnvp_import_operators cnnvp_import_place;
+extern const struct cnnvp_import_operators cnnvp_import_padding;
+extern const struct cnnvp_import_operators cnnvp_import_order;
+extern const struct cnnvp_import_operators cnnvp_import_quantised;
+extern const struct cnnvp_import_operators cnnvp_import_vendor;
 
 /* QuantizeLinear and DequantizeLinear: what operator set 21 lets their attributes say is known. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import);

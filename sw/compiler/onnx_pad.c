@@ -243,7 +243,7 @@ static cnnvp_result pad_channels(struct cnnvp_import *import, int32_t *in, const
                                   "%u and %u channels cannot be added to %lld; up to %d times as many are possible",
                                   padding->first, padding->last, (long long)dims[1], COPIES_MAX);
     dims[1] += padding->first + padding->last;
-    cnnvp_result result = cnnvp_import_new_tensor(import, rank, dims, &out);
+    cnnvp_result result = cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, &out);
     if (result == CNNVP_DONE)
         result = append_channels(import, *in, out, padding->value, padding->first, &at);
     if (result == CNNVP_DONE)
@@ -288,7 +288,8 @@ static cnnvp_result import_pad(struct cnnvp_import *import)
     return result;
 }
 
-cnnvp_import_function cnnvp_import_padding(const char *op_type)
-{
-    return strcmp(op_type, "Pad") == 0 ? import_pad : NULL;
-}
+static const struct cnnvp_import_operator operators[] = {
+    {"Pad", import_pad, CNNVP_FORM_IMAGES, 0},
+};
+
+const struct cnnvp_import_operators cnnvp_import_padding = {operators, sizeof operators / sizeof operators[0]};

@@ -382,28 +382,25 @@ static cnnvp_result import_global_average(struct cnnvp_import *import)
     return result;
 }
 
-cnnvp_import_function cnnvp_import_quantised(const char *op_type, int vendor)
-{
-    static const struct {
-        const char *op_type;
-        int vendor;
-        cnnvp_import_function function;
-    } known[] = {
-        {"QuantizeLinear", 0, import_quantize},
-        {"DequantizeLinear", 0, import_dequantize},
-        {"QLinearConv", 0, import_conv},
-        {"QLinearMatMul", 0, import_matmul},
-        {"QuantizeLinear", 1, import_quantize},
-        {"DequantizeLinear", 1, import_dequantize},
-        {"QGemm", 1, import_gemm},
-        {"QLinearAdd", 1, import_add},
-        {"QLinearGlobalAveragePool", 1, import_global_average},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (known[i].vendor == vendor && strcmp(op_type, known[i].op_type) == 0)
-            return known[i].function;
-    return NULL;
-}
+static const struct cnnvp_import_operator operators[] = {
+    {"QuantizeLinear", import_quantize, CNNVP_FORM_WORDS, 0},
+    {"DequantizeLinear", import_dequantize, CNNVP_FORM_WORDS, 0},
+    {"QLinearConv", import_conv, CNNVP_FORM_IMAGES, 0},
+    {"QLinearMatMul", import_matmul, CNNVP_FORM_IMAGES, 0},
+};
+
+const struct cnnvp_import_operators cnnvp_import_quantised = {operators, sizeof operators / sizeof operators[0]};
+
+static const struct cnnvp_import_operator vendor_operators[] = {
+    {"QuantizeLinear", import_quantize, CNNVP_FORM_WORDS, 0},
+    {"DequantizeLinear", import_dequantize, CNNVP_FORM_WORDS, 0},
+    {"QGemm", import_gemm, CNNVP_FORM_IMAGES, 0},
+    {"QLinearAdd", import_add, CNNVP_FORM_WORDS, 0},
+    {"QLinearGlobalAveragePool", import_global_average, CNNVP_FORM_IMAGES, 0},
+};
+
+const struct cnnvp_import_operators cnnvp_import_vendor = {vendor_operators,
+                                                            sizeof vendor_operators / sizeof vendor_operators[0]};
 
 /* ---- what passes whole numbers on ---- */
 
@@ -420,8 +417,8 @@ static int passes_whole(const char *op_type)
 cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, int *whole, int32_t *zero)
 {
     const Onnx__NodeProto *node = import->node;
-    const int takes =
-        cnnvp_import_quantised(node->op_type, 0) != NULL || cnnvp_import_quantised(node->op_type, 1) != NULL;
+    const int takes = cnnvp_import_find(&cnnvp_import_quantised, node->op_type) != NULL ||
+                      cnnvp_import_find(&cnnvp_import_vendor, node->op_type) != NULL;
     *whole = 0;
     *zero = 0;
     for (size_t i = 0; i < node->n_input && !takes; ++i) {

@@ -137,6 +137,7 @@ static size_t element_size(int32_t type)
     case ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT16:
         return 2;
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
     case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
         return 1;
     default:
@@ -186,6 +187,7 @@ static float raw_float(int32_t type, const uint8_t *raw, size_t index)
         return (float)value.i64;
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
         return (float)value.i8;
+    case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
     case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
         return (float)value.u8;
     default:
@@ -203,6 +205,7 @@ static float typed_float(const Onnx__TensorProto *tensor, size_t index)
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT32:
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT8:
     case ONNX__TENSOR_PROTO__DATA_TYPE__UINT8:
+    case ONNX__TENSOR_PROTO__DATA_TYPE__BOOL:
         return (float)tensor->int32_data[index];
     case ONNX__TENSOR_PROTO__DATA_TYPE__INT64:
         return (float)tensor->int64_data[index];

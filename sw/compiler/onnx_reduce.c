@@ -53,22 +53,23 @@ static cnnvp_result read_axes(struct cnnvp_import *import, int32_t in, struct re
     int64_t axes[CNNVP_ONNX_RANK];
     size_t count = 0;
     *reduced = (struct reduced){.words = 1};
-    reduced->rank = cnnvp_import_dims(import, in, reduced->dims);
-    const cnnvp_result result = cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count);
-    if (result != CNNVP_DONE)
-        return result;
-    if (count == 0 && cnnvp_onnx_int(import->node, "noop_with_empty_axes", 0) == 0)
-        return cnnvp_import_error(import, "without axes the images of the batch would be mixed; axes from 1 on are "
-                                          "known");
-    for (size_t i = 0; i < count; ++i) {
-        const int64_t axis = axes[i] < 0 ? axes[i] + reduced->rank : axes[i];
-        if (axis < 1 || axis >= reduced->rank)
-            return cnnvp_import_error(import, "axis %lld of %u dimensions is the batch, or there is none",
-                                      (long long)axes[i], reduced->rank);
+    reduced->rank = cnnvp_import_all_dims(import, in, reduced->dims);
+    cnnvp_result result = cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count);
+    if (result == CNNVP_DONE && count == 0 && cnnvp_onnx_int(import->node, "noop_with_empty_axes", 0) == 0) {
+        if (!import->single)
+            return cnnvp_import_mixes(import, "a reduction of all dimensions");
+        for (; count + 1 < reduced->rank; ++count)
+            axes[count] = (int64_t)count;
+    }
+    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+        int64_t axis;
+        result = cnnvp_import_axis(import, reduced->rank, axes[i], &axis);
+        if (result != CNNVP_DONE)
+            break;
         reduced->words *= reduced->axes[axis] ? 1 : reduced->dims[axis];
         reduced->axes[axis] = 1;
     }
-    return CNNVP_DONE;
+    return result;
 }
 
 /* Dimensions that follow one another at once, from the last ones on. */
@@ -97,7 +98,6 @@ static cnnvp_result reduce_runs(struct cnnvp_import *import, int32_t *in, enum r
 
 cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in)
 {
-    struct cnnvp_graph *graph = import->graph;
     struct reduced reduced = {.words = 1};
     reduced.rank = cnnvp_import_dims(import, *in, reduced.dims);
     reduced.axes[axis] = 1;
@@ -105,17 +105,7 @@ cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, in
     if (result != CNNVP_DONE)
         return result;
     reduced.dims[axis] = 1;
-    const int64_t *dims = reduced.dims;
-    const uint32_t rank = reduced.rank;
-    const uint32_t height = rank == 4 ? (uint32_t)dims[2] : 1;
-    const uint32_t width = rank > 2 ? (uint32_t)dims[rank - 1] : 1;
-    const int32_t view =
-        cnnvp_graph_tensor_add(graph, graph->tensors[*in].name, rank, (uint32_t)dims[1], height, width);
-    if (view == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    graph->tensors[view].base = *in;
-    *in = view;
-    return CNNVP_DONE;
+    return cnnvp_import_shaped(import, import->graph->tensors[*in].name, *in, reduced.rank, reduced.dims, in);
 }
 
 /* A mean as a sum. */
@@ -133,11 +123,12 @@ static cnnvp_result multiply(struct cnnvp_import *import, int32_t *in, int64_t w
     return result;
 }
 
-static cnnvp_result import_reduce(struct cnnvp_import *import, enum reduction reduction)
+static cnnvp_result import_reduce(struct cnnvp_import *import)
 {
+    const enum reduction reduction = (enum reduction)import->kind;
     int32_t in;
     struct reduced reduced;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE)
         result = read_axes(import, in, &reduced);
     if (result != CNNVP_DONE)
@@ -145,7 +136,7 @@ static cnnvp_result import_reduce(struct cnnvp_import *import, enum reduction re
     const uint32_t rank = reduced.rank;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const int64_t shape[3] = {input.channels, input.height, input.width};
-    if (reduced.words > 1 && !reduced.axes[1])
+    if (reduced.words > 1 && rank <= 4 && !reduced.axes[1])
         result = pool(import, &in, reduction, shape, rank == 4 && reduced.axes[2] ? shape[1] : 1,
                       reduced.axes[rank - 1] ? shape[2] : 1);
     else if (reduced.words > 1)
@@ -155,41 +146,18 @@ static cnnvp_result import_reduce(struct cnnvp_import *import, enum reduction re
     if (result != CNNVP_DONE)
         return result;
     const int keep = cnnvp_onnx_int(import->node, "keepdims", 1) != 0;
-    int64_t dims[4] = {0, 1, 1, 1};
+    int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     uint32_t left = 1;
     for (uint32_t i = 1; i < rank; ++i)
         if (keep || !reduced.axes[i])
             dims[left++] = reduced.axes[i] ? 1 : reduced.dims[i];
-    return cnnvp_import_view(import, in, left < 2 ? 2 : left, dims);
+    return cnnvp_import_view(import, in, left < 2 && !import->single ? 2 : left, dims);
 }
 
-static cnnvp_result import_reduce_mean(struct cnnvp_import *import)
-{
-    return import_reduce(import, REDUCE_MEAN);
-}
+static const struct cnnvp_import_operator operators[] = {
+    {"ReduceMean", import_reduce, CNNVP_FORM_ALL, REDUCE_MEAN},
+    {"ReduceMax", import_reduce, CNNVP_FORM_ALL, REDUCE_MAX},
+    {"ReduceSum", import_reduce, CNNVP_FORM_ALL, REDUCE_SUM},
+};
 
-static cnnvp_result import_reduce_max(struct cnnvp_import *import)
-{
-    return import_reduce(import, REDUCE_MAX);
-}
-
-static cnnvp_result import_reduce_sum(struct cnnvp_import *import)
-{
-    return import_reduce(import, REDUCE_SUM);
-}
-
-cnnvp_import_function cnnvp_import_reduction(const char *op_type)
-{
-    static const struct {
-        const char *op_type;
-        cnnvp_import_function function;
-    } known[] = {
-        {"ReduceMean", import_reduce_mean},
-        {"ReduceMax", import_reduce_max},
-        {"ReduceSum", import_reduce_sum},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (strcmp(op_type, known[i].op_type) == 0)
-            return known[i].function;
-    return NULL;
-}
+const struct cnnvp_import_operators cnnvp_import_reduction = {operators, sizeof operators / sizeof operators[0]};

@@ -9,12 +9,28 @@ static cnnvp_result import_identity(struct cnnvp_import *import)
 {
     struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
     const cnnvp_result result = cnnvp_import_value(import, 0, &value);
-    if (result != CNNVP_DONE)
-        return result;
-    for (size_t i = 1; i < import->node->n_output; ++i)
-        if (import->node->output[i][0] != '\0' && strcmp(import->node->op_type, "Dropout") != 0)
-            return cnnvp_import_error(import, "output %zu is one too many", i);
-    return cnnvp_import_define(import, import->node->output[0], value);
+    return result == CNNVP_DONE ? cnnvp_import_define(import, import->node->output[0], value) : result;
+}
+
+/* Nothing is dropped but by a node that is said to train. */
+static cnnvp_result import_dropout(struct cnnvp_import *import)
+{
+    const Onnx__TensorProto *given[2] = {NULL, NULL};
+    float numbers[2] = {0.5f, 0.0f}; /* ratio, training_mode */
+    for (size_t i = 0; i < 2; ++i) {
+        struct cnnvp_error why;
+        if (!cnnvp_import_has(import, i + 1))
+            continue;
+        const cnnvp_result result = cnnvp_import_constant(import, i + 1, &given[i]);
+        if (result != CNNVP_DONE)
+            return result;
+        if (cnnvp_onnx_elements(given[i]) != 1 ||
+            cnnvp_onnx_number(&import->onnx, given[i], &numbers[i], &why) != CNNVP_DONE)
+            return cnnvp_import_error(import, "input %zu is not one number", i + 1);
+    }
+    if (!import->training && (numbers[0] < 0.0f || numbers[0] > 0.0f) && (numbers[1] < 0.0f || numbers[1] > 0.0f))
+        return cnnvp_import_error(import, "training_mode drops at random; export the network for inference");
+    return import_identity(import);
 }
 
 /* ---- shapes ---- */
@@ -22,35 +38,38 @@ static cnnvp_result import_identity(struct cnnvp_import *import)
 static cnnvp_result import_flatten(struct cnnvp_import *import)
 {
     int32_t in;
-    const cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
+    int64_t old[CNNVP_ONNX_RANK];
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result != CNNVP_DONE)
         return result;
-    const struct cnnvp_graph_tensor *input = &import->graph->tensors[in];
-    int64_t axis = cnnvp_onnx_int(import->node, "axis", 1);
-    if (axis < 0)
-        axis += input->rank;
-    if (axis != 1)
-        return cnnvp_import_error(import, "axis %lld would mix the images of the batch; axis 1 is needed",
-                                  (long long)axis);
-    const int64_t dims[4] = {0, (int64_t)cnnvp_graph_words(input), 1, 1};
-    return cnnvp_import_view(import, in, 2, dims);
+    const int64_t rank = cnnvp_import_all_dims(import, in, old);
+    const int64_t front = import->single != 0;
+    const int64_t named = cnnvp_onnx_int(import->node, "axis", 1);
+    const int64_t axis = named + (named < 0 ? rank : front);
+    if (axis < front || axis > rank)
+        return cnnvp_import_error(import, "axis %lld is none of %lld dimensions", (long long)named,
+                                  (long long)(rank - front));
+    if (!front && axis != 1)
+        return cnnvp_import_mixes(import, "an axis that is not 1");
+    int64_t dims[3] = {0, 1, 1};
+    for (int64_t i = 1; i < rank; ++i)
+        dims[i < axis ? 1 : front + 1] *= old[i];
+    return cnnvp_import_view(import, in, 2 + (uint32_t)front, dims);
 }
 
 /* The target shape of Reshape with 0 and -1 filled in; dims[0] stands for the batch. */
 static cnnvp_result resolve_shape(struct cnnvp_import *import, int32_t in, size_t rank, int64_t *dims)
 {
-    const struct cnnvp_graph_tensor *input = &import->graph->tensors[in];
     int64_t old[CNNVP_ONNX_RANK];
-    (void)cnnvp_import_all_dims(import, in, old);
-    const int64_t words = (int64_t)cnnvp_graph_words(input);
+    const uint32_t old_rank = cnnvp_import_all_dims(import, in, old);
+    const int64_t words = (int64_t)cnnvp_graph_words(&import->graph->tensors[in]);
     const int batch_known = dims[0] == 0 || (import->batch != 0 ? dims[0] == import->batch : dims[0] == 1);
     if (dims[0] != -1 && !batch_known)
-        return cnnvp_import_error(import, "the first number of the shape, %lld, is not the batch; 0 or -1 is needed",
-                                  (long long)dims[0]);
+        return cnnvp_import_mixes(import, "a shape whose first number is neither the batch's nor 0 or -1");
     int64_t known = 1;
     size_t open = 0;
     for (size_t i = 1; i < rank; ++i) {
-        if (i < input->rank && dims[i] == 0)
+        if (i < old_rank && dims[i] == 0)
             dims[i] = old[i];
         if (dims[i] == -1 && open == 0 && dims[0] != -1)
             open = i;
@@ -78,30 +97,35 @@ static cnnvp_result import_reshape(struct cnnvp_import *import)
         result = cnnvp_import_constant(import, 1, &shape);
     if (result != CNNVP_DONE)
         return result;
-    const size_t rank = cnnvp_onnx_elements(shape);
+    const size_t front = import->single != 0;
+    const size_t count = shape->n_dims == 1 && shape->dims[0] == 0 ? 0 : cnnvp_onnx_elements(shape);
+    const size_t rank = count + front;
     int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     struct cnnvp_error why;
-    if (shape->n_dims != 1 || rank < 2 || rank > CNNVP_ONNX_RANK)
+    if (shape->n_dims == 1 && count == 1 && !front)
+        return cnnvp_import_mixes(import, "a shape of one number");
+    if (shape->n_dims != 1 || rank < 1 || rank > CNNVP_ONNX_RANK)
         return cnnvp_import_error(import,
-                                  "the shape has %zu dimensions; 2 to %u are possible: (N, features), (N, C, W), "
-                                  "(N, C, H, W), or more on the way there", rank, CNNVP_ONNX_RANK);
-    if (cnnvp_onnx_ints(&import->onnx, shape, dims, rank, &why) != CNNVP_DONE)
+                                  "the shape has %zu dimensions; 2 to %zu are possible: (N, features), (N, C, W), "
+                                  "(N, C, H, W), or more", count, CNNVP_ONNX_RANK - front);
+    if (count != 0 && cnnvp_onnx_ints(&import->onnx, shape, dims + front, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
     result = resolve_shape(import, in, rank, dims);
     return result == CNNVP_DONE ? cnnvp_import_view(import, in, (uint32_t)rank, dims) : result;
 }
 
-/* Marks the axes that a list names, counted from 0 with `rank` dimensions in all. */
-static cnnvp_result mark_axes(struct cnnvp_import *import, const int64_t *axes, size_t count, size_t rank, int *marked)
+/* Marks the axes that a list names, with `rank` dimensions in all. */
+static cnnvp_result mark_axes(struct cnnvp_import *import, const int64_t *axes, size_t count, uint32_t rank,
+                              int *marked)
 {
-    for (size_t i = 0; i < count; ++i) {
-        const int64_t axis = axes[i] < 0 ? axes[i] + (int64_t)rank : axes[i];
-        if (axis < 1 || axis >= (int64_t)rank)
-            return cnnvp_import_error(import, "axis %lld of %zu dimensions is the batch, or there is none",
-                                      (long long)axes[i], rank);
-        marked[axis] = 1;
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+        int64_t axis;
+        result = cnnvp_import_axis(import, rank, axes[i], &axis);
+        if (result == CNNVP_DONE)
+            marked[axis] = 1;
     }
-    return CNNVP_DONE;
+    return result;
 }
 
 static cnnvp_result import_squeeze(struct cnnvp_import *import)
@@ -117,6 +141,8 @@ static cnnvp_result import_squeeze(struct cnnvp_import *import)
     if (result != CNNVP_DONE)
         return result;
     const uint32_t rank = cnnvp_import_all_dims(import, in, old);
+    if (count == 0 && !import->single && import->batch == 1)
+        return cnnvp_import_mixes(import, "a batch of 1 and no axes");
     result = mark_axes(import, axes, count, rank, marked);
     if (result != CNNVP_DONE)
         return result;
@@ -128,7 +154,7 @@ static cnnvp_result import_squeeze(struct cnnvp_import *import)
         if (count != 0 ? !marked[i] : old[i] != 1)
             dims[left++] = old[i];
     }
-    return cnnvp_import_view(import, in, left < 2 ? 2 : left, dims);
+    return cnnvp_import_view(import, in, left < 2 && !import->single ? 2 : left, dims);
 }
 
 static cnnvp_result import_unsqueeze(struct cnnvp_import *import)
@@ -143,17 +169,20 @@ static cnnvp_result import_unsqueeze(struct cnnvp_import *import)
         result = cnnvp_import_list(import, "axes", 1, CNNVP_ONNX_RANK, axes, &count);
     if (result != CNNVP_DONE)
         return result;
-    const size_t rank = cnnvp_import_all_dims(import, in, old) + count;
+    const uint32_t old_rank = cnnvp_import_all_dims(import, in, old);
+    const uint32_t rank = old_rank + (uint32_t)count;
     if (rank > CNNVP_ONNX_RANK)
-        return cnnvp_import_error(import, "the result has %zu dimensions; up to %u are known", rank, CNNVP_ONNX_RANK);
+        return cnnvp_import_error(import, "the result has %u dimensions; up to %u are known", rank, CNNVP_ONNX_RANK);
     result = mark_axes(import, axes, count, rank, marked);
     if (result != CNNVP_DONE)
         return result;
     int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
-    size_t next = 1;
-    for (size_t i = 1; i < rank; ++i)
-        dims[i] = marked[i] ? 1 : old[next++];
-    return cnnvp_import_view(import, in, (uint32_t)rank, dims);
+    uint32_t next = 1;
+    for (uint32_t i = 1; i < rank; ++i)
+        dims[i] = marked[i] || next == old_rank ? 1 : old[next++];
+    if (next != old_rank)
+        return cnnvp_import_error(import, "an axis is named twice");
+    return cnnvp_import_view(import, in, rank, dims);
 }
 
 /* Numbers are floats and integers of any width alike once they are tensors here. */
@@ -203,18 +232,15 @@ static cnnvp_result import_constant(struct cnnvp_import *import)
                                (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
 }
 
-cnnvp_import_function cnnvp_import_shape(const char *op_type)
-{
-    static const struct {
-        const char *op_type;
-        cnnvp_import_function function;
-    } known[] = {
-        {"Flatten", import_flatten},     {"Reshape", import_reshape},   {"Squeeze", import_squeeze},
-        {"Unsqueeze", import_unsqueeze}, {"Identity", import_identity}, {"Dropout", import_identity},
-        {"Cast", import_cast},           {"Constant", import_constant},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (strcmp(op_type, known[i].op_type) == 0)
-            return known[i].function;
-    return NULL;
-}
+static const struct cnnvp_import_operator operators[] = {
+    {"Flatten", import_flatten, CNNVP_FORM_ALL, 0},
+    {"Reshape", import_reshape, CNNVP_FORM_ALL, 0},
+    {"Squeeze", import_squeeze, CNNVP_FORM_ALL, 0},
+    {"Unsqueeze", import_unsqueeze, CNNVP_FORM_ALL, 0},
+    {"Identity", import_identity, CNNVP_FORM_ALL, 0},
+    {"Dropout", import_dropout, CNNVP_FORM_ALL, 0},
+    {"Cast", import_cast, CNNVP_FORM_ALL, 0},
+    {"Constant", import_constant, CNNVP_FORM_ALL, 0},
+};
+
+const struct cnnvp_import_operators cnnvp_import_shape = {operators, sizeof operators / sizeof operators[0]};

@@ -141,25 +141,45 @@ static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint
     return CNNVP_DONE;
 }
 
+/* perm, or all dimensions turned round; one in front stays there. */
+static cnnvp_result read_order(struct cnnvp_import *import, uint32_t rank, int64_t perm[CNNVP_ONNX_RANK])
+{
+    int64_t named[CNNVP_ONNX_RANK];
+    size_t count = 0;
+    const size_t front = import->single != 0;
+    const size_t own = rank - front;
+    const cnnvp_result result = cnnvp_import_list(import, "perm", SIZE_MAX, CNNVP_ONNX_RANK, named, &count);
+    if (result != CNNVP_DONE)
+        return result;
+    if (count == 0)
+        for (; count < own; ++count)
+            named[count] = (int64_t)(own - 1 - count);
+    uint32_t seen = 0;
+    for (size_t i = 0; i < count; ++i)
+        seen |= named[i] >= 0 && named[i] < (int64_t)own ? 1u << named[i] : 0u;
+    if (count != own || seen != (1u << own) - 1u)
+        return cnnvp_import_error(import, "perm must name each of %zu dimensions once", own);
+    if (!front && named[0] != 0)
+        return cnnvp_import_mixes(import, "a perm that does not leave the batch in front");
+    perm[0] = 0;
+    for (size_t i = 0; i < own; ++i)
+        perm[i + front] = named[i] + (int64_t)front;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result import_transpose(struct cnnvp_import *import)
 {
     int32_t in;
     int64_t perm[CNNVP_ONNX_RANK];
     int64_t old[CNNVP_ONNX_RANK];
     int64_t dims[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
-    size_t count = 0;
     cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "perm", SIZE_MAX, CNNVP_ONNX_RANK, perm, &count);
     if (result != CNNVP_DONE)
         return result;
     const uint32_t rank = cnnvp_import_all_dims(import, in, old);
-    uint32_t seen = 0;
-    for (size_t i = 0; i < count; ++i)
-        seen |= perm[i] >= 0 && perm[i] < rank ? 1u << perm[i] : 0u;
-    if (count != rank || seen != (1u << rank) - 1u || perm[0] != 0)
-        return cnnvp_import_error(import, "perm must name each of %u dimensions once and leave the batch in front",
-                                  rank);
+    result = read_order(import, rank, perm);
+    if (result != CNNVP_DONE)
+        return result;
     for (uint32_t i = 1; i < rank; ++i)
         dims[i] = old[perm[i]];
     if (rank <= 4 && group_axes(rank, old, perm).count > 1)
@@ -224,18 +244,10 @@ static cnnvp_result import_space_to_depth(struct cnnvp_import *import)
     return result == CNNVP_DONE ? cnnvp_import_view(import, in, 4, made) : result;
 }
 
-cnnvp_import_function cnnvp_import_order(const char *op_type)
-{
-    static const struct {
-        const char *op_type;
-        cnnvp_import_function function;
-    } known[] = {
-        {"Transpose", import_transpose},
-        {"DepthToSpace", import_depth_to_space},
-        {"SpaceToDepth", import_space_to_depth},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (strcmp(op_type, known[i].op_type) == 0)
-            return known[i].function;
-    return NULL;
-}
+static const struct cnnvp_import_operator operators[] = {
+    {"Transpose", import_transpose, CNNVP_FORM_ALL, 0},
+    {"DepthToSpace", import_depth_to_space, CNNVP_FORM_IMAGES, 0},
+    {"SpaceToDepth", import_space_to_depth, CNNVP_FORM_IMAGES, 0},
+};
+
+const struct cnnvp_import_operators cnnvp_import_order = {operators, sizeof operators / sizeof operators[0]};

@@ -226,13 +226,14 @@ static cnnvp_result add_pool(struct cnnvp_import *import, enum cnnvp_image_pool_
     return CNNVP_DONE;
 }
 
-static cnnvp_result import_pool(struct cnnvp_import *import, enum cnnvp_image_pool_kind kind)
+static cnnvp_result import_pool(struct cnnvp_import *import)
 {
+    const enum cnnvp_image_pool_kind kind = (enum cnnvp_image_pool_kind)import->kind;
     int32_t in;
     cnnvp_result result = window_input(import, &in);
     if (result != CNNVP_DONE)
         return result;
-    if (import->node->n_output > 1 && import->node->output[1][0] != '\0')
+    if (import->node->n_output > 1 && cnnvp_import_is_read(import, import->node->output[1]))
         return cnnvp_import_error(import, "the indices of the maxima are not computed; only the first output is");
     struct axis y = {.in = import->graph->tensors[in].height};
     struct axis x = {.in = import->graph->tensors[in].width};
@@ -248,17 +249,7 @@ static cnnvp_result import_pool(struct cnnvp_import *import, enum cnnvp_image_po
     return add_pool(import, kind, in, &y, &x);
 }
 
-static cnnvp_result import_max_pool(struct cnnvp_import *import)
-{
-    return import_pool(import, CNNVP_POOL_MAX);
-}
-
-static cnnvp_result import_average_pool(struct cnnvp_import *import)
-{
-    return import_pool(import, CNNVP_POOL_AVERAGE);
-}
-
-static cnnvp_result import_global(struct cnnvp_import *import, enum cnnvp_image_pool_kind kind)
+static cnnvp_result import_global(struct cnnvp_import *import)
 {
     int32_t in;
     const cnnvp_result result = window_input(import, &in);
@@ -269,33 +260,15 @@ static cnnvp_result import_global(struct cnnvp_import *import, enum cnnvp_image_
         return cnnvp_import_error(import, "maps of %u x %u are too large to pool at once", input->height, input->width);
     const struct axis y = {input->height, input->height, 1, 1, 0, 0, 1, 0};
     const struct axis x = {input->width, input->width, 1, 1, 0, 0, 1, 0};
-    return add_pool(import, kind, in, &y, &x);
+    return add_pool(import, (enum cnnvp_image_pool_kind)import->kind, in, &y, &x);
 }
 
-static cnnvp_result import_global_average(struct cnnvp_import *import)
-{
-    return import_global(import, CNNVP_POOL_AVERAGE);
-}
+static const struct cnnvp_import_operator operators[] = {
+    {"Conv", import_conv, CNNVP_FORM_IMAGES, 0},
+    {"MaxPool", import_pool, CNNVP_FORM_IMAGES, CNNVP_POOL_MAX},
+    {"AveragePool", import_pool, CNNVP_FORM_IMAGES, CNNVP_POOL_AVERAGE},
+    {"GlobalAveragePool", import_global, CNNVP_FORM_IMAGES, CNNVP_POOL_AVERAGE},
+    {"GlobalMaxPool", import_global, CNNVP_FORM_IMAGES, CNNVP_POOL_MAX},
+};
 
-static cnnvp_result import_global_max(struct cnnvp_import *import)
-{
-    return import_global(import, CNNVP_POOL_MAX);
-}
-
-cnnvp_import_function cnnvp_import_window(const char *op_type)
-{
-    static const struct {
-        const char *op_type;
-        cnnvp_import_function function;
-    } known[] = {
-        {"Conv", import_conv},
-        {"MaxPool", import_max_pool},
-        {"AveragePool", import_average_pool},
-        {"GlobalAveragePool", import_global_average},
-        {"GlobalMaxPool", import_global_max},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i)
-        if (strcmp(op_type, known[i].op_type) == 0)
-            return known[i].function;
-    return NULL;
-}
+const struct cnnvp_import_operators cnnvp_import_window = {operators, sizeof operators / sizeof operators[0]};

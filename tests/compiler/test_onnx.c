@@ -320,15 +320,15 @@ static void other_bad_nodes_say_why(void **state)
     builder_free(&builder);
     node = one_node(&builder, 4, "Softmax", NULL);
     builder_int(&builder, node, "axis", 0);
-    must_fail(&builder, "axis 0 would mix the images of the batch");
+    must_fail(&builder, "axis 0 of 4 dimensions would mix the images of the batch; it is known where");
     builder_free(&builder);
     const int64_t shape[2] = {0, 71};
     (void)one_node(&builder, 4, "Reshape", "s");
     (void)builder_int64s(&builder, "s", 2, shape);
     must_fail(&builder, "the shape holds 71 elements an image, the input has 72");
     builder_free(&builder);
-    (void)one_node(&builder, 4, "Identity", NULL);
-    must_fail(&builder, "no layer");
+    (void)one_node(&builder, 4, "Shape", NULL);
+    must_fail(&builder, "the network's output \"y\" is a constant");
     builder_free(&builder);
 }
 

@@ -96,27 +96,25 @@ static void dimensions_have_limits(void **state)
 {
     (void)state;
     struct builder b;
-    const int64_t five[5] = {-1, 2, 3, 4, 5};
-    begin(&b, "x", 5, five);
+    const int64_t nine[9] = {-1, 2, 3, 4, 5, 1, 1, 1, 1};
+    begin(&b, "x", 9, nine);
     (void)builder_node(&b, "Relu", "y", "x", NULL, NULL, NULL);
-    must_fail(&b, "input \"x\" has 5 dimensions; (N, C, H, W), (N, C, W) or (N, features) is needed");
+    must_fail(&b, "input \"x\" has 9 dimensions; 2 to 8 are known, such as (N, C, H, W), (N, C, W) or (N, features)");
+
+    begin(&b, "x", 1, nine);
+    (void)builder_node(&b, "Relu", "y", "x", NULL, NULL, NULL);
+    must_fail(&b, "input \"x\" has 1 dimensions; 2 to 8 are known");
+
+    begin(&b, "x", 5, nine);
+    (void)builder_node(&b, "Tanh", "g", "x", NULL, NULL, NULL);
+    (void)builder_node(&b, "DepthToSpace", "y", "g", NULL, NULL, NULL);
+    must_fail(&b, "node \"y\" (DepthToSpace): input \"g\" has 5 dimensions; 4 are needed, (N, C, H, W)");
 
     const int64_t shape[9] = {0, 2, 2, 6, 6, 1, 1, 1, 1};
     begin(&b, "x", 4, maps);
     (void)builder_int64s(&b, "s", 9, shape);
     (void)builder_node(&b, "Reshape", "y", "x", "s", NULL, NULL);
     must_fail(&b, "node \"y\" (Reshape): the shape has 9 dimensions; 2 to 8 are possible");
-
-    begin(&b, "x", 4, maps);
-    (void)builder_int64s(&b, "s", 5, shape);
-    (void)builder_node(&b, "Reshape", "r", "x", "s", NULL, NULL);
-    (void)builder_node(&b, "Relu", "y", "r", NULL, NULL, NULL);
-    must_fail(&b, "node \"y\" (Relu): input \"r\" has 5 dimensions; more than 4 are known between Reshape, ");
-
-    begin(&b, "x", 4, maps);
-    (void)builder_int64s(&b, "s", 5, shape);
-    (void)builder_node(&b, "Reshape", "y", "x", "s", NULL, NULL);
-    must_fail(&b, "the network's output \"y\" has 5 dimensions; up to 4 are known");
 
     begin(&b, "x", 4, maps);
     (void)builder_node(&b, "MatMul", "y", "x", "x", NULL, NULL);
@@ -161,11 +159,16 @@ static void parts_have_limits(void **state)
     (void)builder_node(&b, "Pad", "q", "x", "p", "v", NULL);
     (void)builder_node(&b, "Relu", "y", "q", NULL, NULL, NULL);
     must_fail(&b, "padding with the lowest number is only known in front of one MaxPool");
+}
 
-    const int64_t axis = 1, first = 0, end = 4, step = 2;
-    begin(&b, "x", 4, maps);
-    (void)builder_int64s(&b, "a", 1, &first);
-    (void)builder_int64s(&b, "e", 1, &end);
+/* Elements from `from` to `to` of an axis of x. */
+static void slice_must_fail(size_t rank, const int64_t *dims, int64_t from, int64_t to, int64_t axis, int64_t step,
+                            const char *text)
+{
+    struct builder b;
+    begin(&b, "x", rank, dims);
+    (void)builder_int64s(&b, "a", 1, &from);
+    (void)builder_int64s(&b, "e", 1, &to);
     (void)builder_int64s(&b, "c", 1, &axis);
     (void)builder_int64s(&b, "s", 1, &step);
     Onnx__NodeProto *node = builder_node(&b, "Slice", "y", "x", "a", "e", "c");
@@ -174,7 +177,16 @@ static void parts_have_limits(void **state)
     inputs[4] = builder_text(&b, "s");
     node->input = inputs;
     node->n_input = 5;
-    must_fail(&b, "a step of 2 channels is not known");
+    must_fail(&b, text);
+}
+
+static void slices_have_limits(void **state)
+{
+    (void)state;
+    const int64_t rows[3] = {-1, 2, 2000};
+    slice_must_fail(4, maps, 0, 4, 1, 0, "a step is 0; 1 to 32767 and -1 to -32767 are possible");
+    slice_must_fail(4, maps, 4, 9, 1, 1, "elements 4 to 4 of axis 1 are none");
+    slice_must_fail(3, rows, -1, -3000, 2, -1, "2000 elements with a step of -1 are too many; up to 1024 are possible");
 }
 
 /* What stands in an attribute of one node over `x`. */
@@ -193,13 +205,14 @@ static void blocks_and_reductions_have_limits(void **state)
     node_must_fail("DepthToSpace", "blocksize", 32768, "blocksize is 32768; 1 to 32767 is possible");
     node_must_fail("DepthToSpace", "blocksize", 32767, "4 channels are not divided by the square of the blocksize");
     node_must_fail("SpaceToDepth", "blocksize", 4, "maps of 6 x 6 are not divided by the blocksize, 4");
-    node_must_fail("ReduceSum", "keepdims", 1, "without axes the images of the batch would be mixed");
+    node_must_fail("ReduceSum", "keepdims", 1,
+                   "a reduction of all dimensions would mix the images of the batch; it is known where the first");
 
     struct builder b;
     const int64_t batch[2] = {2, -4};
     begin(&b, "x", 4, maps);
     builder_ints(&b, builder_node(&b, "ReduceMean", "y", "x", NULL, NULL, NULL), "axes", 2, batch);
-    must_fail(&b, "axis -4 of 4 dimensions is the batch, or there is none");
+    must_fail(&b, "axis -4 of 4 dimensions would mix the images of the batch");
 
     const int64_t large[4] = {-1, 200, 200, 4};
     const int64_t rows[2] = {1, 2};
@@ -208,31 +221,17 @@ static void blocks_and_reductions_have_limits(void **state)
     must_fail(&b, "40000 x 1 words are too many to reduce at once; up to 32767 x 32767 are possible");
 }
 
-/* What Expand has made is only known where the other operand has its shape. */
 static void expansion_has_limits(void **state)
 {
     (void)state;
     struct builder b;
-    const int64_t shape[4] = {1, 4, 6, 6}, large[4] = {1, 4, 6, 12}, other[4] = {1, 4, 6, 5}, more[5] = {1, 1, 4, 6, 6};
-    begin(&b, "x", 4, maps);
-    (void)builder_int64s(&b, "s", 4, shape);
-    (void)builder_node(&b, "GlobalMaxPool", "g", "x", NULL, NULL, NULL);
-    (void)builder_node(&b, "Expand", "e", "g", "s", NULL, NULL);
-    (void)builder_node(&b, "Relu", "y", "e", NULL, NULL, NULL);
-    must_fail(&b, "node \"y\" (Relu): input \"e\" is the result of an Expand, which is known in front of Add, Sub, Mul");
-
-    begin(&b, "x", 4, maps);
-    (void)builder_int64s(&b, "s", 4, shape);
-    (void)builder_node(&b, "GlobalMaxPool", "g", "x", NULL, NULL, NULL);
-    (void)builder_node(&b, "Expand", "y", "g", "s", NULL, NULL);
-    must_fail(&b, "the network's output \"y\" is the result of an Expand");
-
+    const int64_t large[4] = {1, 4, 6, 12}, other[4] = {1, 4, 6, 5}, more[5] = {1, 1, 4, 6, 6};
     begin(&b, "x", 4, maps);
     (void)builder_int64s(&b, "s", 4, large);
     (void)builder_node(&b, "GlobalMaxPool", "g", "x", NULL, NULL, NULL);
     (void)builder_node(&b, "Expand", "e", "g", "s", NULL, NULL);
     (void)builder_node(&b, "Mul", "y", "x", "e", NULL, NULL);
-    must_fail(&b, "an operand is expanded to 4 x 6 x 12, the other has 4 x 6 x 6");
+    must_fail(&b, "dimension 3 of the inputs is 6 and 12; they must be the same, or 1 where one counts for all");
 
     begin(&b, "x", 4, maps);
     (void)builder_int64s(&b, "s", 4, other);
@@ -242,7 +241,30 @@ static void expansion_has_limits(void **state)
     begin(&b, "x", 4, maps);
     (void)builder_int64s(&b, "s", 5, more);
     (void)builder_node(&b, "Expand", "y", "x", "s", NULL, NULL);
-    must_fail(&b, "input 1 (shape) has 5 numbers; 4 are possible");
+    must_fail(&b, "a shape with more numbers than the input has dimensions would mix the images of the batch");
+}
+
+/* The whole input is one image: what takes images one by one has limits. */
+static void single_images_have_limits(void **state)
+{
+    (void)state;
+    struct builder b;
+    const int64_t many[4] = {65, 4, 6, 6};
+    const int64_t vector[1] = {12};
+    begin(&b, "x", 4, many);
+    builder_int(&b, builder_node(&b, "Softmax", "s", "x", NULL, NULL, NULL), "axis", 0);
+    (void)builder_node(&b, "GlobalMaxPool", "y", "s", NULL, NULL, NULL);
+    must_fail(&b, "node \"y\" (GlobalMaxPool): it takes images one by one, and the whole input of this network is one");
+
+    begin(&b, "x", 1, vector);
+    (void)builder_node(&b, "GlobalMaxPool", "y", "x", NULL, NULL, NULL);
+    must_fail(&b, "node \"y\" (GlobalMaxPool): it takes images one by one");
+
+    /* The reading that came further has the word. */
+    begin(&b, "x", 3, many + 1);
+    builder_int(&b, builder_node(&b, "Softmax", "s", "x", NULL, NULL, NULL), "axis", 0);
+    (void)builder_node(&b, "LSTM", "y", "s", NULL, NULL, NULL);
+    must_fail(&b, "node \"y\" (LSTM): this operator is not known; known are Conv, MaxPool");
 }
 
 static void gathering_and_channels_have_limits(void **state)
@@ -258,7 +280,7 @@ static void gathering_and_channels_have_limits(void **state)
     begin(&b, "x", 4, maps);
     (void)builder_int64s(&b, "i", 1, outside);
     (void)builder_node(&b, "Gather", "y", "x", "i", NULL, NULL);
-    must_fail(&b, "axis 0 of 4 dimensions is the batch, or there is none");
+    must_fail(&b, "axis 0 of 4 dimensions would mix the images of the batch");
 
     begin(&b, "x", 4, maps);
     (void)builder_int64s(&b, "p", 8, channels);
@@ -285,7 +307,9 @@ int main(void)
         cmocka_unit_test(dimensions_have_limits),
         cmocka_unit_test(layers_have_limits),
         cmocka_unit_test(parts_have_limits),
+        cmocka_unit_test(slices_have_limits),
         cmocka_unit_test(expansion_has_limits),
+        cmocka_unit_test(single_images_have_limits),
         cmocka_unit_test(gathering_and_channels_have_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two tensors of different shapes: where one has a dimension of 1, it counts for all positions of the other. The
+ * engines know that for channels, rows and columns; dimensions that follow one another and are alike in this are one.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "onnx_node.h"
+
+/* ---- constants as tensors ---- */
+
+/* A vector of values, or zeros, whatever the network's input is: its first word times 0, and biases. */
+static cnnvp_result constant_vector(struct cnnvp_import *import, uint32_t count, float *values, int32_t *out)
+{
+    struct cnnvp_graph *graph = import->graph;
+    struct cnnvp_graph_layer *layer;
+    const struct cnnvp_graph_tensor input = graph->tensors[graph->input];
+    const int32_t words = cnnvp_graph_tensor_add(graph, input.name, 2, (uint32_t)cnnvp_graph_words(&input), 1, 1);
+    if (words == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    graph->tensors[words].base = graph->input;
+    const int32_t first = cnnvp_graph_channel_view(graph, words, 0, 1);
+    if (first == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_FC, first, count, 1, 1, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->has_bias = 1;
+    *out = layer->out;
+    if (graph->weightless)
+        return CNNVP_DONE;
+    layer->weights = cnnvp_keep_alloc(&graph->arena, count, sizeof *layer->weights);
+    layer->bias = values != NULL ? values : cnnvp_keep_alloc(&graph->arena, count, sizeof *layer->bias);
+    return layer->weights != NULL && layer->bias != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
+}
+
+static cnnvp_result shaped_constants(struct cnnvp_import *import, uint32_t rank, const int64_t *dims, float *values,
+                                     int32_t *out)
+{
+    int64_t words = 1;
+    for (uint32_t i = 1; i < rank; ++i) {
+        if (dims[i] > CNNVP_ONNX_DIMENSION_MAX / words)
+            return cnnvp_import_error(import, "a constant of more than %d elements cannot become a tensor",
+                                      CNNVP_ONNX_DIMENSION_MAX);
+        words *= dims[i];
+    }
+    const cnnvp_result result = constant_vector(import, (uint32_t)words, values, out);
+    return result == CNNVP_DONE ? cnnvp_import_shaped(import, import->node->output[0], *out, rank, dims, out) : result;
+}
+
+cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant, uint32_t rank,
+                                    int32_t *out)
+{
+    float *values;
+    int64_t dims[CNNVP_ONNX_RANK];
+    if (rank > CNNVP_ONNX_RANK || constant->n_dims > rank)
+        return cnnvp_import_error(import, "constant \"%s\" has %zu dimensions; up to %u are known",
+                                  constant->name != NULL ? constant->name : "", constant->n_dims, rank);
+    for (size_t i = 0; i < rank; ++i)
+        dims[i] = i + constant->n_dims < rank ? 1 : constant->dims[i + constant->n_dims - rank];
+    if (dims[0] != 1)
+        return cnnvp_import_mixes(import, "a constant that is not the same for all images");
+    const cnnvp_result result = cnnvp_import_floats(import, constant, cnnvp_onnx_elements(constant), &values);
+    return result == CNNVP_DONE ? shaped_constants(import, rank, dims, values, out) : result;
+}
+
+cnnvp_result cnnvp_import_tensor_or_constant(struct cnnvp_import *import, size_t index, int32_t *tensor)
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    const cnnvp_result result = cnnvp_import_value(import, index, &value);
+    if (result != CNNVP_DONE)
+        return result;
+    if (value.constant == NULL)
+        return cnnvp_import_any_rank(import, index, tensor);
+    const size_t rank = value.constant->n_dims + (import->single != 0);
+    if (!import->single && import->batch != 1)
+        return cnnvp_import_mixes(import, "a constant in a batch");
+    return cnnvp_import_constants(import, value.constant, (uint32_t)rank, tensor);
+}
+
+int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
+    const size_t count = cnnvp_onnx_elements(constant);
+    if (import->onnx.opset < 7)
+        return 0;
+    if (rank > 4 && count > 1 && count != (size_t)dims[1])
+        return 1;
+    for (size_t i = 1; i <= constant->n_dims; ++i)
+        if (constant->dims[constant->n_dims - i] != 1 && i < rank && dims[rank - i] == 1)
+            return 1;
+    return import->single && constant->n_dims >= rank;
+}
+
+/* ---- two tensors ---- */
+
+/* An operand that Expand made larger is what it was before where the other one has that shape. */
+static int is_expanded(const struct cnnvp_graph_tensor *tensor)
+{
+    return tensor->rank <= 4 && tensor->dims != NULL;
+}
+
+cnnvp_result cnnvp_import_expanded(struct cnnvp_import *import, int32_t *tensor)
+{
+    int32_t zeros;
+    const struct cnnvp_graph_tensor expanded = import->graph->tensors[*tensor];
+    if (!is_expanded(&expanded))
+        return CNNVP_DONE;
+    const cnnvp_result result = shaped_constants(import, expanded.rank, expanded.dims, NULL, &zeros);
+    if (result != CNNVP_DONE)
+        return result;
+    return cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, expanded.base, zeros, 1, tensor);
+}
+
+static void align(const struct cnnvp_import *import, int32_t tensor, uint32_t rank, int64_t dims[CNNVP_ONNX_RANK])
+{
+    int64_t own[CNNVP_ONNX_RANK];
+    const uint32_t count = cnnvp_import_all_dims(import, tensor, own);
+    dims[0] = own[0];
+    for (uint32_t i = 1; i < rank; ++i)
+        dims[i] = i <= rank - count ? 1 : own[i + count - rank];
+}
+
+/* Both operands' dimensions, the file's aligned at the last one, and the result's. */
+struct joined {
+    uint32_t rank;
+    int64_t dims[3][CNNVP_ONNX_RANK];
+    /* Dimensions that follow one another and are alike in who has them: as they are of both, or of one. */
+    uint32_t count;
+    int64_t groups[3][CNNVP_ONNX_RANK]; /* from 1 on */
+    uint32_t widened;                   /* the last group that is of one operand only; 0: there is none */
+    uint32_t begin, end;                /* its dimensions */
+};
+
+static cnnvp_result join_dims(struct cnnvp_import *import, int32_t first, int32_t second, struct joined *joined)
+{
+    const uint32_t ranks[2] = {import->graph->tensors[first].rank, import->graph->tensors[second].rank};
+    const uint32_t rank = ranks[0] > ranks[1] ? ranks[0] : ranks[1];
+    int last = 0;
+    if (ranks[0] != ranks[1] && !import->single)
+        return cnnvp_import_mixes(import, "operands with different numbers of dimensions");
+    *joined = (struct joined){.rank = rank};
+    align(import, first, rank, joined->dims[0]);
+    align(import, second, rank, joined->dims[1]);
+    for (size_t operand = 0; operand < 3; ++operand)
+        for (size_t i = 0; i < CNNVP_ONNX_RANK; ++i)
+            joined->groups[operand][i] = 1;
+    for (uint32_t i = 1; i < rank; ++i) {
+        const int64_t a = joined->dims[0][i];
+        const int64_t b = joined->dims[1][i];
+        const int kind = a == b ? 1 : a == 1 ? 2 : 3;
+        joined->dims[2][i] = a > b ? a : b;
+        if (kind == 3 && b != 1)
+            return cnnvp_import_error(import,
+                                      "dimension %u of the inputs is %lld and %lld; they must be the same, or 1 where "
+                                      "one counts for all", i, (long long)a, (long long)b);
+        if (joined->dims[2][i] == 1)
+            continue;
+        if (kind != last && kind != 1) {
+            joined->widened = joined->count + 1;
+            joined->begin = i;
+        }
+        joined->count += kind != last;
+        joined->end = kind != 1 ? i + 1 : joined->end;
+        last = kind;
+        for (size_t operand = 0; operand < 3; ++operand)
+            joined->groups[operand][joined->count] *= joined->dims[operand][i];
+    }
+    return CNNVP_DONE;
+}
+
+/* More groups than three: an operand gets the positions of the last one that it does not have, by adding zeros. */
+static cnnvp_result widen(struct cnnvp_import *import, const struct joined *joined, int32_t *first, int32_t *second)
+{
+    int32_t zeros;
+    int64_t dims[CNNVP_ONNX_RANK];
+    int32_t *narrow = joined->groups[0][joined->widened] == 1 ? first : second;
+    for (uint32_t i = 0; i < joined->rank; ++i)
+        dims[i] = i >= joined->begin && i < joined->end ? joined->dims[2][i] : 1;
+    const cnnvp_result result = shaped_constants(import, joined->rank, dims, NULL, &zeros);
+    return result == CNNVP_DONE ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, *narrow, zeros, 1, narrow) : result;
+}
+
+/* As three dimensions. */
+static cnnvp_result pair_groups(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t first,
+                                int32_t second, int32_t *out)
+{
+    struct joined joined;
+    struct cnnvp_graph_layer *layer;
+    const char *name = import->node->output[0];
+    cnnvp_result result = cnnvp_import_expanded(import, &first);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_expanded(import, &second);
+    if (result == CNNVP_DONE)
+        result = join_dims(import, first, second, &joined);
+    while (result == CNNVP_DONE && joined.count > 3) {
+        result = widen(import, &joined, &first, &second);
+        if (result == CNNVP_DONE)
+            result = join_dims(import, first, second, &joined);
+    }
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_shaped(import, import->graph->tensors[first].name, first, 4, joined.groups[0], &first);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_shaped(import, import->graph->tensors[second].name, second, 4, joined.groups[1], &second);
+    const int64_t *groups = joined.groups[2];
+    if (result == CNNVP_DONE && groups[1] * groups[2] > INT32_MAX / groups[3])
+        return cnnvp_import_error(import, "the result has more than 2^31 elements");
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_inner(import, CNNVP_OP_ADD, first, (uint32_t)groups[1], (uint32_t)groups[2],
+                                    (uint32_t)groups[3], &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->in2 = second;
+    layer->arithmetic = operation;
+    return cnnvp_import_shaped(import, name, layer->out, joined.rank, joined.dims[2], out);
+}
+
+/* A dimension of two operands: the same, or 1 for one that counts for all positions. */
+static int joins(uint32_t a, uint32_t b, uint32_t *out)
+{
+    *out = a > b ? a : b;
+    return a == b || a == 1 || b == 1;
+}
+
+/* The result has the shape that Expand gave an operand, or none did. */
+static int has_its_shape(const struct cnnvp_graph_tensor *operand, const uint32_t joined[3])
+{
+    if (!is_expanded(operand))
+        return 1;
+    const int64_t *dims = operand->dims;
+    const int64_t wanted[3] = {dims[1], operand->rank == 4 ? dims[2] : 1,
+                               operand->rank == 2 ? 1 : dims[operand->rank - 1]};
+    for (size_t i = 0; i < 3; ++i)
+        if (wanted[i] != 1 && wanted[i] != joined[i])
+            return 0;
+    return 1;
+}
+
+cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t first,
+                               int32_t second, int inner, int32_t *out)
+{
+    const struct cnnvp_graph_tensor a = import->graph->tensors[first];
+    const struct cnnvp_graph_tensor b = import->graph->tensors[second];
+    uint32_t joined[3];
+    struct cnnvp_graph_layer *layer;
+    if (a.rank > 4 || a.rank != b.rank || !joins(a.channels, b.channels, &joined[0]) ||
+        !joins(a.height, b.height, &joined[1]) || !joins(a.width, b.width, &joined[2]) || !has_its_shape(&a, joined) ||
+        !has_its_shape(&b, joined)) {
+        const cnnvp_result result = pair_groups(import, operation, first, second, out);
+        return inner || result != CNNVP_DONE ? result : cnnvp_import_alias(import, import->node->output[0], *out);
+    }
+    const cnnvp_result result =
+        inner ? cnnvp_import_inner(import, CNNVP_OP_ADD, first, joined[0], joined[1], joined[2], &layer)
+              : cnnvp_import_layer(import, CNNVP_OP_ADD, first, a.rank, joined[0], joined[1], joined[2], &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->in2 = second;
+    layer->arithmetic = operation;
+    *out = layer->out;
+    return CNNVP_DONE;
+}
+
+/* ---- Expand ---- */
+
+/* All of the result's dimensions; those of the shape that are 1 leave the input's. */
+static cnnvp_result expand_dims(struct cnnvp_import *import, int32_t in, const int64_t *shape, size_t count,
+                                uint32_t *rank, int64_t dims[CNNVP_ONNX_RANK])
+{
+    int64_t old[CNNVP_ONNX_RANK];
+    const uint32_t front = import->single != 0;
+    const uint32_t old_rank = import->graph->tensors[in].rank;
+    *rank = (uint32_t)count + front > old_rank ? (uint32_t)count + front : old_rank;
+    if (*rank > CNNVP_ONNX_RANK || (*rank > old_rank && !front))
+        return cnnvp_import_mixes(import, "a shape with more numbers than the input has dimensions");
+    align(import, in, *rank, old);
+    for (uint32_t i = 0; i < *rank; ++i) {
+        const int64_t size = i + count < *rank ? 1 : shape[i + count - *rank];
+        dims[i] = i == 0 || size == 1 ? old[i] : size;
+        if (i == 0 ? size != 0 && size != 1 && size != import->batch
+                   : size < 1 || size > INT32_MAX || (old[i] != 1 && dims[i] != old[i]))
+            return cnnvp_import_error(import,
+                                      "number %lld of the shape does not fit to dimension %u of the input, %lld",
+                                      (long long)size, i, (long long)old[i]);
+    }
+    return CNNVP_DONE;
+}
+
+/* Up to four dimensions: the tensor as it is, with the dimensions that it has for an operation with another one, which
+ * is all that most networks want of it. */
+cnnvp_result cnnvp_import_expand(struct cnnvp_import *import)
+{
+    int32_t in;
+    int32_t out;
+    size_t count = 0;
+    uint32_t rank;
+    int64_t shape[CNNVP_ONNX_RANK];
+    int64_t *dims = cnnvp_keep_alloc(&import->graph->arena, CNNVP_ONNX_RANK, sizeof *dims);
+    if (dims == NULL)
+        return cnnvp_import_no_memory(import);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_list(import, "shape", 1, CNNVP_ONNX_RANK, shape, &count);
+    if (result == CNNVP_DONE)
+        result = expand_dims(import, in, shape, count, &rank, dims);
+    if (result != CNNVP_DONE)
+        return result;
+    struct cnnvp_graph *graph = import->graph;
+    const struct cnnvp_graph_tensor input = graph->tensors[in];
+    if (rank > 4 || rank != input.rank) {
+        result = shaped_constants(import, rank, dims, NULL, &out);
+        return result == CNNVP_DONE ? cnnvp_import_pair(import, CNNVP_ARITHMETIC_ADD, in, out, 0, &out) : result;
+    }
+    out = cnnvp_graph_tensor_add(graph, import->node->output[0], rank, input.channels, input.height, input.width);
+    if (out == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    graph->tensors[out].base = in;
+    graph->tensors[out].dims = dims;
+    return cnnvp_import_alias(import, import->node->output[0], out);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dimensions of tensors while a file is read. The first one is the batch, of which images run one by one. Where the
+ * whole input is one image (struct cnnvp_import's `single`) each tensor has a dimension of 1 in front of those that the
+ * file knows, so that nothing else has to tell the two readings apart but who counts dimensions.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "onnx_node.h"
+
+cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, const char *what)
+{
+    import->mixed = 1;
+    const char *hint =
+        import->batch == 0 ? "; it is known where the first dimension of the network's input is a number, not a symbol"
+                           : "";
+    return cnnvp_import_error(import, "%s would mix the images of the batch%s", what, hint);
+}
+
+cnnvp_result cnnvp_import_axis(struct cnnvp_import *import, uint32_t rank, int64_t named, int64_t *axis)
+{
+    char what[64];
+    const int64_t front = import->single != 0;
+    const int64_t count = (int64_t)rank - front;
+    if (named < -count || named >= count)
+        return cnnvp_import_error(import, "axis %lld is none of %lld dimensions", (long long)named, (long long)count);
+    *axis = front + named + (named < 0 ? count : 0);
+    if (*axis != 0)
+        return CNNVP_DONE;
+    (void)snprintf(what, sizeof what, "axis %lld of %lld dimensions", (long long)named, (long long)count);
+    return cnnvp_import_mixes(import, what);
+}
+
+uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[4])
+{
+    const struct cnnvp_graph_tensor *shape = &import->graph->tensors[tensor];
+    dims[0] = import->batch;
+    dims[1] = shape->channels;
+    dims[2] = shape->rank == 3 ? shape->width : shape->height;
+    dims[3] = shape->width;
+    return shape->rank;
+}
+
+uint32_t cnnvp_import_all_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[CNNVP_ONNX_RANK])
+{
+    const struct cnnvp_graph_tensor *shape = &import->graph->tensors[tensor];
+    (void)cnnvp_import_dims(import, tensor, dims);
+    if (shape->dims != NULL)
+        memcpy(dims + 1, shape->dims + 1, (shape->rank - 1) * sizeof *dims);
+    return shape->rank;
+}
+
+/* A tensor of those dimensions; more than four: those between the channels and the columns are rows. */
+static int32_t add_tensor(struct cnnvp_import *import, const char *name, uint32_t rank, const int64_t *dims)
+{
+    struct cnnvp_graph *graph = import->graph;
+    int64_t height = 1;
+    for (uint32_t i = 2; i + 1 < rank; ++i)
+        height *= dims[i];
+    const uint32_t channels = rank > 1 ? (uint32_t)dims[1] : 1;
+    const uint32_t width = rank > 2 ? (uint32_t)dims[rank - 1] : 1;
+    const int32_t tensor = cnnvp_graph_tensor_add(graph, name, rank, channels, (uint32_t)height, width);
+    return tensor == CNNVP_GRAPH_NONE || cnnvp_import_keep_dims(import, tensor, rank, dims) ? tensor : CNNVP_GRAPH_NONE;
+}
+
+int cnnvp_import_keep_dims(struct cnnvp_import *import, int32_t tensor, uint32_t rank, const int64_t *dims)
+{
+    if (rank <= 4)
+        return 1;
+    int64_t *kept = cnnvp_keep_alloc(&import->graph->arena, rank, sizeof *kept);
+    if (kept == NULL)
+        return 0;
+    memcpy(kept, dims, rank * sizeof *kept);
+    import->graph->tensors[tensor].dims = kept;
+    return 1;
+}
+
+cnnvp_result cnnvp_import_new_tensor(struct cnnvp_import *import, const char *name, uint32_t rank, const int64_t *dims,
+                                     int32_t *tensor)
+{
+    int64_t words = 1;
+    for (uint32_t i = 1; i < rank; ++i) {
+        if (dims[i] > INT32_MAX / words)
+            return cnnvp_compiler_error(import->error, "%s: tensor \"%s\" has more than 2^31 elements",
+                                        import->onnx.name, name);
+        words *= dims[i];
+    }
+    *tensor = add_tensor(import, name, rank, dims);
+    return *tensor == CNNVP_GRAPH_NONE ? cnnvp_import_no_memory(import) : CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_shaped(struct cnnvp_import *import, const char *name, int32_t in, uint32_t rank,
+                                 const int64_t *dims, int32_t *view)
+{
+    int64_t old[CNNVP_ONNX_RANK];
+    const uint32_t old_rank = cnnvp_import_all_dims(import, in, old);
+    *view = in;
+    if (old_rank == rank && (rank < 2 || memcmp(old + 1, dims + 1, (rank - 1) * sizeof *dims) == 0))
+        return CNNVP_DONE;
+    *view = add_tensor(import, name, rank, dims);
+    if (*view == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    import->graph->tensors[*view].base = in;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32_t in, uint32_t rank, const int64_t *dims)
+{
+    int32_t view;
+    const char *name = import->node->output[0];
+    const cnnvp_result result = cnnvp_import_shaped(import, name, in, rank, dims, &view);
+    return result == CNNVP_DONE ? cnnvp_import_alias(import, name, view) : result;
+}
+
+cnnvp_result cnnvp_import_rows(struct cnnvp_import *import, int32_t in, int64_t *axis, int32_t *view)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    int64_t parts[4] = {0, 1, 1, 1};
+    const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
+    for (uint32_t i = 1; i < rank; ++i)
+        parts[i < *axis ? 1 : i == *axis ? 2 : 3] *= dims[i];
+    *axis = 2;
+    if (parts[1] == 1) { /* parts of the channels need no copies */
+        parts[1] = parts[2];
+        parts[2] = 1;
+        *axis = 1;
+    }
+    return cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, parts, view);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which function imports which operator, and how it takes tensors where the whole input is one image. */
+#include <stdio.h>
+#include <string.h>
+
+#include "onnx_node.h"
+
+/* Images of which an operator makes layers one by one. */
+#define IMAGES_MAX 64
+
+static const struct cnnvp_import_operators *const tables[] = {
+    &cnnvp_import_window, &cnnvp_import_reduction,  &cnnvp_import_dense, &cnnvp_import_arithmetic,
+    &cnnvp_import_shape,  &cnnvp_import_activation, &cnnvp_import_place, &cnnvp_import_padding,
+    &cnnvp_import_order,  &cnnvp_import_quantised};
+
+const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_operators *operators,
+                                                      const char *op_type)
+{
+    for (size_t i = 0; i < operators->count; ++i)
+        if (strcmp(op_type, operators->list[i].op_type) == 0)
+            return &operators->list[i];
+    return NULL;
+}
+
+/* The operators' names in a row. */
+static void list_names(const struct cnnvp_import_operators *operators, char *text, size_t room)
+{
+    for (size_t i = 0; i < operators->count; ++i) {
+        const size_t used = strlen(text);
+        (void)snprintf(text + used, room - used, "%s%s", used == 0 ? "" : ", ", operators->list[i].op_type);
+    }
+}
+
+static cnnvp_result find_operator(struct cnnvp_import *import, int vendor, const struct cnnvp_import_operator **found)
+{
+    char names[1024] = "";
+    const char *op_type = import->node->op_type;
+    *found = vendor ? cnnvp_import_find(&cnnvp_import_vendor, op_type) : NULL;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && *found == NULL && !vendor; ++i)
+        *found = cnnvp_import_find(tables[i], op_type);
+    if (*found != NULL)
+        return CNNVP_DONE;
+    if (vendor) {
+        list_names(&cnnvp_import_vendor, names, sizeof names);
+        return cnnvp_import_error(import, "of onnxruntime's own operators %s are known", names);
+    }
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i)
+        list_names(tables[i], names, sizeof names);
+    return cnnvp_import_error(import, "this operator is not known; known are %s, and arithmetic on constants", names);
+}
+
+/* ---- the whole input as one image ---- */
+
+/* The node's inputs that are tensors: where import->values has them, and what they are. */
+struct inputs {
+    size_t count;
+    uint32_t values[16];
+    int32_t tensors[16];
+};
+
+static cnnvp_result find_inputs(struct cnnvp_import *import, struct inputs *inputs)
+{
+    inputs->count = 0;
+    for (size_t i = 0; i < import->node->n_input; ++i) {
+        uint32_t number;
+        if (!cnnvp_import_has(import, i) || !cnnvp_names_get(&import->names, import->node->input[i], &number) ||
+            import->values[number].tensor == CNNVP_GRAPH_NONE)
+            continue;
+        if (inputs->count == sizeof inputs->values / sizeof inputs->values[0])
+            return cnnvp_import_error(import, "it has more than %zu inputs", inputs->count);
+        inputs->values[inputs->count] = number;
+        inputs->tensors[inputs->count] = import->values[number].tensor;
+        const cnnvp_result result = cnnvp_import_expanded(import, &inputs->tensors[inputs->count++]);
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    return CNNVP_DONE;
+}
+
+/* The first dimension that the file knows: how many images, the same for all inputs and at most 1 of constants; 0 where
+ * there is none or they differ. */
+static int64_t count_images(const struct cnnvp_import *import, const struct inputs *inputs)
+{
+    int64_t images = 0;
+    uint32_t rank = 0;
+    for (size_t i = 0; i < inputs->count; ++i) {
+        int64_t dims[CNNVP_ONNX_RANK];
+        const uint32_t own = cnnvp_import_all_dims(import, inputs->tensors[i], dims);
+        if (own < 3 || (i != 0 && (dims[1] != images || own != rank)))
+            return 0;
+        images = dims[1];
+        rank = own;
+    }
+    return images;
+}
+
+/* A constant that counts for images one by one would have to be cut: it has its own first dimension. */
+static int constants_have_images(const struct cnnvp_import *import, const struct inputs *inputs)
+{
+    const uint32_t rank = import->graph->tensors[inputs->tensors[0]].rank;
+    for (size_t i = 0; i < import->node->n_input; ++i) {
+        uint32_t number;
+        if (!cnnvp_import_has(import, i) || !cnnvp_names_get(&import->names, import->node->input[i], &number))
+            continue;
+        const Onnx__TensorProto *constant = import->values[number].constant;
+        if (constant != NULL && constant->n_dims + 1 >= rank && constant->dims[0] != 1)
+            return 1;
+    }
+    return 0;
+}
+
+static cnnvp_result run(struct cnnvp_import *import, const struct cnnvp_import_operator *found)
+{
+    import->kind = found->kind;
+    return found->function(import);
+}
+
+/* One image: as if it were a batch of one. The inputs lose their dimension of 1, the outputs get one. */
+static cnnvp_result run_image(struct cnnvp_import *import, const struct cnnvp_import_operator *found,
+                              const struct inputs *inputs, int64_t image)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < inputs->count && result == CNNVP_DONE; ++i) {
+        int32_t part;
+        const char *name = import->graph->tensors[inputs->tensors[i]].name;
+        const uint32_t rank = cnnvp_import_all_dims(import, inputs->tensors[i], dims);
+        result = cnnvp_import_cut(import, inputs->tensors[i], 1, image, 1, &part);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_shaped(import, name, part, rank - 1, dims + 1, &part);
+        import->values[inputs->values[i]].tensor = part;
+    }
+    import->single = 0;
+    if (result == CNNVP_DONE)
+        result = run(import, found);
+    import->single = 1;
+    for (size_t i = 0; i < inputs->count; ++i)
+        import->values[inputs->values[i]].tensor = inputs->tensors[i];
+    for (size_t i = 0; i < import->node->n_output && result == CNNVP_DONE; ++i) {
+        uint32_t number;
+        const char *name = import->node->output[i];
+        int32_t made = CNNVP_GRAPH_NONE;
+        if (name[0] == '\0' || !cnnvp_names_get(&import->names, name, &number) ||
+            import->values[number].tensor == CNNVP_GRAPH_NONE)
+            continue;
+        const uint32_t rank = cnnvp_import_all_dims(import, import->values[number].tensor, dims);
+        if (rank == CNNVP_ONNX_RANK)
+            return cnnvp_import_error(import, "the result has more than %u dimensions", CNNVP_ONNX_RANK - 1);
+        memmove(dims + 1, dims, rank * sizeof *dims);
+        dims[1] = 1;
+        result = cnnvp_import_shaped(import, name, import->values[number].tensor, rank + 1, dims, &made);
+        import->values[number].tensor = made;
+    }
+    return result;
+}
+
+/* Layers of one of several images bear its number. */
+static cnnvp_result name_layers(struct cnnvp_import *import, size_t first, int64_t image)
+{
+    char name[256];
+    struct cnnvp_graph *graph = import->graph;
+    for (size_t i = first; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer *layer = &graph->layers[i];
+        struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
+        (void)snprintf(name, sizeof name, "%.200s.%lld", layer->name, (long long)image);
+        layer->name = cnnvp_keep_text(&graph->arena, name);
+        (void)snprintf(name, sizeof name, "%.200s.%lld", out->name, (long long)image);
+        out->name = cnnvp_keep_text(&graph->arena, name);
+        if (layer->name == NULL || out->name == NULL)
+            return cnnvp_import_no_memory(import);
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result run_images(struct cnnvp_import *import, const struct cnnvp_import_operator *found,
+                               const struct inputs *inputs, int64_t images)
+{
+    int32_t out = CNNVP_GRAPH_NONE;
+    int64_t at = 0;
+    cnnvp_result result = CNNVP_DONE;
+    if (images < 1 || images > IMAGES_MAX)
+        return cnnvp_import_error(import,
+                                  "it takes images one by one, and the whole input of this network is one (a node "
+                                  "counts its first dimension like the others): up to %d are possible here",
+                                  IMAGES_MAX);
+    for (int64_t image = 0; image < images && result == CNNVP_DONE; ++image) {
+        uint32_t number;
+        int64_t dims[CNNVP_ONNX_RANK];
+        const size_t first = import->graph->layer_count;
+        result = run_image(import, found, inputs, image);
+        if (result != CNNVP_DONE || images == 1)
+            return result;
+        result = name_layers(import, first, image);
+        if (result != CNNVP_DONE || !cnnvp_names_get(&import->names, import->node->output[0], &number))
+            return result;
+        const int32_t made = import->values[number].tensor;
+        const uint32_t rank = cnnvp_import_all_dims(import, made, dims);
+        dims[1] = images;
+        if (image == 0)
+            result = cnnvp_import_new_tensor(import, import->node->output[0], rank, dims, &out);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_append(import, made, out, 1, &at);
+    }
+    return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], out) : result;
+}
+
+static cnnvp_result run_single(struct cnnvp_import *import, const struct cnnvp_import_operator *found)
+{
+    struct inputs inputs;
+    if (found->form == CNNVP_FORM_ALL)
+        return run(import, found);
+    const cnnvp_result result = find_inputs(import, &inputs);
+    if (result != CNNVP_DONE)
+        return result;
+    const int64_t images = count_images(import, &inputs);
+    if (found->form == CNNVP_FORM_WORDS)
+        return images == 1 && !constants_have_images(import, &inputs) ? run_image(import, found, &inputs, 0)
+                                                                       : run(import, found);
+    return run_images(import, found, &inputs, images);
+}
+
+cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProto *node)
+{
+    import->node = node;
+    if (node->op_type == NULL || node->n_output == 0 || node->output[0][0] == '\0')
+        return cnnvp_import_error(import, "a node needs an operator and an output");
+    const int vendor = node->domain != NULL && strcmp(node->domain, "com.microsoft") == 0;
+    if (node->domain != NULL && node->domain[0] != '\0' && strcmp(node->domain, "ai.onnx") != 0 && !vendor)
+        return cnnvp_import_error(import, "operators of domain \"%s\" are not known; only ONNX's own are",
+                                  node->domain);
+    int done = 0;
+    int whole;
+    int32_t zero;
+    const struct cnnvp_import_operator *found;
+    cnnvp_result result = cnnvp_import_fold(import, &done);
+    if (result != CNNVP_DONE || done)
+        return result;
+    result = find_operator(import, vendor, &found);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_check_whole(import, &whole, &zero);
+    if (result == CNNVP_DONE)
+        result = import->single ? run_single(import, found) : run(import, found);
+    if (result == CNNVP_DONE && whole)
+        cnnvp_import_pass_whole(import, zero);
+    return result;
+}
