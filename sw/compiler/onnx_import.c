@@ -421,14 +421,14 @@ static cnnvp_result read_as(const char *file, int weightless, int single, struct
  * counts its first dimension like the others. */
 cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
-    struct cnnvp_error whole_error;
-    struct reading reading = {0};
-    cnnvp_result result = read_as(file, weightless, 0, graph, &reading, error);
-    if (result == CNNVP_DONE || reading.batch == 0)
-        return result;
-    const struct reading images = reading;
-    result = read_as(file, weightless, 1, graph, &reading, &whole_error);
-    if (result != CNNVP_DONE && (images.mixed || reading.node_number > images.node_number))
-        *error = whole_error;
+    struct cnnvp_error errors[2];
+    struct reading images = {0};
+    struct reading whole = {0};
+    cnnvp_result result = read_as(file, weightless, 0, graph, &images, &errors[0]);
+    const int again = result == CNNVP_BAD_INPUT && images.batch != 0;
+    if (again)
+        result = read_as(file, weightless, 1, graph, &whole, &errors[1]);
+    if (result != CNNVP_DONE && error != NULL)
+        *error = errors[again && (images.mixed || whole.node_number > images.node_number)];
     return result;
 }
