@@ -87,7 +87,7 @@ static void hostile_headers_are_refused(void **state)
     put("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12);
     must_fail("too long");
     put_header("{'descr': '>f4', 'fortran_order': False, 'shape': (1,), }\n", 4);
-    must_fail("'<f4', '|u1'");
+    must_fail("'<f4' (float32), '|u1' (uint8)");
     put_header("{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }\n", 4);
     must_fail("Fortran order");
     put_header("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }\n", 4);
