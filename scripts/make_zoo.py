@@ -43,7 +43,8 @@ class Zoo:
         onnx_export.save_array(os.path.join(self.folder, name + ".out.npy"), output)
         self.count += 1
 
-    def graph(self, name, nodes, shape, function, weights=None, opset=13, images=None, batch=("N",)):
+    def graph(self, name, nodes, shape, function, weights=None, opset=13, images=None, batch=("N",),
+              kind=TensorProto.FLOAT):
         """A case of nodes from `input` to `output`; `weights` by name; function(x) is the expected output."""
         weights = weights or {}
         if images is None:
@@ -52,7 +53,7 @@ class Zoo:
             output = function(torch.from_numpy(images)).numpy().astype(numpy.float32)
         initializers = [numpy_helper.from_array(numpy.asarray(array), key) for key, array in weights.items()]
         vendor = [helper.make_opsetid("com.microsoft", 1)] if any(node.domain for node in nodes) else []
-        graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("input", TensorProto.FLOAT, [*batch, *shape])],
+        graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("input", kind, [*batch, *shape])],
                                   [helper.make_tensor_value_info("output", TensorProto.FLOAT, None)], initializers)
         network = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)] + vendor, producer_name="make_zoo.py")
         network.ir_version = 4 if opset < 10 else 7

@@ -3,7 +3,7 @@
 of their inputs are numbers, and a node counts the first one like the others."""
 import numpy
 import torch
-from onnx import helper
+from onnx import TensorProto, helper
 from torch import nn
 from torch.nn import functional as F
 
@@ -234,9 +234,85 @@ def many_dimensions(zoo):
     )
 
 
+def deep_windows(zoo):
+    """Pools over depth, rows and columns, and a matrix of constants for each of several."""
+    shape = (2, 6, 7, 8)
+    zoo.node(
+        "deep_maxpool",
+        "MaxPool",
+        shape,
+        lambda x: F.max_pool3d(x, (3, 2, 3), (2, 1, 2), (1, 0, 1)),
+        kernel_shape=[3, 2, 3],
+        strides=[2, 1, 2],
+        pads=[1, 0, 1, 1, 0, 1],
+    )
+    zoo.node(
+        "deep_averagepool",
+        "AveragePool",
+        shape,
+        lambda x: F.avg_pool3d(x, (3, 3, 2), (2, 2, 2), (1, 1, 0), count_include_pad=False),
+        kernel_shape=[3, 3, 2],
+        strides=[2, 2, 2],
+        pads=[1, 1, 0, 1, 1, 0],
+    )
+    zoo.node("deep_global_average", "GlobalAveragePool", shape, lambda x: x.mean((2, 3, 4), keepdim=True))
+    matrices = zoo.normal(3, 5, 6, scale=0.4)
+    zoo.node("matmul_matrices", "MatMul", (3, 4, 5), lambda x: x @ t(matrices), {"k": matrices})
+    zoo.single(
+        "single_matmul_matrices",
+        [node("MatMul", ["input", "k"], ["output"])],
+        (3, 4, 5),
+        lambda x: x @ t(matrices),
+        {"k": matrices},
+    )
+
+
+def quantised_inputs(zoo):
+    """A network whose input is quantised, with a zero point that its first reader says; scales for each channel."""
+    w = zoo.random.randint(-127, 128, (4, 3, 3, 3)).astype(numpy.int8)
+    given = {
+        "xs": numpy.float32(0.02),
+        "xz": numpy.uint8(120),
+        "w": w,
+        "ws": numpy.float32(0.004),
+        "wz": numpy.int8(0),
+        "ys": numpy.float32(0.05),
+        "yz": numpy.uint8(100),
+    }
+    images = zoo.random.randint(0, 256, (2, 3, 8, 9)).astype(numpy.float32)
+
+    def convolve(x):
+        x = F.conv2d((x.double() - 120) * 0.02, t(w).double() * float(given["ws"]))
+        return (torch.round(x / float(given["ys"])) + 100).clamp(0, 255)
+
+    zoo.graph(
+        "quantised_input",
+        [node("QLinearConv", ["input", "xs", "xz", "w", "ws", "wz", "ys", "yz"], ["output"])],
+        (3, 8, 9),
+        convolve,
+        given,
+        10,
+        images,
+        kind=TensorProto.UINT8,
+    )
+    scales, zeros = numpy.array([0.5, 2, 0.25], numpy.float32), numpy.array([84, 24, 196], numpy.uint8)
+    zoo.graph(
+        "dequantise_channels",
+        [node("DequantizeLinear", ["input", "s", "z"], ["output"], axis=1)],
+        (3, 8, 9),
+        lambda x: (x - t(zeros.reshape(3, 1, 1)).float()) * t(scales.reshape(3, 1, 1)),
+        {"s": scales, "z": zeros},
+        13,
+        images,
+        kind=TensorProto.UINT8,
+    )
+
+
 def single(zoo):
     first_dimension(zoo)
     with_maps(zoo)
     torch.manual_seed(29)
     zoo_networks.export(zoo, "single_attention", Attention(), (3, 9, 8), fixed=True, count=1)
     many_dimensions(zoo)
+    deep_windows(zoo)
+    quantised_inputs(zoo)

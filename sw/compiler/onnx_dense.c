@@ -233,6 +233,73 @@ static cnnvp_result multiply_from_left(struct cnnvp_import *import, const Onnx__
     return cnnvp_import_view(import, layer->out, rank, dims);
 }
 
+/* Weights [matrices][outputs][inputs] of constants [matrices][inputs][outputs]. */
+static cnnvp_result turn_matrices(struct cnnvp_import *import, const Onnx__TensorProto *constant, size_t inputs,
+                                  size_t outputs, float **weights)
+{
+    float *read;
+    const size_t count = cnnvp_onnx_elements(constant);
+    const cnnvp_result result = cnnvp_import_floats(import, constant, count, &read);
+    *weights = NULL;
+    if (result != CNNVP_DONE || read == NULL)
+        return result;
+    *weights = cnnvp_keep_alloc(&import->graph->arena, count, sizeof **weights);
+    if (*weights == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t i = 0; i < count; ++i) {
+        const size_t matrix = i / (inputs * outputs);
+        const size_t input = i / outputs % inputs;
+        (*weights)[(matrix * outputs + i % outputs) * inputs + input] = read[i];
+    }
+    return CNNVP_DONE;
+}
+
+/* A matrix of constants for each of a tensor: a 1x1 convolution with as many groups. */
+static cnnvp_result multiply_matrices(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *constant)
+{
+    static const uint32_t turn[3] = {0, 2, 1};
+    int64_t dims[CNNVP_ONNX_RANK];
+    float *weights = NULL;
+    int32_t out;
+    struct cnnvp_graph_layer *layer;
+    const char *name = import->graph->tensors[in].name;
+    const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
+    const size_t last = constant->n_dims - 1;
+    int64_t matrices = 1;
+    int fits = constant->n_dims <= rank && rank > 3 && constant->dims[last - 1] == dims[rank - 1];
+    for (size_t i = 3; i < rank && fits; ++i) {
+        fits = (i > last + 1 ? 1 : constant->dims[last + 1 - i]) == dims[rank - i];
+        matrices *= dims[rank - i];
+    }
+    const int64_t outputs = constant->dims[last];
+    if (!fits || outputs < 1 || outputs > INT32_MAX / matrices)
+        return cnnvp_import_error(import,
+                                  "constant \"%s\" has %zu dimensions; a matrix with as many rows as the tensor has "
+                                  "columns, or one for each matrix of the tensor is needed",
+                                  constant->name != NULL ? constant->name : "", constant->n_dims);
+    const int64_t views[3][4] = {{dims[0], matrices, dims[rank - 2], dims[rank - 1]},
+                                 {dims[0], matrices * dims[rank - 1], 1, dims[rank - 2]},
+                                 {dims[0], matrices, outputs, dims[rank - 2]}};
+    cnnvp_result result = turn_matrices(import, constant, (size_t)views[0][3], (size_t)outputs, &weights);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_shaped(import, name, in, 4, views[0], &in);
+    if (result == CNNVP_DONE)
+        result = permute(import, in, turn, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_shaped(import, name, in, 4, views[1], &in);
+    if (result == CNNVP_DONE)
+        result = multiply_channels(import, in, (uint32_t)(matrices * outputs), weights, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->groups = (uint32_t)matrices;
+    layer->depthwise = matrices > 1 && views[0][3] == 1 && outputs == 1;
+    result = cnnvp_import_shaped(import, name, layer->out, 4, views[2], &out);
+    if (result == CNNVP_DONE)
+        result = permute(import, out, turn, &out);
+    dims[rank - 1] = outputs;
+    return result == CNNVP_DONE ? cnnvp_import_view(import, out, rank, dims) : result;
+}
+
 static cnnvp_result import_matmul(struct cnnvp_import *import)
 {
     int32_t in;
@@ -244,15 +311,20 @@ static cnnvp_result import_matmul(struct cnnvp_import *import)
     cnnvp_result result = cnnvp_import_value(import, 0, &value);
     const size_t tensor = value.constant != NULL ? 1 : 0;
     if (result == CNNVP_DONE)
-        result = cnnvp_import_tensor(import, tensor, 0, &in);
+        result = cnnvp_import_any_rank(import, tensor, &in);
     if (result == CNNVP_DONE)
         result = cnnvp_import_constant(import, 1 - tensor, &constant);
     if (result != CNNVP_DONE)
         return result;
-    if (tensor == 1)
-        return multiply_from_left(import, constant, in);
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const Onnx__TensorProto matrix = without_ones(constant, input.rank);
+    if (tensor == 0 && matrix.n_dims > 2)
+        return multiply_matrices(import, in, &matrix);
+    result = cnnvp_import_tensor(import, tensor, 0, &in);
+    if (result != CNNVP_DONE)
+        return result;
+    if (tensor == 1)
+        return multiply_from_left(import, constant, in);
     result = cnnvp_import_matrix(import, &matrix, 0, 1.0f, input.rank == 2 ? input.channels : input.width, &outputs,
                                  &weights);
     if (result == CNNVP_DONE && input.rank == 2)

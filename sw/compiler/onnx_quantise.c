@@ -84,15 +84,19 @@ static cnnvp_result read_steps(struct cnnvp_import *import, size_t index, struct
 }
 
 /* One scale for the whole tensor. */
+static cnnvp_result check_one(struct cnnvp_import *import, size_t index, const struct steps *step)
+{
+    if (step->count == 1)
+        return CNNVP_DONE;
+    return cnnvp_import_error(import,
+                              "input \"%s\" has %zu numbers; scales along an axis are known for weights and for "
+                              "DequantizeLinear", import->node->input[index], step->count);
+}
+
 static cnnvp_result read_step(struct cnnvp_import *import, size_t index, struct steps *step)
 {
     const cnnvp_result result = read_steps(import, index, step);
-    if (result == CNNVP_DONE && step->count != 1)
-        return cnnvp_import_error(import,
-                                  "input \"%s\" has %zu numbers; scales along an axis are known for weights and "
-                                  "for DequantizeLinear of constants",
-                                  import->node->input[index], step->count);
-    return result;
+    return result == CNNVP_DONE ? check_one(import, index, step) : result;
 }
 
 static float zero_of(const struct steps *steps, size_t i)
@@ -150,9 +154,10 @@ static cnnvp_result add_scale(struct cnnvp_import *import, int32_t in, float fac
 static cnnvp_result whole_input(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *in,
                                 struct steps *step)
 {
-    cnnvp_result result = cnnvp_import_tensor(import, index, rank, in);
+    cnnvp_result result =
+        rank == 0 ? cnnvp_import_any_rank(import, index, in) : cnnvp_import_tensor(import, index, rank, in);
     if (result == CNNVP_DONE)
-        result = read_step(import, index + 1, step);
+        result = read_steps(import, index + 1, step);
     if (result != CNNVP_DONE)
         return result;
     if (base_of(import, *in)->whole == 0)
@@ -161,16 +166,27 @@ static cnnvp_result whole_input(struct cnnvp_import *import, size_t index, uint3
     return CNNVP_DONE;
 }
 
-/* The same with the zero point that it was made with. */
+/* The same with the zero point that the node says: words of another one, such as the network's input, are moved. */
 static cnnvp_result same_zero_input(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *in,
                                     struct steps *step)
 {
-    const cnnvp_result result = whole_input(import, index, rank, in, step);
-    if (result == CNNVP_DONE && base_of(import, *in)->zero != (int32_t)zero_of(step, 0))
-        return cnnvp_import_error(import, "input \"%s\" was quantised with zero point %d, here it is %g",
-                                  import->node->input[index], (int)base_of(import, *in)->zero,
-                                  (double)zero_of(step, 0));
-    return result;
+    struct cnnvp_graph_layer *layer;
+    cnnvp_result result = whole_input(import, index, rank, in, step);
+    if (result == CNNVP_DONE)
+        result = check_one(import, index + 1, step);
+    if (result != CNNVP_DONE)
+        return result;
+    const int32_t zero = base_of(import, *in)->zero;
+    const int32_t wanted = (int32_t)zero_of(step, 0);
+    if (zero == wanted)
+        return CNNVP_DONE;
+    result = add_scale(import, *in, 1.0f, (float)(zero - wanted), 1, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    *in = layer->out;
+    import->graph->tensors[*in].whole = 1;
+    import->graph->tensors[*in].zero = wanted;
+    return CNNVP_DONE;
 }
 
 static cnnvp_result import_quantize(struct cnnvp_import *import)
@@ -178,7 +194,7 @@ static cnnvp_result import_quantize(struct cnnvp_import *import)
     int32_t in;
     struct steps step;
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &in);
+    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE)
         result = read_step(import, 1, &step);
     if (result == CNNVP_DONE)
@@ -188,17 +204,50 @@ static cnnvp_result import_quantize(struct cnnvp_import *import)
     return result;
 }
 
+/* (x - zero) * scale with numbers for each channel. */
+static cnnvp_result add_scales(struct cnnvp_import *import, int32_t in, const struct steps *steps, float by, int inner,
+                               struct cnnvp_graph_layer **layer)
+{
+    const size_t channels = import->graph->tensors[in].channels;
+    const float zero = (float)base_of(import, in)->zero;
+    float *line = NULL;
+    if (!import->graph->weightless) {
+        line = cnnvp_keep_alloc(&import->graph->arena, 2 * channels, sizeof *line);
+        if (line == NULL)
+            return cnnvp_import_no_memory(import);
+        for (size_t c = 0; c < channels; ++c) {
+            line[c] = scale_of(steps, c) / by;
+            line[channels + c] = (zero - zero_of(steps, c)) * line[c];
+        }
+    }
+    return cnnvp_import_affine(import, in, line, line != NULL ? line + channels : NULL, inner, layer);
+}
+
 /* A layer that gives the numbers that the quantised input stands for, divided by `by`. */
 static cnnvp_result dequantised(struct cnnvp_import *import, size_t index, float by, int inner,
                                 struct cnnvp_graph_layer **layer)
 {
     int32_t in;
-    struct steps step;
-    const cnnvp_result result = whole_input(import, index, 0, &in, &step);
+    int64_t axis = 1;
+    struct steps steps;
+    cnnvp_result result = whole_input(import, index, 0, &in, &steps);
     if (result != CNNVP_DONE)
         return result;
-    const float factor = step.scales[0] / by;
-    return add_scale(import, in, factor, ((float)base_of(import, in)->zero - zero_of(&step, 0)) * factor, inner, layer);
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    if (steps.count > 1)
+        result = cnnvp_import_axis(import, input.rank, cnnvp_onnx_int(import->node, "axis", 1), &axis);
+    if (result == CNNVP_DONE && steps.count > 1 && (axis != 1 || steps.count != input.channels))
+        return cnnvp_import_error(import,
+                                  "input \"%s\" has %zu numbers for axis %lld; one for all, or one for each of %u "
+                                  "channels is known", import->node->input[index + 1], steps.count, (long long)axis,
+                                  input.channels);
+    if (result != CNNVP_DONE)
+        return result;
+    if (steps.count > 1)
+        return add_scales(import, in, &steps, by, inner, layer);
+    const float factor = steps.scales[0] / by;
+    const float offset = ((float)base_of(import, in)->zero - zero_of(&steps, 0)) * factor;
+    return add_scale(import, in, factor, offset, inner, layer);
 }
 
 static cnnvp_result import_dequantize(struct cnnvp_import *import)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators with a sliding window, over maps or over rows: Conv, MaxPool, AveragePool, global pooling. */
+/* Operators with a sliding window, over maps or over rows: Conv, MaxPool, AveragePool, global pooling; the pools over
+ * depth, too. */
 #include <string.h>
 
 #include "onnx_node.h"
@@ -64,17 +65,18 @@ static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis)
     return CNNVP_DONE;
 }
 
-/* The window's shape from the attributes; y and x hold the input size and, for Conv, the kernel's size from the weights
- * (0: from the attribute). */
-static cnnvp_result read_window(struct cnnvp_import *import, uint32_t rank, struct axis *y, struct axis *x)
+/* The window's shape from the attributes, for the last 1 to 3 of depth, rows and columns; others are one position. They
+ * hold the input's size and, for Conv, the kernel's from the weights (0: from the attribute). */
+static cnnvp_result read_window(struct cnnvp_import *import, uint32_t rank, struct axis axes[3])
 {
-    /* One dimension: the window is one row. */
     const size_t sides = rank - 2;
-    const size_t skip = 2 - sides;
-    int64_t kernel[2] = {skip != 0 ? 1 : y->kernel, x->kernel};
-    int64_t strides[2] = {1, 1};
-    int64_t dilations[2] = {1, 1};
-    int64_t pads[4] = {0, 0, 0, 0};
+    int64_t kernel[3];
+    int64_t strides[3] = {1, 1, 1};
+    int64_t dilations[3] = {1, 1, 1};
+    int64_t pads[6] = {0, 0, 0, 0, 0, 0};
+    const size_t skip = 3 - sides;
+    for (size_t i = 0; i < 3; ++i)
+        kernel[i] = i < skip ? 1 : axes[i].kernel;
     cnnvp_result result = read_ints(import, "kernel_shape", sides, 1, kernel + skip);
     if (result == CNNVP_DONE)
         result = read_ints(import, "strides", sides, 1, strides + skip);
@@ -82,23 +84,24 @@ static cnnvp_result read_window(struct cnnvp_import *import, uint32_t rank, stru
         result = read_ints(import, "dilations", sides, 1, dilations + skip);
     if (result == CNNVP_DONE)
         result = read_ints(import, "pads", 2 * sides, 0, pads);
-    if (result != CNNVP_DONE)
-        return result;
-    if (skip != 0) {
-        pads[3] = pads[1];
-        pads[1] = pads[0];
-        pads[0] = pads[2] = 0;
+    for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i) {
+        if (kernel[i] == 0)
+            return cnnvp_import_error(import, "attribute kernel_shape is missing");
+        if (i >= skip && axes[i].kernel != 0 && axes[i].kernel != kernel[i])
+            return cnnvp_import_error(import, "attribute kernel_shape says %lld, the weights have %lld",
+                                      (long long)kernel[i], (long long)axes[i].kernel);
+        axes[i].kernel = kernel[i];
+        axes[i].stride = strides[i];
+        axes[i].dilation = dilations[i];
+        if (i < skip) {
+            axes[i].out = axes[i].in;
+            continue;
+        }
+        axes[i].before = pads[i - skip];
+        axes[i].after = pads[i - skip + sides];
+        result = size_axis(import, &axes[i]);
     }
-    if (kernel[0] == 0 || kernel[1] == 0)
-        return cnnvp_import_error(import, "attribute kernel_shape is missing");
-    if ((y->kernel != 0 && y->kernel != kernel[0]) || (x->kernel != 0 && x->kernel != kernel[1]))
-        return cnnvp_import_error(import, "attribute kernel_shape says %lld x %lld, the weights have %lld x %lld",
-                                  (long long)kernel[0], (long long)kernel[1], (long long)y->kernel,
-                                  (long long)x->kernel);
-    *y = (struct axis){y->in, kernel[0], strides[0], dilations[0], pads[0], pads[2], 0, 0};
-    *x = (struct axis){x->in, kernel[1], strides[1], dilations[1], pads[1], pads[3], 0, 0};
-    result = size_axis(import, y);
-    return result == CNNVP_DONE ? size_axis(import, x) : result;
+    return result;
 }
 
 static void set_window(struct cnnvp_graph_layer *layer, const struct axis *y, const struct axis *x)
@@ -141,14 +144,17 @@ static cnnvp_result check_weights(struct cnnvp_import *import, const Onnx__Tenso
     return CNNVP_DONE;
 }
 
-/* Maps, or rows. */
-static cnnvp_result window_input(struct cnnvp_import *import, int32_t *in)
+/* Maps, or rows; `most` dimensions. */
+static cnnvp_result window_input(struct cnnvp_import *import, uint32_t most, int32_t *in)
 {
-    const cnnvp_result result = cnnvp_import_tensor(import, 0, 0, in);
-    if (result == CNNVP_DONE && import->graph->tensors[*in].rank < 3)
-        return cnnvp_import_error(import, "input \"%s\" has 2 dimensions; (N, C, H, W) or (N, C, W) is needed",
-                                  import->node->input[0]);
-    return result;
+    const cnnvp_result result = cnnvp_import_any_rank(import, 0, in);
+    if (result != CNNVP_DONE)
+        return result;
+    const uint32_t rank = import->graph->tensors[*in].rank;
+    if (rank < 3 || rank > most)
+        return cnnvp_import_error(import, "input \"%s\" has %u dimensions; (N, C, H, W) or (N, C, W)%s is needed",
+                                  import->node->input[0], rank, most > 4 ? " or (N, C, D, H, W)" : "");
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in, const Onnx__TensorProto *weights,
@@ -163,15 +169,14 @@ cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in, co
     cnnvp_result result = check_weights(import, weights, input.rank, input.channels, group, d);
     if (result != CNNVP_DONE)
         return result;
-    struct axis y = {.in = input.height, .kernel = d[2]};
-    struct axis x = {.in = input.width, .kernel = d[3]};
-    result = read_window(import, input.rank, &y, &x);
+    struct axis axes[3] = {{.in = 1}, {.in = input.height, .kernel = d[2]}, {.in = input.width, .kernel = d[3]}};
+    result = read_window(import, input.rank, axes);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_layer(import, CNNVP_OP_CONV, in, input.rank, (uint32_t)d[0], (uint32_t)y.out,
-                                    (uint32_t)x.out, layer);
+        result = cnnvp_import_layer(import, CNNVP_OP_CONV, in, input.rank, (uint32_t)d[0], (uint32_t)axes[1].out,
+                                    (uint32_t)axes[2].out, layer);
     if (result != CNNVP_DONE)
         return result;
-    set_window(*layer, &y, &x);
+    set_window(*layer, &axes[1], &axes[2]);
     (*layer)->groups = (uint32_t)group;
     (*layer)->depthwise = group > 1 && group == input.channels && d[0] == group;
     return CNNVP_DONE;
@@ -183,7 +188,7 @@ static cnnvp_result import_conv(struct cnnvp_import *import)
     const Onnx__TensorProto *weights;
     const Onnx__TensorProto *bias = NULL;
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = window_input(import, &in);
+    cnnvp_result result = window_input(import, 4, &in);
     if (result == CNNVP_DONE)
         result = cnnvp_import_constant(import, 1, &weights);
     if (result == CNNVP_DONE && cnnvp_import_has(import, 2))
@@ -202,21 +207,26 @@ static cnnvp_result import_conv(struct cnnvp_import *import)
     return cnnvp_import_floats(import, bias, import->graph->tensors[layer->out].channels, &layer->bias);
 }
 
-static cnnvp_result add_pool(struct cnnvp_import *import, enum cnnvp_image_pool_kind kind, int32_t in,
-                             const struct axis *y, const struct axis *x)
+/* A pool over rows and columns of `in`, as the node's result or a step on the way. */
+static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const struct axis *y, const struct axis *x,
+                             int inner, int32_t *out)
 {
     struct cnnvp_graph_layer *layer;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_POOL, in, input.rank, input.channels,
-                                                   (uint32_t)y->out, (uint32_t)x->out, &layer);
+    const uint32_t rows = (uint32_t)y->out;
+    const uint32_t columns = (uint32_t)x->out;
+    const cnnvp_result result =
+        inner ? cnnvp_import_inner(import, CNNVP_OP_POOL, in, input.channels, rows, columns, &layer)
+              : cnnvp_import_layer(import, CNNVP_OP_POOL, in, input.rank, input.channels, rows, columns, &layer);
     if (result != CNNVP_DONE)
         return result;
+    *out = layer->out;
     set_window(layer, y, x);
-    layer->pool = kind;
+    layer->pool = (enum cnnvp_image_pool_kind)import->kind;
     /* The padding counts or it does not; what ceil_mode adds behind it never does. */
     const int padded = y->before != 0 || y->after != 0 || x->before != 0 || x->after != 0;
     const int included = cnnvp_onnx_int(import->node, "count_include_pad", 0) != 0;
-    if (kind == CNNVP_POOL_AVERAGE && (y->partial || x->partial || (padded && !included))) {
+    if (layer->pool == CNNVP_POOL_AVERAGE && (y->partial || x->partial || (padded && !included))) {
         layer->by_position = 1;
         layer->count_top = included ? -(int32_t)y->before : 0;
         layer->count_left = included ? -(int32_t)x->before : 0;
@@ -226,41 +236,77 @@ static cnnvp_result add_pool(struct cnnvp_import *import, enum cnnvp_image_pool_
     return CNNVP_DONE;
 }
 
+/* Depth, rows and columns one after the other: of each map, then of each position along the depth. */
+static cnnvp_result add_deep_pool(struct cnnvp_import *import, int32_t in, const struct axis axes[3])
+{
+    static const struct axis position = {.in = 1, .kernel = 1, .stride = 1, .dilation = 1, .out = 1};
+    int64_t dims[CNNVP_ONNX_RANK];
+    const char *name = import->graph->tensors[in].name;
+    (void)cnnvp_import_all_dims(import, in, dims);
+    const int64_t maps[4] = {dims[0], dims[1] * dims[2], dims[3], dims[4]};
+    const int64_t depths[4] = {dims[0], dims[1], dims[2], axes[1].out * axes[2].out};
+    struct axis along = position;
+    along.in = along.out = depths[3];
+    cnnvp_result result = cnnvp_import_shaped(import, name, in, 4, maps, &in);
+    if (result == CNNVP_DONE)
+        result = add_pool(import, in, &axes[1], &axes[2], 1, &in);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_shaped(import, name, in, 4, depths, &in);
+    if (result == CNNVP_DONE)
+        result = add_pool(import, in, &axes[0], &along, 1, &in);
+    if (result != CNNVP_DONE)
+        return result;
+    for (size_t i = 0; i < 3; ++i)
+        dims[i + 2] = axes[i].out;
+    return cnnvp_import_view(import, in, 5, dims);
+}
+
 static cnnvp_result import_pool(struct cnnvp_import *import)
 {
-    const enum cnnvp_image_pool_kind kind = (enum cnnvp_image_pool_kind)import->kind;
     int32_t in;
-    cnnvp_result result = window_input(import, &in);
+    cnnvp_result result = window_input(import, 5, &in);
     if (result != CNNVP_DONE)
         return result;
     if (import->node->n_output > 1 && cnnvp_import_is_read(import, import->node->output[1]))
         return cnnvp_import_error(import, "the indices of the maxima are not computed; only the first output is");
-    struct axis y = {.in = import->graph->tensors[in].height};
-    struct axis x = {.in = import->graph->tensors[in].width};
-    result = read_window(import, import->graph->tensors[in].rank, &y, &x);
+    int64_t dims[CNNVP_ONNX_RANK];
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    (void)cnnvp_import_all_dims(import, in, dims);
+    struct axis axes[3] = {{.in = input.rank == 5 ? dims[2] : 1},
+                           {.in = input.rank == 5 ? dims[3] : input.height},
+                           {.in = input.width}};
+    result = read_window(import, input.rank, axes);
+    for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i) {
+        const int64_t reach = (axes[i].kernel - 1) * axes[i].dilation + 1;
+        if (import->kind == CNNVP_POOL_AVERAGE && axes[i].dilation != 1)
+            return cnnvp_import_error(import, "average pooling with dilation is not known");
+        if (axes[i].before >= reach || axes[i].after >= reach)
+            return cnnvp_import_error(import, "the padding is as large as the window");
+    }
     if (result != CNNVP_DONE)
         return result;
-    if (kind == CNNVP_POOL_AVERAGE && (y.dilation != 1 || x.dilation != 1))
-        return cnnvp_import_error(import, "average pooling with dilation is not known");
-    const int64_t reach_y = (y.kernel - 1) * y.dilation + 1;
-    const int64_t reach_x = (x.kernel - 1) * x.dilation + 1;
-    if (y.before >= reach_y || y.after >= reach_y || x.before >= reach_x || x.after >= reach_x)
-        return cnnvp_import_error(import, "the padding is as large as the window");
-    return add_pool(import, kind, in, &y, &x);
+    return input.rank == 5 ? add_deep_pool(import, in, axes) : add_pool(import, in, &axes[1], &axes[2], 0, &in);
 }
 
 static cnnvp_result import_global(struct cnnvp_import *import)
 {
     int32_t in;
-    const cnnvp_result result = window_input(import, &in);
+    int64_t dims[CNNVP_ONNX_RANK];
+    cnnvp_result result = window_input(import, CNNVP_ONNX_RANK, &in);
     if (result != CNNVP_DONE)
         return result;
-    const struct cnnvp_graph_tensor *input = &import->graph->tensors[in];
-    if (input->height > WINDOW_MAX || input->width > WINDOW_MAX)
-        return cnnvp_import_error(import, "maps of %u x %u are too large to pool at once", input->height, input->width);
-    const struct axis y = {input->height, input->height, 1, 1, 0, 0, 1, 0};
-    const struct axis x = {input->width, input->width, 1, 1, 0, 0, 1, 0};
-    return add_pool(import, (enum cnnvp_image_pool_kind)import->kind, in, &y, &x);
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    if (input.height > WINDOW_MAX || input.width > WINDOW_MAX)
+        return cnnvp_import_error(import, "maps of %u x %u are too large to pool at once", input.height, input.width);
+    const struct axis y = {input.height, input.height, 1, 1, 0, 0, 1, 0};
+    const struct axis x = {input.width, input.width, 1, 1, 0, 0, 1, 0};
+    result = add_pool(import, in, &y, &x, input.rank > 4, &in);
+    if (result != CNNVP_DONE || input.rank <= 4)
+        return result;
+    for (size_t i = 2; i < CNNVP_ONNX_RANK; ++i)
+        dims[i] = 1;
+    dims[1] = input.channels;
+    return cnnvp_import_view(import, in, input.rank, dims);
 }
 
 static const struct cnnvp_import_operator operators[] = {
