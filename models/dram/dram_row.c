@@ -103,11 +103,12 @@ static void advance(struct dram_run *run, uint64_t enters, uint64_t count)
     request->scratch[DRAM_TIME] = run->channel->returned * tck;
     for (uint32_t i = 0; i < stream->end_count; ++i)
         stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] += span;
-    stream->address += count * DRAM_BURST_BYTES;
-    stream->place.column += (uint32_t)count;
     stream->taken = (enters + span - run->spacing) * tck;
     stream->served = queue->served += count;
     queue->clock = run->channel->clock;
+    stream->address += (count - 1u) * DRAM_BURST_BYTES;
+    stream->place.column += (uint32_t)(count - 1u);
+    dram_queue_step(queue, stream);
 }
 
 int dram_row_repeat(struct dram_run *run, const struct dram_next_read *next, uint64_t enters)

@@ -78,6 +78,22 @@ static inline void enter(struct dram_run *run, uint64_t clock, uint64_t place, c
     dram_queue_step(queue, stream);
 }
 
+/* The stream's next burst enters, and those behind it that have a place. Returns whether `next` is still next: behind
+ * others of its bank a burst changes nothing. */
+static int enter_all(struct dram_run *run, uint64_t clock, uint64_t place, const struct dram_next_read *next)
+{
+    const struct dram_channel *channel = run->channel;
+    const struct dram_stream *stream = run->stream;
+    const uint32_t bank = stream->place.bank;
+    const int behind = channel->list[0][bank].count && (clock < next->clock || !next->active);
+    enter(run, clock, place, next);
+    while (behind && run->queue->waiting && stream->place.bank == bank && stream->on_their_way < stream->most
+           && stream->arrival_clock < clock && channel->count[0] < channel->capacity
+           && dram_read_is_open(channel, &stream->place))
+        enter(run, clock, 0, next);
+    return behind;
+}
+
 /* 1 if none but a stream that reads waits. */
 static int is_lone(const struct dram_queue *queue)
 {
@@ -104,10 +120,7 @@ static int run_on(struct dram_run *run)
             issue(run, &next);
             next = dram_next_read(channel);
         } else if (dram_read_is_open(channel, &stream->place)) {
-            /* behind others of its bank it changes nothing */
-            const int known = enters < next.clock && channel->list[0][stream->place.bank].count;
-            enter(run, enters, place, &next);
-            if (!known)
+            if (!enter_all(run, enters, place, &next))
                 next = dram_next_read(channel);
         } else {
             return moved;

@@ -91,12 +91,14 @@ static inline void dram_queue_step(struct dram_queue *queue, struct dram_stream 
     ++stream->place.column;
 }
 
-/* Bursts that the stream sends before the row or its request's segment ends, without the last one. */
+/* Bursts that the stream sends before the row or its request's segment ends, without the request's last: what follows
+ * that one may not have to wait for a place. */
 static inline uint64_t dram_row_left(const struct dram_queue *queue, const struct dram_stream *stream)
 {
+    const uint64_t last = stream->segment + 1u == stream->first->count;
     const uint64_t of_segment = (stream->segment_end - stream->address + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
     const uint64_t of_row = queue->map.mask[DRAM_COLUMN] + UINT64_C(1) - stream->place.column;
-    return queue->columns_follow ? dram_lesser(of_segment, of_row) - 1u : 0;
+    return queue->columns_follow ? dram_lesser(of_segment - last, of_row) : 0;
 }
 
 /* The data of the last burst of a request, all of which have entered, end. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Trains of reads: the bursts that wait, all of open rows, of one bank group or of two by turns, are read at one
- * spacing, whatever enters behind them meanwhile. So a loop over those that leave and one over those that enter do what
- * else would be chosen command by command. That is how a stream goes from one row to the next, and how its last bursts
- * leave.
+ * spacing, whatever enters behind them meanwhile. So nothing has to be chosen from command to command. That is how a
+ * stream goes from one row to the next, and how its last bursts leave.
  */
 #include "dram_run.h"
 
-/* `count` RDs at `ready` and each `spacing` later, of the oldest burst of banks[0], banks[1], banks[0] and so on. */
+/* RDs at `ready` and each `spacing` later, `count` at most, of the oldest burst of banks[0], banks[1], banks[0] and so
+ * on. */
 struct train {
     uint64_t ready, spacing, count;
     uint64_t banks[2];
@@ -33,17 +33,13 @@ static uint64_t ready_banks(const struct dram_channel *channel, struct train *tr
     return banks;
 }
 
-/* Those of `banks` that are of a bank group, and their bursts. */
-static uint64_t of_group(const struct dram_channel *channel, uint64_t banks, uint32_t group, uint64_t *bursts)
+/* Those of `banks` that are of a bank group. */
+static uint64_t of_group(const struct dram_channel *channel, uint64_t banks, uint32_t group)
 {
     uint64_t found = 0;
-    *bursts = 0;
     for (uint64_t left = banks; left; left &= left - 1u) {
-        const uint32_t bank = dram_lowest_bit(left);
-        if (dram_group_of(channel, bank) != group)
-            continue;
-        found |= left & (0u - left);
-        *bursts += channel->list[0][bank].count;
+        if (dram_group_of(channel, dram_lowest_bit(left)) == group)
+            found |= left & (0u - left);
     }
     return found;
 }
@@ -54,19 +50,16 @@ static int find_banks(const struct dram_run *run, const struct dram_next_read *n
 {
     const struct dram_channel *channel = run->channel;
     const uint32_t *t = channel->timing->t;
-    uint64_t bursts, others;
     for (uint64_t left = channel->active; left; left &= left - 1u)
         bound(train, channel->bank[dram_lowest_bit(left)].column);
     const uint64_t banks = ready_banks(channel, train);
-    train->banks[0] = train->banks[1] = of_group(channel, banks, dram_group_of(channel, next->bank), &bursts);
-    train->count = bursts;
+    train->banks[0] = train->banks[1] = of_group(channel, banks, dram_group_of(channel, next->bank));
     train->spacing = run->spacing;
     const uint64_t rest = banks & ~train->banks[0];
     if (!rest)
         return 1;
     const uint32_t second = dram_lowest_bit(rest), other = dram_group_of(channel, second);
-    train->banks[1] = of_group(channel, rest, other, &others);
-    train->count = dram_lesser(2u * bursts, 2u * others + 1u);
+    train->banks[1] = of_group(channel, rest, other);
     train->spacing = t[DRAM_T_ccd_s];
     return train->banks[1] == rest && dram_rank_of(channel, second) == dram_rank_of(channel, next->bank)
            && t[DRAM_T_ccd_s] < t[DRAM_T_ccd_l] && t[DRAM_T_ccd_l] <= 2u * t[DRAM_T_ccd_s]
@@ -83,15 +76,18 @@ static uint64_t enters_after(const struct dram_run *run, const struct train *tra
     return train->ready + (end - stream->end_count) * train->spacing + run->latency + 1u;
 }
 
-/* Bursts of the stream that can enter and change nothing, as others of their bank wait; the next one bounds the
- * train. */
+/* Bursts of the stream that can enter and change nothing, as others of their bank wait or it is not ready; the next one
+ * bounds the train. */
 static uint64_t find_entering(const struct dram_run *run, struct train *train)
 {
     const struct dram_channel *channel = run->channel;
     const struct dram_stream *stream = run->stream;
     uint64_t most = 0;
-    if (channel->hits[0] >> stream->place.bank & 1u && dram_read_is_open(channel, &stream->place))
+    if (dram_read_is_open(channel, &stream->place)) {
         most = dram_lesser(dram_row_left(run->queue, stream), channel->capacity - channel->count[0]);
+        if (!(channel->hits[0] >> stream->place.bank & 1u))
+            bound(train, channel->bank[stream->place.bank].column);
+    }
     bound(train, enters_after(run, train, most));
     return most;
 }
@@ -108,18 +104,52 @@ static uint32_t oldest_bank(const struct dram_channel *channel, uint64_t banks)
     return oldest;
 }
 
-/* The bursts of a request leave. Returns how many. */
-static uint64_t leave(struct dram_run *run, const struct train *train, const struct cnnvp_request *request)
+/* What has entered. */
+struct entered {
+    uint64_t count, ends; /* bursts, and the sum of the ends whose places they took */
+    uint64_t last;        /* of those ends */
+};
+
+/* Bursts of the stream enter up to `clock`, `most` in all. */
+static inline void enter(struct dram_run *run, uint64_t clock, uint64_t most, struct entered *entered)
+{
+    struct dram_channel *channel = run->channel;
+    const struct dram_stream *stream = run->stream;
+    const struct dram_place *place = &stream->place;
+    for (;; ++entered->count) {
+        const uint64_t at = stream->on_their_way - stream->most + entered->count;
+        if (entered->count == most || at >= stream->end_count)
+            return;
+        const uint64_t end = stream->ends[(stream->end_first + at) % DRAM_OUTSTANDING];
+        if (end >= clock || !channel->count[0]) /* an empty queue is idle */
+            return;
+        const uint8_t index = channel->free[--channel->free_count];
+        channel->entry[index] = (struct dram_entry){
+            .entered = end + 1u, .order = ++channel->order, .owner = stream->first, .row = place->row,
+            .column = place->column + (uint32_t)entered->count, .tag = stream->first->tag,
+            .source = (uint16_t)(stream - run->queue->streams), .bank = (uint8_t)place->bank, .next = DRAM_NONE};
+        dram_add_read(channel, index);
+        entered->ends += end;
+        entered->last = end;
+    }
+}
+
+/* The bursts of a request leave, and those of the stream enter meanwhile, `most` of them. Returns how many leave. */
+static uint64_t leave(struct dram_run *run, const struct train *train, const struct cnnvp_request *request,
+                      uint64_t most, struct entered *entered)
 {
     struct dram_channel *channel = run->channel;
     struct dram_stream *stream = &run->queue->streams[run->reads.source];
     const uint32_t rtp = channel->timing->t[DRAM_T_rtp];
     uint64_t clock = train->ready, hits = 0, clocks = 0, i = 0;
     for (; i < train->count; ++i) {
+        if (most)
+            enter(run, clock, most, entered);
         const uint32_t bank = oldest_bank(channel, train->banks[i & 1u]);
-        const struct dram_entry *entry = &channel->entry[channel->list[0][bank].first];
-        if (entry->owner != request)
+        const struct dram_list *list = &channel->list[0][bank];
+        if (!list->count || channel->entry[list->first].owner != request)
             break;
+        const struct dram_entry *entry = &channel->entry[list->first];
         hits += !entry->classified;
         clocks += clock - entry->entered;
         channel->free[channel->free_count++] = dram_take_read(channel, bank);
@@ -147,42 +177,28 @@ static void account(struct dram_run *run, const struct train *train, uint64_t co
     dram_space_reads(channel, dram_lowest_bit(train->banks[more & 1u]), last);
     if (more)
         dram_space_reads(channel, dram_lowest_bit(train->banks[~more & 1u]), last - train->spacing);
+    if (!cnnvp_dram_channel_waiting(channel))
+        channel->empty_from = last;
 }
 
-/* At most `most` bursts have entered up to clock `last`. */
-static void enter(struct dram_run *run, uint64_t most, uint64_t last)
+/* What entered, for the stream. */
+static void advance(struct dram_run *run, const struct entered *entered)
 {
     struct dram_queue *queue = run->queue;
-    struct dram_channel *channel = run->channel;
     struct dram_stream *stream = run->stream;
     struct cnnvp_request *request = stream->first;
-    const uint32_t places = stream->on_their_way - stream->most;
-    uint64_t sum = 0, end = 0;
-    uint32_t i = 0;
-    for (; i < most && places + i < stream->end_count; ++i) {
-        const uint64_t next = stream->ends[(stream->end_first + places + i) % DRAM_OUTSTANDING];
-        if (next >= last)
-            break;
-        const uint8_t index = channel->free[--channel->free_count];
-        channel->entry[index] = (struct dram_entry){
-            .entered = next + 1u, .order = ++channel->order, .owner = request, .row = stream->place.row,
-            .column = stream->place.column + i, .tag = request->tag, .source = (uint16_t)(stream - queue->streams),
-            .bank = (uint8_t)stream->place.bank, .next = DRAM_NONE};
-        dram_add_read(channel, index);
-        sum += end = next;
-    }
-    if (!i)
-        return;
-    stream->end_first = (stream->end_first + places + i) % DRAM_OUTSTANDING;
-    stream->end_count -= places + i;
+    const uint32_t count = (uint32_t)entered->count, ended = stream->on_their_way - stream->most + count;
+    stream->end_first = (stream->end_first + ended) % DRAM_OUTSTANDING;
+    stream->end_count -= ended;
     stream->on_their_way = stream->most;
-    queue->reads += i;
-    request->scratch[DRAM_LATENCY] -= sum * queue->timing.tck_ps;
-    request->scratch[DRAM_BURSTS] += ((UINT64_C(1) << 24) + 1u) * i;
-    stream->taken = (end + 1u) * queue->timing.tck_ps;
-    stream->served = queue->served += i;
-    stream->address += (uint64_t)i * DRAM_BURST_BYTES;
-    stream->place.column += i;
+    queue->reads += count;
+    request->scratch[DRAM_LATENCY] -= entered->ends * queue->timing.tck_ps;
+    request->scratch[DRAM_BURSTS] += ((UINT64_C(1) << 24) + 1u) * count;
+    stream->taken = (entered->last + 1u) * queue->timing.tck_ps;
+    stream->served = queue->served += count;
+    stream->address += (entered->count - 1u) * DRAM_BURST_BYTES;
+    stream->place.column += count - 1u;
+    dram_queue_step(queue, stream);
 }
 
 /* 1 if the stream's bursts enter as others end, from `enters` on. */
@@ -194,13 +210,16 @@ static int enters_by_ends(const struct dram_run *run, uint64_t ready, uint64_t e
            && (end == DRAM_NEVER ? ready >= stream->arrival_clock : end > stream->arrival_clock && enters == end + 1u);
 }
 
-/* RDs that fit before something else comes up. */
+/* RDs that fit before something else comes up. Along one row, so many make the ends of bursts regular, and
+ * dram_row_repeat does the rest. */
 static uint64_t fitting(const struct dram_run *run, const struct train *train)
 {
     const uint64_t window = dram_lesser(run->window_command + run->latency, run->window_data);
     const uint64_t last = dram_lesser(dram_lesser(run->last, train->until - 1u) + run->latency, window);
     const uint64_t first = train->ready + run->latency;
-    return last < first ? 0 : dram_lesser(train->count, (last - first) / train->spacing + 1u);
+    const uint64_t hits = run->channel->hits[0];
+    const uint64_t most = run->stream && !(hits & (hits - 1u)) ? run->latency / run->spacing + 1u : DRAM_NEVER;
+    return last < first ? 0 : dram_lesser((last - first) / train->spacing + 1u, most);
 }
 
 int dram_train(struct dram_run *run, const struct dram_next_read *next, uint64_t enters)
@@ -211,24 +230,21 @@ int dram_train(struct dram_run *run, const struct dram_next_read *next, uint64_t
     struct train train = {.ready = next->clock, .until = DRAM_NEVER};
     if (train.ready + run->latency <= channel->returned
         || channel->refresh_to > train.ready + channel->timing->t[DRAM_T_cl] || !dram_counts(run, request)
-        || (stream && !enters_by_ends(run, train.ready, enters)))
+        || (stream && !enters_by_ends(run, train.ready, enters)) || !find_banks(run, next, &train))
         return 0;
     const uint64_t most = stream ? find_entering(run, &train) : 0;
-    if (train.until <= train.ready + 1u || !find_banks(run, next, &train))
-        return 0;
     train.count = fitting(run, &train);
     if (train.count < 2) /* not worth it */
         return 0;
-    const uint64_t count = leave(run, &train, request), last = train.ready + (count - 1u) * train.spacing;
+    struct entered entered = {.count = 0};
+    const uint64_t count = leave(run, &train, request, most, &entered);
     account(run, &train, count);
-    if (stream)
-        enter(run, most, last);
-    if (!cnnvp_dram_channel_waiting(channel))
-        channel->empty_from = last;
-    channel->clock = last + 1u;
+    if (entered.count)
+        advance(run, &entered);
+    channel->clock = dram_later(train.ready + (count - 1u) * train.spacing, entered.last) + 1u;
     channel->plan.valid = 0;
     channel->write_mode = 0;
-    run->queue->clock = dram_later(run->queue->clock, last + 1u);
+    run->queue->clock = dram_later(run->queue->clock, channel->clock);
     dram_note_done(run, request, train.ready + run->latency, train.spacing, count);
     return 1;
 }
