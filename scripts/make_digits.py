@@ -12,6 +12,7 @@ Split: an image is a test image if its index in the data set is 4 modulo 5 (359 
 
 Files: train_images.npy, test_images.npy   float32 [N, 1, 32, 32], 0..1
        train_labels.npy, test_labels.npy   int64 [N]
+       test_images_8x8.npy                 uint8 [N, 1, 8, 8], for networks that were trained on the IDX files
        train_images.idx, test_images.idx   bytes [N, 8, 8], 0..255
        train_labels.idx, test_labels.idx   bytes [N]
 """
@@ -98,6 +99,7 @@ def main():
         for name, (images, labels) in split_bytes().items():
             save_idx(os.path.join(folder, name + "_images.idx"), images)
             save_idx(os.path.join(folder, name + "_labels.idx"), labels)
+        save(os.path.join(folder, "test_images_8x8.npy"), split_bytes()["test"][0][:, None])
     except OSError as error:
         sys.exit(f"make_digits.py: {error}")
 
