@@ -7,8 +7,8 @@
  * - One platform at a time in a process (SystemC's context is process-wide); a second cnnvp_platform_new before
  *   cnnvp_platform_free returns CNNVP_FAILED. Configurations and networks are free of that limit.
  * - Not thread-safe: one thread uses the API at a time.
- * - Memory that a function returns through a pointer belongs to the caller and is given back by the named function. What
- *   is given to a function need not outlive the call, unless it says so.
+ * - Memory that a function returns through a pointer belongs to the caller and is given back by the named function.
+ *   What is given to a function need not outlive the call, unless it says so.
  * - A struct cnnvp_error * may be NULL. A struct_size that is not that of the library is refused.
  */
 #ifndef CNNVP_H
@@ -57,10 +57,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_energy_text(char **text);
 typedef struct cnnvp_config cnnvp_config;
 
 /*
- * Reads a platform: the name of a preset (nfu, trainer, window) or a YAML file. Presets are looked for in $CNNVP_PRESETS,
- * then beside the program (../share/cnnvp/presets), then where they were to be installed, then where the build left
- * them; so is the guest program, $CNNVP_GUEST. The result is checked completely by cnnvp_config_resolve. Free with
- * cnnvp_config_free.
+ * Reads a platform: the name of a preset (nfu, trainer, window) or a YAML file. Presets are looked for in
+ * $CNNVP_PRESETS, then beside the program (../share/cnnvp/presets), then where they were to be installed, then where
+ * the build left them; so is the guest program, $CNNVP_GUEST. The result is checked completely by cnnvp_config_resolve.
+ * Free with cnnvp_config_free.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config,
                                              struct cnnvp_error *error);
@@ -69,8 +69,8 @@ void cnnvp_config_free(cnnvp_config *config);
 /* Sets one parameter from text of the form "instance.parameter=value", as --set does. */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_set(cnnvp_config *config, const char *assignment, struct cnnvp_error *error);
 
-/* Checks everything: models found and loaded, names, types, ranges, ports, addresses, interrupts. Needed once before the
- * functions below; a later cnnvp_config_set needs it again. */
+/* Checks everything: models found and loaded, names, types, ranges, ports, addresses, interrupts. Needed once before
+ * the functions below; a later cnnvp_config_set needs it again. */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_resolve(cnnvp_config *config, struct cnnvp_error *error);
 
 /* Value of "instance.parameter" after resolution; BAD_INPUT if there is no such parameter. Text belongs to the
@@ -167,8 +167,8 @@ struct cnnvp_chain_info {
 };
 
 /*
- * A tensor's place in off-chip memory: what the accelerator moves from and to there counts for it. Border and all images
- * included. The least that has to cross: each word once, weights once, maps once an image.
+ * A tensor's place in off-chip memory: what the accelerator moves from and to there counts for it. Border and all
+ * images included. The least that has to cross: each word once, weights once, maps once an image.
  */
 struct cnnvp_tensor_info {
     const char *name;
@@ -195,8 +195,8 @@ struct cnnvp_work_info {
     const char *order;                     /* morton, table */
     const struct cnnvp_chain_info *chains;
     size_t chain_count;
-    /* Padding by blocks against ordinary padding in the float model: largest difference of the network's output, and its
-     * largest magnitude. Not with timing alone. */
+    /* Padding by blocks against ordinary padding in the float model: largest difference of the network's output, and
+     * its largest magnitude. Not with timing alone. */
     double block_difference;
     double block_magnitude;
     const struct cnnvp_tensor_info *tensors; /* by address, none reaches into the next one; may be NULL */
@@ -232,12 +232,12 @@ struct cnnvp_memory_result {
 };
 
 /*
- * Replays a trace through the configuration's off-chip memory (its instance `dram`) alone: a line `R ADDRESS` or `W ADDRESS` for each
- * burst, decimal or 0x..., in the order of one requester's program, each sent as soon as the controllers take it. A burst with a
- * time in ps behind the address, as a run's memory trace has it, is sent at the clock of that time, however many are on their
- * way; a line `E TIME` ends such a trace: what a run has counted by then. All bursts have a time, up to 100 s, or none.
- * Addresses beyond the parts' capacity begin again at 0. Empty lines and comments (#) count for nothing. `json` (may be
- * NULL) receives statistics as those of a run; free with free().
+ * Replays a trace through the configuration's off-chip memory (its instance `dram`) alone: a line `R ADDRESS` or `W
+ * ADDRESS` for each burst, decimal or 0x..., in the order of one requester's program, each sent as soon as the
+ * controllers take it. A burst with a time in ps behind the address, as a run's memory trace has it, is sent at the
+ * clock of that time, however many are on their way; a line `E TIME` ends such a trace: what a run has counted by then.
+ * All bursts have a time, up to 100 s, or none. Addresses beyond the parts' capacity begin again at 0. Empty lines and
+ * comments (#) count for nothing. `json` (may be NULL) receives statistics as those of a run; free with free().
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
                                                 const struct cnnvp_memory_options *options,
@@ -283,8 +283,8 @@ struct cnnvp_network_options {
     int (*stopped)(void); /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
 };
 
-/* Reads an ONNX file, checks it, chooses number formats from a float pass over the calibration data and plans it for the
- * configured accelerator. The error names the node. */
+/* Reads an ONNX file, checks it, chooses number formats from a float pass over the calibration data and plans it for
+ * the configured accelerator. The error names the node. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
                                               const struct cnnvp_network_options *options, cnnvp_network **network,
                                               struct cnnvp_error *error);
@@ -302,7 +302,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_reference(const cnnvp_network *network
 /* The same, padded block by block where the network runs depth first: what the platform's output is close to. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, struct cnnvp_array *output,
                                                           struct cnnvp_error *error);
-/* Writes each tensor as npy with its float counterpart (padded by blocks where it runs depth first) and a table of SQNR into a folder (made if missing). */
+/* Writes each tensor as npy with its float counterpart (padded by blocks where it runs depth first) and a table of SQNR
+ * into a folder (made if missing). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform,
                                                const char *folder, struct cnnvp_error *error);
 

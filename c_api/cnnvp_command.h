@@ -3,12 +3,12 @@
  * The command protocol between the instruction element (S003) and the units that it drives: PE arrays, the vector unit,
  * DMA. Somebody's own calculation unit that speaks it can take the place of a built-in one.
  *
- * The element makes one access with op CNNVP_COMMAND on its port for the unit, at the accelerator clock edge at which the
- * instruction issues; `data` is a struct cnnvp_command. The unit answers
+ * The element makes one access with op CNNVP_COMMAND on its port for the unit, at the accelerator clock edge at which
+ * the instruction issues; `data` is a struct cnnvp_command. The unit answers
  * - CNNVP_OK: accepted; the work is done after the access's `delay` (a whole number of accelerator cycles). The element
  *   keeps the unit and the buffers that the opcode names busy for that long.
- * - CNNVP_PENDING: accepted; the unit announces the end with an access CNNVP_COMMAND on the element's port `done`, `data`
- *   being a struct cnnvp_completion with the same `sequence`.
+ * - CNNVP_PENDING: accepted; the unit announces the end with an access CNNVP_COMMAND on the element's port `done`,
+ *   `data` being a struct cnnvp_completion with the same `sequence`.
  * - an error: nothing was done; the element stops with this command's error.
  * CNNVP_COMMAND_FORGET goes to the DMA where the guest resets the element: no `receive` will come for what was
  * requested before. Its answer does not matter.
@@ -79,10 +79,10 @@ enum cnnvp_round_mode {
 
 /*
  * CNNVP_COMMAND at an output buffer, `data` = struct cnnvp_update: results of a PE array or vector unit enter the
- * buffer. `sums` are exact modulo 2^acc_bits, sign-extended to 64 bits, count = planes * plane_words of them, plane after
- * plane. Partial sums are kept in 64-bit slots (8 bytes a word) at acc_address; results are 16-bit words at out_address.
- * The buffer applies `mode` against the partial sums kept at acc_address, wraps to acc_bits, and then either keeps the
- * sum there (partial = 1) or rounds it: word = saturate16(round(sum * 2^-shift)).
+ * buffer. `sums` are exact modulo 2^acc_bits, sign-extended to 64 bits, count = planes * plane_words of them, plane
+ * after plane. Partial sums are kept in 64-bit slots (8 bytes a word) at acc_address; results are 16-bit words at
+ * out_address. The buffer applies `mode` against the partial sums kept at acc_address, wraps to acc_bits, and then
+ * either keeps the sum there (partial = 1) or rounds it: word = saturate16(round(sum * 2^-shift)).
  */
 struct cnnvp_update {
     const int64_t *sums;      /* NULL in timing-only */
@@ -118,8 +118,8 @@ static inline uint64_t cnnvp_round_random(uint64_t seed, uint64_t index)
 }
 
 /*
- * sum * 2^-shift, rounded by `mode`, saturated to 16 bits. *saturated grows by 1 if it was clipped. This is the definition
- * of write-out in FX16; every unit that writes 16-bit words uses it. shift: -48 .. 63.
+ * sum * 2^-shift, rounded by `mode`, saturated to 16 bits. *saturated grows by 1 if it was clipped. This is the
+ * definition of write-out in FX16; every unit that writes 16-bit words uses it. shift: -48 .. 63.
  */
 static inline int16_t cnnvp_round_fx16(int64_t sum, int32_t shift, uint32_t mode, uint64_t random,
                                        uint64_t *saturated)

@@ -31,8 +31,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_dataset_new(const char *text, uint64_t limit, 
 void cnnvp_dataset_free(cnnvp_dataset *dataset);
 
 /*
- * Makes the images those of a network's input and checks the labels: smaller images are centred among zeros (the odd row
- * or column more below and to the right). BAD_INPUT if the channels differ, the images are larger or a label is not
+ * Makes the images those of a network's input and checks the labels: smaller images are centred among zeros (the odd
+ * row or column more below and to the right). BAD_INPUT if the channels differ, the images are larger or a label is not
  * below `classes`.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_dataset_fit(cnnvp_dataset *dataset, uint32_t channels, uint32_t height, uint32_t width,

@@ -93,8 +93,8 @@ char *cnnvp_values_text(void);
 /* The per-layer table of a stats.json text, appearing under its name only when complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, struct cnnvp_error *error);
 
-/* What changed from one stats.json file to another: configuration, layers, totals. `csv_file` may be NULL; it gets every
- * number of both. `differences` may be NULL. Free the table with free(). */
+/* What changed from one stats.json file to another: configuration, layers, totals. `csv_file` may be NULL; it gets
+ * every number of both. `differences` may be NULL. Free the table with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, const char *csv_file, char **table,
                                              uint64_t *differences, struct cnnvp_error *error);
 

@@ -299,8 +299,8 @@ struct cnnvp_unit {
     int (*reg_written)(void *self, uint32_t reg, uint32_t old);
     /* A register is about to be read; update its storage here. */
     int (*reg_read)(void *self, uint32_t reg);
-    /* A request at a memory target port. CNNVP_OK: accepted, `ops->complete` follows, at the earliest during this call's
-     * own instant but never inside this call. Anything else: refused, no completion follows. */
+    /* A request at a memory target port. CNNVP_OK: accepted, `ops->complete` follows, at the earliest during this
+     * call's own instant but never inside this call. Anything else: refused, no completion follows. */
     int (*request)(void *self, uint32_t port, struct cnnvp_request *request);
     /* A request of this unit is complete, at the present time. The structure belongs to the unit again. */
     void (*complete)(void *self, uint32_t port, struct cnnvp_request *request);
@@ -308,8 +308,8 @@ struct cnnvp_unit {
     int (*dmi)(void *self, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi);
     /* An event set by `notify` is due. */
     void (*event)(void *self, uint32_t event);
-    /* A line of an IRQ_IN port has changed to `level`. After a reset, in which outputs drop to 0, lines that are high are
-     * announced again. */
+    /* A line of an IRQ_IN port has changed to `level`. After a reset, in which outputs drop to 0, lines that are high
+     * are announced again. */
     void (*signal)(void *self, uint32_t port, uint32_t line, int level);
     /* Own thread of control, started after reset, ended by the status CNNVP_E_STOPPED of a blocking call. */
     void (*process)(void *self);
@@ -358,8 +358,8 @@ struct cnnvp_host_ops {
     int (*access)(struct cnnvp_host *host, uint32_t port, struct cnnvp_access *access);
     int (*request)(struct cnnvp_host *host, uint32_t port, struct cnnvp_request *request);
     /* For a memory target: `request` is complete now; its status is set, and it is not touched any more. The initiator
-     * learns of it in this instant, when the present callback has returned (in process: at its next blocking call), so its
-     * next request does not come back into the caller. */
+     * learns of it in this instant, when the present callback has returned (in process: at its next blocking call), so
+     * its next request does not come back into the caller. */
     int (*complete)(struct cnnvp_host *host, struct cnnvp_request *request);
     int (*dmi)(struct cnnvp_host *host, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi);
     /* Drives an IRQ_OUT port (also from reset). A repeated level costs nothing. */
@@ -387,8 +387,8 @@ struct cnnvp_host_ops {
     void (*log)(struct cnnvp_host *host, enum cnnvp_log_level level, const char *format, ...) CNNVP_PRINTF(3, 4);
 
     /* -- the outside world (any but init) -- */
-    /* Ends the simulation after the present instant. `reason` is shown if code is not 0. code CNNVP_E_FATAL: not an exit
-     * of the guest but broken state, CNNVP_END_FATAL. */
+    /* Ends the simulation after the present instant. `reason` is shown if code is not 0. code CNNVP_E_FATAL: not an
+     * exit of the guest but broken state, CNNVP_END_FATAL. */
     void (*finish)(struct cnnvp_host *host, int code, const char *reason);
     /* Bytes to the user's terminal. */
     void (*console_write)(struct cnnvp_host *host, const void *data, size_t size);
@@ -396,18 +396,18 @@ struct cnnvp_host_ops {
     size_t (*console_read)(struct cnnvp_host *host, void *data, size_t size);
 
     /* -- memory targets (any but init), since 1.1 -- */
-    /* Notes n of statistic `stat` for the instance `requester`, as struct cnnvp_request::initiator says it: the share of the
-     * total, which `count` counts, that is that requester's. */
+    /* Notes n of statistic `stat` for the instance `requester`, as struct cnnvp_request::initiator says it: the share
+     * of the total, which `count` counts, that is that requester's. */
     void (*count_for)(struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n);
-    /* One burst of a request enters the memory at the clock edge `clock` of the memory, which is the time `at`. Bursts come in
-     * order of their clocks. Returns 0 where nobody listens; it need not be called again then. */
+    /* One burst of a request enters the memory at the clock edge `clock` of the memory, which is the time `at`. Bursts
+     * come in order of their clocks. Returns 0 where nobody listens; it need not be called again then. */
     int (*burst)(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,
                  uint64_t address);
 
     /* -- blocking, only from process, since 1.2 -- */
     /* wait up to the absolute time `at`, then settle. Where nothing else can happen up to and at `at`, the calling process
-     * runs ahead of the kernel instead, which is what makes it cheap: `now` says `at`, and transactions, events and interrupts
-     * are those of that time. The next call of wait, wait_wake or settle lets the kernel catch up first. */
+     * runs ahead of the kernel instead, which is what makes it cheap: `now` says `at`, and transactions, events and
+     * interrupts are those of that time. The next call of wait, wait_wake or settle lets the kernel catch up first. */
     int (*reach)(struct cnnvp_host *host, cnnvp_time at);
 };
 

@@ -2,8 +2,8 @@
 /*
  * The bus: address windows, each leading to one target port. Costs no time of its own. An address in no window, and a
  * transaction that crosses a window's end, is an address error and one warning that names the initiator.
- * Carries b_transport, nb_transport, debug transport and direct memory, with addresses made relative to the window; links
- * from the bus to its targets are counted here.
+ * Carries b_transport, nb_transport, debug transport and direct memory, with addresses made relative to the window;
+ * links from the bus to its targets are counted here.
  */
 #ifndef CNNVP_PLATFORM_BUS_H
 #define CNNVP_PLATFORM_BUS_H

@@ -136,8 +136,8 @@ static void list_presets(struct cnnvp_arena *arena, struct cnnvp_suggest *sugges
             cnnvp_suggest_offer(suggest, names[i]);
 }
 
-/* The file that a name stands for. `folder` is where a relative path begins, `place` where the name is written; both NULL
- * for the command line. */
+/* The file that a name stands for. `folder` is where a relative path begins, `place` where the name is written; both
+ * NULL for the command line. */
 static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const char *folder, const char *place,
                               char **file, struct cnnvp_error *error)
 {

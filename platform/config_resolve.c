@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From a draft and the assignments of --set to instances with checked parameters.
- * A later file (or --set) that changes the model of an instance keeps what the new model knows too; parameters and ports
- * of earlier layers that it lacks are left behind with the old model. What stands in the same layer must fit.
+ * A later file (or --set) that changes the model of an instance keeps what the new model knows too; parameters and
+ * ports of earlier layers that it lacks are left behind with the old model. What stands in the same layer must fit.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <limits.h>

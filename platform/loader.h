@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way from the C API into the platform's memory and core: an initiator on the bus that only uses debug transport and
- * direct memory, and one at the core's control port. */
+/* The way from the C API into the platform's memory and core: an initiator on the bus that only uses debug transport
+ * and direct memory, and one at the core's control port. */
 #ifndef CNNVP_PLATFORM_LOADER_H
 #define CNNVP_PLATFORM_LOADER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cnnvp_memory_replay: a trace of bursts through the model of the off-chip memory alone, without a platform around it. The trace is
- * read as it is needed, so its length does not matter.
+ * cnnvp_memory_replay: a trace of bursts through the model of the off-chip memory alone, without a platform around it.
+ * The trace is read as it is needed, so its length does not matter.
  */
 #include <ctype.h>
 #include <errno.h>

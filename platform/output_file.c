@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Complete output files: buffered writing to FILE.PROCESS-NUMBER.tmp, which nobody else writes, rename at the end, no trace of
- * it after an error. Devices, pipes and links are written in place: renaming would put a plain file there. */
+/* Complete output files: buffered writing to FILE.PROCESS-NUMBER.tmp, which nobody else writes, rename at the end, no
+ * trace of it after an error. Devices, pipes and links are written in place: renaming would put a plain file there. */
 #include "output_file.h"
 
 #include <errno.h>
@@ -63,8 +63,8 @@ cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)
     return closed ? CNNVP_BAD_INPUT : CNNVP_DONE;
 }
 
-/* Opens a file of a name that is not there yet: two runs with one output do not meet, and neither meets what a run that was
- * killed has left. */
+/* Opens a file of a name that is not there yet: two runs with one output do not meet, and neither meets what a run that
+ * was killed has left. */
 static int open_temporary(cnnvp_output *output)
 {
     enum { MOST = 1000 };

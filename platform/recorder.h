@@ -2,7 +2,8 @@
 /*
  * Statistics and trace of one run. The model hosts feed it, nothing else knows a file format.
  * Statistics: stats.c (accumulation) and stats_json.c (the file). Trace: trace.c (compact recording in memory and in a
- * temporary file), trace_perfetto.c, trace_vcd.c and trace_fst.c (conversion at the end). Plain C, usable without SystemC.
+ * temporary file), trace_perfetto.c, trace_vcd.c and trace_fst.c (conversion at the end). Plain C, usable without
+ * SystemC.
  */
 #ifndef CNNVP_PLATFORM_RECORDER_H
 #define CNNVP_PLATFORM_RECORDER_H

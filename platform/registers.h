@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Serves a unit's register table (struct cnnvp_register): access rights, masks, write-one-to-clear, reset values.
- * Registers are 32 bits wide and taken whole: another size or alignment is CNNVP_E_ACCESS. A guest's mistakes (writing a
- * read-only register, reading a write-only one) are answered with CNNVP_OK and one warning for each register.
+ * Registers are 32 bits wide and taken whole: another size or alignment is CNNVP_E_ACCESS. A guest's mistakes (writing
+ * a read-only register, reading a write-only one) are answered with CNNVP_OK and one warning for each register.
  */
 #ifndef CNNVP_PLATFORM_REGISTERS_H
 #define CNNVP_PLATFORM_REGISTERS_H

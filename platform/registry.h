@@ -15,11 +15,11 @@ extern "C" {
 #endif
 
 /*
- * Finds the unit of a `model:` value: a built-in kind ("uart") or "library:kind" ("./libmine.so:mine"). A relative library
- * path is taken from `relative_to`, the folder of the platform file (NULL or "": the current folder); a library name without
- * a slash that is not there is left to the dynamic linker's search path. Libraries stay loaded until the process ends.
- * Refuses another ABI major, a table that is too small and a table that contradicts itself. On failure returns BAD_INPUT
- * with one line in `message`.
+ * Finds the unit of a `model:` value: a built-in kind ("uart") or "library:kind" ("./libmine.so:mine"). A relative
+ * library path is taken from `relative_to`, the folder of the platform file (NULL or "": the current folder); a library
+ * name without a slash that is not there is left to the dynamic linker's search path. Libraries stay loaded until the
+ * process ends. Refuses another ABI major, a table that is too small and a table that contradicts itself. On failure
+ * returns BAD_INPUT with one line in `message`.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to,
                                                 const struct cnnvp_unit **unit, char *message, size_t message_size);

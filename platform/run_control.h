@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all instances of a platform share: how a run ends, log lines, the console, settling, and the recorder and payloads.
+ * What all instances of a platform share: how a run ends, log lines, the console, settling, and the recorder and
+ * payloads.
  */
 #ifndef CNNVP_PLATFORM_RUN_CONTROL_H
 #define CNNVP_PLATFORM_RUN_CONTROL_H

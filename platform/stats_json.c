@@ -159,8 +159,8 @@ static uint64_t memory_total(const struct cnnvp_stats *stats, const char *name)
     return sum;
 }
 
-/* Energy is summed in whole femtojoules, rounded for each statistic of a unit in a layer, so that the sums over units and
- * over layers are the same to the last digit. */
+/* Energy is summed in whole femtojoules, rounded for each statistic of a unit in a layer, so that the sums over units
+ * and over layers are the same to the last digit. */
 #define FEMTOJOULES 1000.0
 
 static double picojoules(uint64_t femtojoules)

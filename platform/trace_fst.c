@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * FST, GTKWave's compressed waveform, by its own writer (fstapi.c, MIT), which is compiled in where the build finds it.
- * The writer wants a file name and says nothing of a full disk: it writes into a folder of its own beside the output, its
- * reader then looks whether all is there, and the bytes go on to the output.
+ * The writer wants a file name and says nothing of a full disk: it writes into a folder of its own beside the output,
+ * its reader then looks whether all is there, and the bytes go on to the output.
  */
 #include "trace_wave.h"
 

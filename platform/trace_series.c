@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trace as a compact JSON file of time series for the report page (schema cnnvp-series/1), thinned so that a page of
- * any run stays small: counters and links as minimum, maximum and last value of up to BINS windows; spans one by one, or
- * where there are more than SPANS of them, neighbours of a track joined as long as nothing wider than a window is lost.
+ * any run stays small: counters and links as minimum, maximum and last value of up to BINS windows; spans one by one,
+ * or where there are more than SPANS of them, neighbours of a track joined as long as nothing wider than a window is
+ * lost.
  */
 #include "trace.h"
 

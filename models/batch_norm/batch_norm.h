@@ -40,8 +40,8 @@ void cnnvp_norm_coefficients_back(enum cnnvp_norm_form form, struct cnnvp_norm *
 /* Forward in place. */
 void cnnvp_norm_forward(const struct cnnvp_norm *norm, float *x, uint64_t n);
 
-/* Takes n errors in, whose first value has number `first`: into dbeta and dgamma, and aside those at the extremes of the
- * forward's inputs x. */
+/* Takes n errors in, whose first value has number `first`: into dbeta and dgamma, and aside those at the extremes of
+ * the forward's inputs x. */
 void cnnvp_norm_reduce(const struct cnnvp_extremes *extremes, uint64_t first, const float *x, const float *dy,
                        uint64_t n, struct cnnvp_norm *norm);
 

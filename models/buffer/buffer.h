@@ -12,8 +12,8 @@
  *   means one for each sum. cnnvp_update::acc_address is a multiple of 8. out_address may equal acc_address, or lie
  *   anywhere that no write-out reaches a partial sum which is still to be read; anything else is refused.
  * - `mode` is made by the functions below: how a read addresses the banks (enum cnnvp_read_mode), which side the
- *   initiator is on, and how many live feature values a write brings (borders left out; 0 for weights and constants), of
- *   which kind (enum cnnvp_buffer_write).
+ *   initiator is on, and how many live feature values a write brings (borders left out; 0 for weights and constants),
+ *   of which kind (enum cnnvp_buffer_write).
  * - Time: `delay` grows by max(0, ceil(words / width_words) - cycles) accelerator cycles, and by nothing where `cycles`
  *   is 0 or CNNVP_UNTIMED is set. This is the port limit of contract.md, the same rule for every initiator.
  * - CNNVP_DEBUG: the range is checked, the pointer given, nothing counted.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Core-local interruptor: software interrupt and machine timer of hart 0, in the register layout of SiFive's CLINT (SiFive
- * FU540-C000 Manual v1p0, chapter 9; RISC-V Privileged ISA 1.12, section 3.2.1).
- * Modelled: msip, mtimecmp, mtime, both interrupt levels at the exact tick. Registers are 32-bit words; a 64-bit one is two.
+ * Core-local interruptor: software interrupt and machine timer of hart 0, in the register layout of SiFive's CLINT
+ * (SiFive FU540-C000 Manual v1p0, chapter 9; RISC-V Privileged ISA 1.12, section 3.2.1).
+ * Modelled: msip, mtimecmp, mtime, both interrupt levels at the exact tick. Registers are 32-bit words; a 64-bit one is
+ * two.
  * Not modelled: more than one hart. mtimecmp is all ones after reset (the documents leave it open): no interrupt.
  */
 #include "clint.h"

@@ -150,8 +150,8 @@ static void pack_pair(const struct cnnvp_fx16_tile *tile, const struct packing *
     }
 }
 
-/* The weights of one pair of input channels, k[o] for each of the output channels: `second` is the distance to the second
- * input channel's taps, 0 if there is none. */
+/* The weights of one pair of input channels, k[o] for each of the output channels: `second` is the distance to the
+ * second input channel's taps, 0 if there is none. */
 static int32_t *pack_taps(const int16_t *const k[FX16_DIRECT_CHANNELS], uint64_t taps, uint64_t second, int32_t *out)
 {
     for (uint64_t t = 0; t < taps; ++t, out += 2u * FX16_DIRECT_CHANNELS) {
@@ -238,8 +238,8 @@ static int conv_direct(const struct fx16_kernels *kernels, const struct cnnvp_fx
 /* ---- dense convolution as dot products ---- */
 
 /*
- * All taps of one position in the order of the weights. Where four words can be read, rows of up to four taps are copied
- * by fours: what is written too much is overwritten by the next row.
+ * All taps of one position in the order of the weights. Where four words can be read, rows of up to four taps are
+ * copied by fours: what is written too much is overwritten by the next row.
  */
 static void gather_taps(const struct cnnvp_fx16_tile *tile, const int16_t *input, uint32_t y, uint32_t x, int16_t *to)
 {

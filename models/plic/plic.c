@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Platform-level interrupt controller (RISC-V PLIC Specification 1.0.0): 31 level-triggered sources, one context (machine
- * mode of hart 0), 7 priorities, in the specification's memory map.
- * Modelled: gateways (a level becomes one request at a time, which stays pending when the level drops before the claim),
- * priorities with ties to the lowest number, threshold, claim and completion.
+ * Platform-level interrupt controller (RISC-V PLIC Specification 1.0.0): 31 level-triggered sources, one context
+ * (machine mode of hart 0), 7 priorities, in the specification's memory map.
+ * Modelled: gateways (a level becomes one request at a time, which stays pending when the level drops before the
+ * claim), priorities with ties to the lowest number, threshold, claim and completion.
  * Not modelled: edge-triggered gateways, more contexts.
  */
 #include "plic.h"

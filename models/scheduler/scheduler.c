@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The depth-first scheduler: S004's schedule without software (the all-hardware option of [0054], Part B X-7). It holds a
- * chain's instructions as software has prepared them, one list for each layer, and pushes them into the instruction element
- * block by block in the order of S004, with addresses that follow from its Morton counters.
+ * The depth-first scheduler: S004's schedule without software (the all-hardware option of [0054], Part B X-7). It holds
+ * a chain's instructions as software has prepared them, one list for each layer, and pushes them into the instruction
+ * element block by block in the order of S004, with addresses that follow from its Morton counters.
  *
  * Modelled: one instruction word a cycle at most; a full queue is looked at again every poll_cycles; the values of the
  * element's registers, so that assignments which change nothing are left out; the interrupt.

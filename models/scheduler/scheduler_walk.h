@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schedule of S004 as a state machine: a Morton counter for each feature, a counter of gathered positions, and what to
- * do next. Host-free.
+ * The schedule of S004 as a state machine: a Morton counter for each feature, a counter of gathered positions, and what
+ * to do next. Host-free.
  *
  * The table (32-bit words): word 0 is the number of features. From word 1 on four words for each feature:
  *   bits_x | bits_y << 8   2^bits_x blocks side by side, 2^bits_y one above the other

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serial port with the registers of the 16550 (National Semiconductor PC16550D data sheet, June 1995), a byte apart, for
- * byte accesses.
- * Modelled: sending to the console, receiving from it into a FIFO of 16 bytes, interrupts for received bytes, overrun and
- * the empty transmitter, loop-back, divisor and scratch registers.
- * Not modelled: time on the line (a byte is sent at once), parity and framing, trigger levels (one byte is enough), modem
- * lines outside of loop-back. Console input is looked for when the guest reads LSR or RBR, and while IER.received is set
- * every poll_us.
+ * Serial port with the registers of the 16550 (National Semiconductor PC16550D data sheet, June 1995), a byte apart,
+ * for byte accesses.
+ * Modelled: sending to the console, receiving from it into a FIFO of 16 bytes, interrupts for received bytes, overrun
+ * and the empty transmitter, loop-back, divisor and scratch registers.
+ * Not modelled: time on the line (a byte is sent at once), parity and framing, trigger levels (one byte is enough),
+ * modem lines outside of loop-back. Console input is looked for when the guest reads LSR or RBR, and while IER.received
+ * is set every poll_us.
  */
 #include "uart.h"
 

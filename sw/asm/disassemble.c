@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Disassembler: one line a word, labels where branches and loops lead, the word's byte offset as a comment. The text assembles to
- * the same words. Words that are no instructions are errors, named by their offset.
+ * Disassembler: one line a word, labels where branches and loops lead, the word's byte offset as a comment. The text
+ * assembles to the same words. Words that are no instructions are errors, named by their offset.
  */
 #include <inttypes.h>
 #include <stdarg.h>

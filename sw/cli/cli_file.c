@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 1 for something that is there and not a plain file: a terminal, a pipe, /dev/null, a link (such as /dev/stdout) to anything but
- * a folder. It is written in place: renaming would put a plain file there. */
+/* 1 for something that is there and not a plain file: a terminal, a pipe, /dev/null, a link (such as /dev/stdout) to
+ * anything but a folder. It is written in place: renaming would put a plain file there. */
 static int is_special(const char *file)
 {
     struct stat status, target;

@@ -82,8 +82,8 @@ static char *help_text(void)
     return text;
 }
 
-/* A closed standard stream would be the number of the next file that is opened, and messages would go there. Read-only in
- * its place: writing fails as before. */
+/* A closed standard stream would be the number of the next file that is opened, and messages would go there. Read-only
+ * in its place: writing fails as before. */
 static void keep_standard_streams(void)
 {
     for (int stream = 0; stream <= 2; stream++)

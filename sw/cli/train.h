@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of `cnnvp train`: options (cmd_train.c), the loop over steps (train_loop.c), checkpoints (train_checkpoint.c), and what
- * the terminal and the log show (train_report.c). */
+/* The parts of `cnnvp train`: options (cmd_train.c), the loop over steps (train_loop.c), checkpoints
+ * (train_checkpoint.c), and what the terminal and the log show (train_report.c). */
 #ifndef CNNVP_CLI_TRAIN_H
 #define CNNVP_CLI_TRAIN_H
 

@@ -42,9 +42,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t
 
 /*
  * Chains of the image, from the marks: slots in the input buffer for all blocks, tiles for the layers (image layers are
- * described already). Where the blocks of all layers do not fit side by side, a chain is cut before layers that read one
- * block only, for which block padding is ordinary padding; what cannot run in blocks then runs layer by layer. So the
- * buffers' sizes never change a result. The error names the layer, the buffer and the bytes.
+ * described already). Where the blocks of all layers do not fit side by side, a chain is cut before layers that read
+ * one block only, for which block padding is ordinary padding; what cannot run in blocks then runs layer by layer. So
+ * the buffers' sizes never change a result. The error names the layer, the buffer and the bytes.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                               const struct cnnvp_image_options *options, struct cnnvp_build *build,

@@ -19,8 +19,8 @@ struct cnnvp_depth_row {
 /* The layer as one block sees it. */
 struct cnnvp_image_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index);
 
-/* Sets the tiles of a layer as one block sees it: slices of weights of at most `weight_bytes`, as large as that allows, the
- * whole input depth first, since partial sums need room and time. 0: none fit. */
+/* Sets the tiles of a layer as one block sees it: slices of weights of at most `weight_bytes`, as large as that allows,
+ * the whole input depth first, since partial sums need room and time. 0: none fit. */
 int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes,
                              struct cnnvp_image_layer *layer);
 

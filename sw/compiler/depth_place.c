@@ -2,8 +2,8 @@
 /*
  * Where the blocks of a chain lie on chip. Each feature map has a slot in the input buffer for one block with the zeros
  * that its convolution needs around it. Two features may share their place unless both hold values at the same time:
- * what a convolution makes is complete at once, and nothing shallower holds values then; what a pool makes comes together
- * from several blocks, and everything shallower is at work meanwhile; feature 0 is loaded ahead of its use.
+ * what a convolution makes is complete at once, and nothing shallower holds values then; what a pool makes comes
+ * together from several blocks, and everything shallower is at work meanwhile; feature 0 is loaded ahead of its use.
  */
 #include "depth_internal.h"
 
@@ -151,7 +151,8 @@ static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_image_level
     return 1;
 }
 
-/* Feature 0 into the first half, the others into the last where there is room: it can be loaded while they are worked on. */
+/* Feature 0 into the first half, the others into the last where there is room: it can be loaded while they are worked
+ * on. */
 static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t count)
 {
     const uint32_t halves = row->target->limits.input_halves;
@@ -336,8 +337,8 @@ static int begins_chain(const struct cnnvp_graph *graph, size_t index)
 
 /* ---- order tables ---- */
 
-/* Morton order by its definition: bit i of x and of y are bits 2i and 2i + 1 of the number, as long as both have such bits;
- * the rest of the longer one follows on top (Part B 4-4). */
+/* Morton order by its definition: bit i of x and of y are bits 2i and 2i + 1 of the number, as long as both have such
+ * bits; the rest of the longer one follows on top (Part B 4-4). */
 static void fill_order(const struct cnnvp_image_level *level, uint32_t *words)
 {
     const uint32_t common = level->bits_x < level->bits_y ? level->bits_x : level->bits_y;

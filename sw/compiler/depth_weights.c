@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which weights of a chain stay in the weight buffer while it runs (Part B 4-15). All of them where they fit. Otherwise
- * each half is divided: below, slices are loaded for each block that needs them, the two halves in turn; above stay those
- * slices that would be loaded most often. The division that saves most traffic is taken.
+ * each half is divided: below, slices are loaded for each block that needs them, the two halves in turn; above stay
+ * those slices that would be loaded most often. The division that saves most traffic is taken.
  */
 #include "depth_internal.h"
 
@@ -64,8 +64,8 @@ static int by_visits(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Places pieces in the halves above `from`, each in the first that has room. Gives bytes that need not be loaded again, and
- * whether all have a place. */
+/* Places pieces in the halves above `from`, each in the first that has room. Gives bytes that need not be loaded again,
+ * and whether all have a place. */
 static uint64_t pack(const struct cnnvp_plan_limits *limits, const struct pieces *pieces, uint64_t from, int *all)
 {
     uint64_t used[HALVES] = {from, from};
@@ -93,8 +93,8 @@ static uint64_t pack(const struct cnnvp_plan_limits *limits, const struct pieces
     return saved;
 }
 
-/* The chain's pieces in slices of at most `limit` bytes. 0: some layer cannot be cut so without cutting its input depth more
- * than it must be. */
+/* The chain's pieces in slices of at most `limit` bytes. 0: some layer cannot be cut so without cutting its input depth
+ * more than it must be. */
 static int cut_weights(const struct cnnvp_depth_row *row, const struct cnnvp_image_level *levels, const size_t *layers,
                        size_t count, uint64_t limit, struct pieces *pieces, cnnvp_result *result)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Positions side by side, output channels below each other, products added one after the other: the fixed order vectorises
- * this way. Input planes are copied with their padding, split by stride, so that every tap reads consecutive numbers:
- * position y * row + x of the result reads number position + offset[tap]. What lies between the rows is left out at last.
+ * Positions side by side, output channels below each other, products added one after the other: the fixed order
+ * vectorises this way. Input planes are copied with their padding, split by stride, so that every tap reads consecutive
+ * numbers: position y * row + x of the result reads number position + offset[tap]. What lies between the rows is left
+ * out at last.
  */
 #include "float_conv.h"
 

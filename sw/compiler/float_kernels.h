@@ -19,8 +19,8 @@ enum {
 struct cnnvp_float_kernels {
     const char *name;
     /*
-     * sums[o * CNNVP_FLOAT_POSITIONS + p] += weights[o * pitch + s] * planes[offsets[s] + p], s = 0, 1, ... in this order;
-     * o < channels, p < positions. Reads planes behind the last position that counts, up to the multiple.
+     * sums[o * CNNVP_FLOAT_POSITIONS + p] += weights[o * pitch + s] * planes[offsets[s] + p], s = 0, 1, ... in this
+     * order; o < channels, p < positions. Reads planes behind the last position that counts, up to the multiple.
      */
     void (*conv)(const float *planes, const uint32_t *offsets, const float *weights, size_t pitch, size_t steps,
                  size_t channels, size_t positions, float *sums);

@@ -6,7 +6,8 @@
  *   after the layer's maximum and minimum posts: nothing saturates on the calibration images.
  * - Where the calibration saw only zeros there is no range to go by: 8 fraction bits.
  * - Maximum pooling and layers that only compare keep the format of their input. The second operand of an addition has
- *   no more fraction bits than the first. Softmax gives 15 fraction bits, and so do layers that only compare its results.
+ *   no more fraction bits than the first. Softmax gives 15 fraction bits, and so do layers that only compare its
+ *   results.
  * - Normalisation with statistics of the data: 1 / sigma, the scales and the offsets have formats of their own.
  * - Weights: one frac a layer, the largest at which they fit, but so that the largest sum fits the accumulator.
  * - Biases: 16-bit words with a left shift of their own, the smallest (from 0) at which they fit.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Networks that learn: an import that keeps every parameter apart and knows where the file has it, and an export that puts
- * values back into a copy of the file.
+ * Networks that learn: an import that keeps every parameter apart and knows where the file has it, and an export that
+ * puts values back into a copy of the file.
  */
 #ifndef CNNVP_COMPILER_TRAIN_IMPORT_H
 #define CNNVP_COMPILER_TRAIN_IMPORT_H
@@ -19,8 +19,8 @@ struct cnnvp_train_import_options {
  * - BatchNormalization is a normalisation with weights gamma, bias beta, and mean, variance, epsilon beside them.
  * - The bias that an Add puts behind a matrix product or convolution is that layer's bias.
  * - Parameters may lack values: initialisers with a shape alone, and inputs of the graph other than the first. They are
- *   drawn: kernels and matrices normal with variance 2 / (inputs of an output), gamma and variance 1, beta, bias and mean 0.
- *   Value i of a parameter is cnnvp_normal(hash of seed and its name in the file, i), whatever else is drawn.
+ *   drawn: kernels and matrices normal with variance 2 / (inputs of an output), gamma and variance 1, beta, bias and
+ *   mean 0. Value i of a parameter is cnnvp_normal(hash of seed and its name in the file, i), whatever else is drawn.
  * - Origins of weights, biases, means, variances are set where the file has one value for each.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import_training(const char *file, const struct cnnvp_train_import_options *options,
@@ -28,7 +28,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import_training(const char *file, const s
 
 /*
  * Writes the file `to`, which appears when it is complete: `from`, from which the graph was imported for training, with
- * the values of the graph's layers. A parameter that several nodes share, or that other nodes compute, becomes one of its own.
+ * the values of the graph's layers. A parameter that several nodes share, or that other nodes compute, becomes one of
+ * its own.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_export(const char *from, const char *to, const struct cnnvp_graph *graph,
                                               struct cnnvp_error *error);

@@ -220,8 +220,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, con
 CNNVP_MUST_USE cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point,
                                               int simulate, const char *program, const char *stats_file, char **stats,
                                               struct cnnvp_error *error);
-/* What a worker does: runs the point and leaves FOLDER/KEY.result. Fails only where that file cannot be written; *failed 1:
- * it says that the point failed. */
+/* What a worker does: runs the point and leaves FOLDER/KEY.result. Fails only where that file cannot be written;
+ * *failed 1: it says that the point failed. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point,
                                              const char *program, const char *folder, int *failed,
                                              struct cnnvp_error *error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Objectives are checked before anything runs, against statistics of the sweep's first point that are made without running
- * it: here for what belongs to the platform, and for all of `command: run`; by the cnnvp program, which reads the data set,
- * for what only a network under training has. A first point that cannot be says nothing of the others: nor does one that
- * crashes, so all this happens in a process of its own.
+ * Objectives are checked before anything runs, against statistics of the sweep's first point that are made without
+ * running it: here for what belongs to the platform, and for all of `command: run`; by the cnnvp program, which reads
+ * the data set, for what only a network under training has. A first point that cannot be says nothing of the others:
+ * nor does one that crashes, so all this happens in a process of its own.
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>

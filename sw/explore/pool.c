@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The local executor: a worker (worker.c) for each point at a time. While all of them run, the driver takes over the results
- * that have come, and prepares the point that is next; so a worker that is ready gets it at once.
+ * The local executor: a worker (worker.c) for each point at a time. While all of them run, the driver takes over the
+ * results that have come, and prepares the point that is next; so a worker that is ready gets it at once.
  */
 #define _XOPEN_SOURCE 700
 #include <poll.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parts of a stats.json text. Most of it (the platform, units, links, tensors) is not looked at where many points are gone
- * through, and reading JSON takes most of the time then: only members that are wanted become objects, the rest is skipped
- * character by character.
+ * Parts of a stats.json text. Most of it (the platform, units, links, tensors) is not looked at where many points are
+ * gone through, and reading JSON takes most of the time then: only members that are wanted become objects, the rest is
+ * skipped character by character.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -4,11 +4,11 @@
  * schedule. A task (slurm_task.c) leaves the same result files as a local worker in RESULTS.work, which therefore lies
  * on a file system that all nodes share. The driver looks for them, and asks squeue for the array.
  *
- * A controller that does not answer is waited for. An array that the controller does not know (any more), or whose tasks
- * all wait because of a failure of Slurm's own, ends; the points that it has not brought are submitted again, until
- * ROUNDS arrays in succession have brought nothing. So does one whose tasks all run, as the controller says, and none of
- * which has touched its task file for SILENT_SECONDS: a node that has lost its tasks and its slurmd in one may come back
- * and not be asked for them for half an hour. Waiting for resources or for other people's jobs has no limit.
+ * A controller that does not answer is waited for. An array that the controller does not know (any more), or whose
+ * tasks all wait because of a failure of Slurm's own, ends; the points that it has not brought are submitted again,
+ * until ROUNDS arrays in succession have brought nothing. So does one whose tasks all run, as the controller says, and
+ * none of which has touched its task file for SILENT_SECONDS: a node that has lost its tasks and its slurmd in one may
+ * come back and not be asked for them for half an hour. Waiting for resources or for other people's jobs has no limit.
  *
  * RESULTS.work/slurm.task tells a later driver of the array: it is cancelled, its task files are removed (which ends
  * tasks that the controller has forgotten), and its numbers are not used again.

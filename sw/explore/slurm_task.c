@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A task of a job array: `cnnvp sweep --task FILE`. It runs the points of its file one after the other and ends by itself
- * once that file is gone: its driver has ended, or a later one has taken over and shares the points out anew. While it
- * lives it touches the file every few seconds, by which the driver knows.
+ * A task of a job array: `cnnvp sweep --task FILE`. It runs the points of its file one after the other and ends by
+ * itself once that file is gone: its driver has ended, or a later one has taken over and shares the points out anew.
+ * While it lives it touches the file every few seconds, by which the driver knows.
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker: a process, forked from one that has read the specification, that runs points one after the other. It is told
- * which over a socket and answers once the point's result file lies under its name.
+ * A worker: a process, forked from one that has read the specification, that runs points one after the other. It is
+ * told which over a socket and answers once the point's result file lies under its name.
  *
  * A platform leaves nothing behind for the next one in its process, but nobody has to believe that. A worker ends after
- * POINTS points, when it has grown by GROWTH bytes, after a point that failed, and after one whose units come from somebody
- * else's library. A worker that crashes has ended none but the point in its hands; whether that point is to blame shows a
- * worker that has run nothing before.
+ * POINTS points, when it has grown by GROWTH bytes, after a point that failed, and after one whose units come from
+ * somebody else's library. A worker that crashes has ended none but the point in its hands; whether that point is to
+ * blame shows a worker that has run nothing before.
  */
 #define _XOPEN_SOURCE 700
 #include "worker.h"

@@ -42,8 +42,8 @@ struct cnnvp_image_tensor {
     uint32_t channels;
     uint32_t height;
     uint32_t width;
-    /* On chip (CNNVP_IMAGE_ON_CHIP): where the tensor lies in the input buffer when it is read: half and byte address of
-     * the first word of its frame; the frame's shape follows from border_* and the strides. */
+    /* On chip (CNNVP_IMAGE_ON_CHIP): where the tensor lies in the input buffer when it is read: half and byte address
+     * of the first word of its frame; the frame's shape follows from border_* and the strides. */
     uint32_t chip_half;
     uint32_t chip_address;
     /* Zeros around the interior, in words (rows). row_stride >= left + width + right. */
@@ -78,9 +78,9 @@ struct cnnvp_image {
 };
 
 /*
- * A chain of layers that runs depth first (S004): feature 0 is what its first layer reads, feature j + 1 what its layer j
- * makes. Maps are divided into blocks with all their channels; a block's convolution is padded with zeros at all its edges.
- * Only feature 0 and the last one lie in memory. One level for each feature.
+ * A chain of layers that runs depth first (S004): feature 0 is what its first layer reads, feature j + 1 what its layer
+ * j makes. Maps are divided into blocks with all their channels; a block's convolution is padded with zeros at all its
+ * edges. Only feature 0 and the last one lie in memory. One level for each feature.
  */
 struct cnnvp_image_level {
     uint32_t bits_x;  /* 2^bits_x blocks side by side, 2^bits_y one above the other */
@@ -109,7 +109,8 @@ enum cnnvp_image_padding {
 struct cnnvp_image_chain {
     uint32_t first_layer; /* the chain runs in its place; its other layers are passed over */
     uint32_t layer_count;
-    uint32_t layers;      /* address of struct cnnvp_image_layer[layer_count]: as blocks see them, `in` and `out` are slots */
+    uint32_t layers;      /* address of struct cnnvp_image_layer[layer_count]: as blocks see them, `in` and `out` are
+                             slots */
     uint32_t levels;      /* address of struct cnnvp_image_level[layer_count + 1] */
     uint32_t resident;    /* enum cnnvp_image_weights */
     uint32_t scheduled;   /* 1: the scheduler issues its instructions where they fit its table */
@@ -147,7 +148,8 @@ struct cnnvp_image_post {
 
 enum cnnvp_image_pool_kind { CNNVP_POOL_MAX = 0, CNNVP_POOL_AVERAGE = 1 };
 
-/* What CNNVP_OP_ADD does with its operands. A dimension of one operand that is 1 where the result's is not counts for all. */
+/* What CNNVP_OP_ADD does with its operands. A dimension of one operand that is 1 where the result's is not counts for
+ * all. */
 enum cnnvp_image_arithmetic {
     CNNVP_ARITHMETIC_ADD = 0,
     CNNVP_ARITHMETIC_SUB = 1,
@@ -175,11 +177,11 @@ enum cnnvp_image_norm_kind {
  *     for each tile of tile_h x tile_w output positions                (multiples of the engine's edges, or the rest)
  *       layer function: for each slice of `tile_in` input channels     (S000's input_para; fc: inputs)
  *                         for each slice of `tile_out` output channels (S000's output_para) of the group
- * The blob of (group g, input slice i, output slice o) is blobs[first_blob + (g * input slices + i) * slices per group + o],
- * where the last group may have fewer output slices: blobs are counted as they come in this loop order. A blob holds
- * conv: words [output channel][input channel][ky][kx] of the slice (depthwise: [channel][ky][kx], with tile_in = channels
- * of the slice and one input slice a group); fc: [input][output]; then, in the blobs of the last input slice, one bias
- * word an output channel if `bias` is set, and then the table of a TABLE post-operation.
+ * The blob of (group g, input slice i, output slice o) is blobs[first_blob + (g * input slices + i) * slices per group
+ * + o], where the last group may have fewer output slices: blobs are counted as they come in this loop order. A blob
+ * holds conv: words [output channel][input channel][ky][kx] of the slice (depthwise: [channel][ky][kx], with tile_in =
+ * channels of the slice and one input slice a group); fc: [input][output]; then, in the blobs of the last input slice,
+ * one bias word an output channel if `bias` is set, and then the table of a TABLE post-operation.
  * Layers without weights but with a table or norm parameters have one blob: first_blob; without either none
  * (blob_count 0).
  *
@@ -187,17 +189,18 @@ enum cnnvp_image_norm_kind {
  *   input:  conv/pool: tile_in * rows * cols * 2 with rows = (tile_h - 1) * sy + (ky - 1) * dy + 1, cols likewise, cut at
  *           the frame; fc: tile_in * 2; activation, norm, softmax: the tile; add: two tiles
  *   weight: the largest blob
- *   output: conv/fc: group_out * tile_h * tile_w * (2, or 8 if there is more than one input slice); pool: tile_in * tile_h *
- *           tile_w * (2, average 8, by position 10, maximum in parts 4); both 8 at least where the engine keeps partial sums there within an
- *           instruction; softmax but over AXIS_LAST: 4 * words of the tile; norm with
- *           statistics of the data: 2 * words of the tile + 10 * tile_in, and the tile is whole channels; others: 2 * words
- *           of the tile
+ *   output: conv/fc: group_out * tile_h * tile_w * (2, or 8 if there is more than one input slice); pool: tile_in *
+ *           tile_h * tile_w * (2, average 8, by position 10, maximum in parts 4); both 8 at least where the engine keeps
+ *           partial sums there within an instruction; softmax but over AXIS_LAST: 4 * words of the tile; norm with
+ *           statistics of the data: 2 * words of the tile + 10 * tile_in, and the tile is whole channels; others: 2 *
+ *           words of the tile
  * pool, activation, norm and add have tile_in = group_out channels a group and one slice.
  */
 /*
- * Formats of CNNVP_NORM_DATA, the descriptor registers `format` of its instructions. With F fraction bits in the data, G in
- * gamma, O in beta: mean has F, inverse (1 / sigma) I, scale = gamma * inverse S, offset = beta - mean * scale O fraction bits.
- * epsilon is in units of 2^(-2 F). The layer's own `format` is that of the last sweep: data * scale + (offset << (F + S - O)).
+ * Formats of CNNVP_NORM_DATA, the descriptor registers `format` of its instructions. With F fraction bits in the data,
+ * G in gamma, O in beta: mean has F, inverse (1 / sigma) I, scale = gamma * inverse S, offset = beta - mean * scale O
+ * fraction bits. epsilon is in units of 2^(-2 F). The layer's own `format` is that of the last sweep: data * scale +
+ * (offset << (F + S - O)).
  */
 struct cnnvp_image_norm_data {
     uint32_t epsilon;
@@ -225,7 +228,8 @@ struct cnnvp_image_layer {
      * count_right - 1 of the input, whose first is 0. */
     uint32_t by_position;
     int32_t count_top, count_bottom, count_left, count_right;
-    uint32_t permuted;          /* activation: 1: output dimension i (channels, rows, columns) is input dimension from[i] */
+    uint32_t permuted;          /* activation: 1: output dimension i (channels, rows, columns) is input dimension
+                                   from[i] */
     uint32_t from[3];
     uint32_t fill;              /* 1: on chip the output's place, frame included, is set to zeros before the layer */
     uint32_t tile_kx, tile_ky;  /* pool: the window is swept in parts of so many columns and rows; 0: whole */
@@ -246,7 +250,8 @@ struct cnnvp_image_blob {
     uint32_t address;
     uint32_t bytes;
     uint32_t stays; /* 1: in a chain: it has a place, and is loaded before the first block */
-    /* On chip, or where it stays: where it lives in the weight buffer. Otherwise the guest chooses half by half, address 0. */
+    /* On chip, or where it stays: where it lives in the weight buffer. Otherwise the guest chooses half by half,
+     * address 0. */
     uint32_t chip_half;
     uint32_t chip_address;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The same training step by oneDNN in binary32: VGG16 for 32x32 images (13 convolutions with batch norm and ReLU, 5 max
- * pools, one matrix), forward, backward, gradients, SGD with momentum. Prints the processor milliseconds of forward alone and of a
- * whole step, the least of REPEATS each.
+ * pools, one matrix), forward, backward, gradients, SGD with momentum. Prints the processor milliseconds of forward
+ * alone and of a whole step, the least of REPEATS each.
  * usage: onednn_step IMAGES REPEATS     (OMP_NUM_THREADS=1 for one core)
  */
 #include <algorithm>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The float pass: each variant of its inner loops gives exactly the numbers that plain loops in the documented order give. */
+/* The float pass: each variant of its inner loops gives exactly the numbers that plain loops in the documented order
+ * give. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

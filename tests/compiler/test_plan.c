@@ -300,8 +300,8 @@ static void a_slow_core_gets_fewer_slices(void **state)
     assert_true(slices_with(&timing) < slices);
 }
 
-/* One channel of DDR4-2400: 64 bytes in six clocks of 833 ps from one bank group, in four on the bus and a tenth more; 36
- * clocks to the data of a row that was closed. */
+/* One channel of DDR4-2400: 64 bytes in six clocks of 833 ps from one bank group, in four on the bus and a tenth more;
+ * 36 clocks to the data of a row that was closed. */
 static void the_presets_timing_is_the_default(void **state)
 {
     (void)state;
@@ -420,7 +420,8 @@ static void totals_are_the_sums_of_the_slices(void **state)
     builder_free(&random);
 }
 
-/* The replay counts what it says: calculation without gaps where memory is fast, all of it one after the other where strict. */
+/* The replay counts what it says: calculation without gaps where memory is fast, all of it one after the other where
+ * strict. */
 static void strict_order_adds_up(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The unit `cpu` on a host of this file's own: one process, a queue of two timers, memory with direct access, one device.
- * The host is unkind where the ABI lets it be: wait returns before other things of the same instant, settle runs them.
+ * The unit `cpu` on a host of this file's own: one process, a queue of two timers, memory with direct access, one
+ * device. The host is unkind where the ABI lets it be: wait returns before other things of the same instant, settle
+ * runs them.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Depth-first chains against the integer reference, which pads every convolution block by block: every word that comes to
- * memory, for random chains, map and block sizes, engines, buffers, orders, images; on the core and without, with the
- * scheduler unit and without.
+ * Depth-first chains against the integer reference, which pads every convolution block by block: every word that comes
+ * to memory, for random chains, map and block sizes, engines, buffers, orders, images; on the core and without, with
+ * the scheduler unit and without.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The instructions that the guest software pushes for chains: which layer on which block, from where, to where, in the order
- * of S004. The guest runs on a machine that only notes the words.
+ * The instructions that the guest software pushes for chains: which layer on which block, from where, to where, in the
+ * order of S004. The guest runs on a machine that only notes the words.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `cnnvp run --schedule depth-first`: storage and traffic of S004's worked case and in general, the contract's invariants,
- * reports, errors. */
+/* `cnnvp run --schedule depth-first`: storage and traffic of S004's worked case and in general, the contract's
+ * invariants, reports, errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,8 +66,8 @@ static void worked_case(void **state)
     }
 }
 
-/* 2 B + 3/4 B P words a channel where that holds: a convolution before the first pool, P pools whose input has four blocks
- * or more, equal channels, square maps. A pool first: one less. */
+/* 2 B + 3/4 B P words a channel where that holds: a convolution before the first pool, P pools whose input has four
+ * blocks or more, equal channels, square maps. A pool first: one less. */
 static void closed_form(void **state)
 {
     static const char *const orders[] = {"cp", "cpcp", "ccpcpcp", "cpp", "cppp", "c", "p", "pcp", "pcpcp"};
@@ -228,7 +228,8 @@ static void hardware_issues_the_same(void **state)
     }
 }
 
-/* An instruction issues when its block is ready, not when all before it are done: loads, results and the next block overlap. */
+/* An instruction issues when its block is ready, not when all before it are done: loads, results and the next block
+ * overlap. */
 static void blocks_overlap(void **state)
 {
     (void)state;

@@ -740,8 +740,8 @@ static void issue_until_accepted(struct fixture *f, uint32_t opcode, uint32_t st
     assert_true(answer == CNNVP_OK || answer == CNNVP_PENDING);
 }
 
-/* Reads and stores at addresses that touch each other, issued as fast as they are accepted: what is in memory and in the
- * buffer in the end is what one after the other gives. */
+/* Reads and stores at addresses that touch each other, issued as fast as they are accepted: what is in memory and in
+ * the buffer in the end is what one after the other gives. */
 static void test_order_through_memory(void **state)
 {
     static uint8_t memory[MEMORY];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One program a subject: LLVMFuzzerTestOneInput takes any bytes and must neither crash nor leak, hang or allocate without
- * bound. libFuzzer calls it (CNNVP_FUZZ=ON), otherwise fuzz_replay.c with the files of the corpus.
+ * One program a subject: LLVMFuzzerTestOneInput takes any bytes and must neither crash nor leak, hang or allocate
+ * without bound. libFuzzer calls it (CNNVP_FUZZ=ON), otherwise fuzz_replay.c with the files of the corpus.
  */
 #ifndef CNNVP_FUZZ_H
 #define CNNVP_FUZZ_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random programs on the instruction element against a cycle-by-cycle reference, and against itself with and without working
- * ahead of time. */
+/* Random programs on the instruction element against a cycle-by-cycle reference, and against itself with and without
+ * working ahead of time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -226,8 +226,8 @@ static struct rig *run_in_memory(const struct reference_program *program, int ev
     return rig;
 }
 
-/* Words read from memory instead of pushed: the same instructions execute, at the same times however often others interrupt,
- * and every cycle is accounted for. */
+/* Words read from memory instead of pushed: the same instructions execute, at the same times however often others
+ * interrupt, and every cycle is accounted for. */
 static void test_program_in_memory(void **state)
 {
     (void)state;

@@ -516,8 +516,8 @@ static void test_malformed(void **state)
     machine_end(&m);
 }
 
-/* Good descriptors with one or more registers replaced by anything, on buffers full of anything: a status, no crash. What is
- * refused changes nothing. */
+/* Good descriptors with one or more registers replaced by anything, on buffers full of anything: a status, no crash.
+ * What is refused changes nothing. */
 static void test_garbage(void **state)
 {
     static const uint32_t odd[] = {0, 1, 2, 3, 4, 7, 0x100, 0x101, 0xffff, 0x10000, MACHINE_HALF - 4, MACHINE_HALF,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One case of the NFU's tests: a command in the words of the instruction set, data for it, and what must come out, worked
- * out here from the definitions in plain loops (nothing of models/ is used for that).
+ * One case of the NFU's tests: a command in the words of the instruction set, data for it, and what must come out,
+ * worked out here from the definitions in plain loops (nothing of models/ is used for that).
  */
 #ifndef CNNVP_NFU_CASE_H
 #define CNNVP_NFU_CASE_H

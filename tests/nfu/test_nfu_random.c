@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random commands on random arrays: the fast kernels, each of their variants, the cycle-stepped array and the definition
- * give the same results, and stepping counts what the closed forms say.
+ * Random commands on random arrays: the fast kernels, each of their variants, the cycle-stepped array and the
+ * definition give the same results, and stepping counts what the closed forms say.
  */
 #include "nfu/nfu_cycle.h"
 #include "fx16/fx16_kernels.h"

@@ -343,8 +343,8 @@ static void test_endless(void **state)
     array_rig_end(&rig);
 }
 
-/* Any bits at all in a command: refused or carried out, never a crash or an overflow (run under sanitizers), and a small
- * buffer bounds the work. */
+/* Any bits at all in a command: refused or carried out, never a crash or an overflow (run under sanitizers), and a
+ * small buffer bounds the work. */
 static void test_garbage(void **state)
 {
     struct nfu_random random = {15u};

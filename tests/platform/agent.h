@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A unit for tests of the platform: every callback goes to a function that the test sets. Compiled as C, so that what it
- * tests is a real C frame. Ports, events and registers are enough for each mechanism of the ABI.
+ * A unit for tests of the platform: every callback goes to a function that the test sets. Compiled as C, so that what
+ * it tests is a real C frame. Ports, events and registers are enough for each mechanism of the ABI.
  */
 #ifndef CNNVP_TEST_AGENT_H
 #define CNNVP_TEST_AGENT_H

@@ -16,8 +16,8 @@
 struct test_fx16_memory {
     uint8_t *bytes;
     size_t size;
-    /* Depth first: every convolution of stride 1 that keeps its map's size sees zeros beyond its block, whose sides are this
-     * or the map's if that is smaller. 0: ordinary convolution. */
+    /* Depth first: every convolution of stride 1 that keeps its map's size sees zeros beyond its block, whose sides are
+     * this or the map's if that is smaller. 0: ordinary convolution. */
     uint32_t block;
 };
 

@@ -36,7 +36,8 @@ struct section {
     uint32_t condition, block, gathered;
 };
 
-/* A list of sections of one instruction each: low = x | y << 8 | position << 16 | image << 28, as far as it depends on these. */
+/* A list of sections of one instruction each: low = x | y << 8 | position << 16 | image << 28, as far as it depends on
+ * these. */
 static uint32_t put_list(struct table *table, uint32_t layer, const struct section *sections, uint32_t count)
 {
     uint32_t places[8];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host of the model ABI for unit tests: some instances, time, events, direct connections between ports, and one memory
- * with a fixed latency and bandwidth. No SystemC. Failures of the test's own set-up end the program with a message.
+ * A host of the model ABI for unit tests: some instances, time, events, direct connections between ports, and one
+ * memory with a fixed latency and bandwidth. No SystemC. Failures of the test's own set-up end the program with a
+ * message.
  */
 #ifndef CNNVP_FAKE_HOST_H
 #define CNNVP_FAKE_HOST_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The platform's results against the independent integer reference: all tensors of the last image and all outputs, bit by
- * bit, for several networks, designs and settings. Memory is copied after the network has been loaded; the reference runs
- * on the copy, the platform on the original.
+ * The platform's results against the independent integer reference: all tensors of the last image and all outputs, bit
+ * by bit, for several networks, designs and settings. Memory is copied after the network has been loaded; the reference
+ * runs on the copy, the platform on the original.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guest program around vector_conv.s: makes data, lets the instruction element read its program from memory, compares the
- * result with loops of its own. Exit code 0, or 1 + the number of the first word that differs, or 100 if the element failed.
+ * Guest program around vector_conv.s: makes data, lets the instruction element read its program from memory, compares
+ * the result with loops of its own. Exit code 0, or 1 + the number of the first word that differs, or 100 if the
+ * element failed.
  */
 #include <stdint.h>
 

@@ -352,8 +352,8 @@ static void test_misuse(void **state)
     end(&b);
 }
 
-/* Biases: a channel of ones in no buffer (Part B 0-8), in both depths and widths: forward added in binary32, gradients exact;
- * the cycles are the cause bias, and no input is read. */
+/* Biases: a channel of ones in no buffer (Part B 0-8), in both depths and widths: forward added in binary32, gradients
+ * exact; the cycles are the cause bias, and no input is read. */
 static void check_bias(uint64_t detail, uint32_t bits)
 {
     enum { IMAGES = 2, OUT = 5, H = 3, W = 4, AREA = H * W };

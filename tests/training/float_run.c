@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * float_run NETWORK.onnx DATASET EVAL|- key=value...: trains a chain of layers by the reference in binary64, with the weights and
- * the order of images that `cnnvp train` has for the same seed; or, with bits=8, in block floating point. Prints step, loss and
- * accuracy of each step as --log does, and after each epoch a line "# epoch loss accuracy" of the evaluation.
- * Keys: epochs steps batch lr momentum seed range bits rounding limit.
+ * float_run NETWORK.onnx DATASET EVAL|- key=value...: trains a chain of layers by the reference in binary64, with the
+ * weights and the order of images that `cnnvp train` has for the same seed; or, with bits=8, in block floating point.
+ * Prints step, loss and accuracy of each step as --log does, and after each epoch a line "# epoch loss accuracy" of the
+ * evaluation. Keys: epochs steps batch lr momentum seed range bits rounding limit.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The serial port: sending, receiving, interrupts, loop-back, wrong accesses, reset. With a small host of its own, whose
- * console is two strings. */
+/* The serial port: sending, receiving, interrupts, loop-back, wrong accesses, reset. With a small host of its own,
+ * whose console is two strings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
