@@ -35,8 +35,8 @@ void cnnvp_dataset_free(cnnvp_dataset *dataset);
  * row or column more below and to the right). BAD_INPUT if the channels differ, the images are larger or a label is not
  * below `classes`.
  */
-CNNVP_MUST_USE cnnvp_result cnnvp_dataset_fit(cnnvp_dataset *dataset, uint32_t channels, uint32_t height, uint32_t width,
-                                              uint32_t classes, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_dataset_fit(cnnvp_dataset *dataset, uint32_t channels, uint32_t height,
+                                              uint32_t width, uint32_t classes, struct cnnvp_error *error);
 
 /* The same for the input and the outputs of an ONNX network (a vector takes images of as many values). */
 CNNVP_MUST_USE cnnvp_result cnnvp_dataset_fit_network(cnnvp_dataset *dataset, const char *onnx_file,

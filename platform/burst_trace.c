@@ -39,14 +39,16 @@ cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const 
     }
     made->platform = platform;
     made->memory = CNNVP_NO_INSTANCE;
-    made->form = ends_in(file, ".ramulator2") ? FORM_RAMULATOR2 : ends_in(file, ".dramsim3") ? FORM_DRAMSIM3 : FORM_CNNVP;
+    made->form = ends_in(file, ".ramulator2") ? FORM_RAMULATOR2
+                 : ends_in(file, ".dramsim3") ? FORM_DRAMSIM3
+                                              : FORM_CNNVP;
     const cnnvp_result result = cnnvp_output_new(file, &made->output, error);
     if (result != CNNVP_DONE) {
         free(made);
         return result;
     }
-    static const char head[] = "# cnnvp burst trace: R or W, address in the memory, time in ps at which it entered, requester, "
-                               "layer\n";
+    static const char head[] =
+        "# cnnvp burst trace: R or W, address in the memory, time in ps at which it entered, requester, layer\n";
     if (made->form == FORM_CNNVP)
         write_line(made, head, (int)sizeof head - 1);
     *trace = made;
@@ -80,7 +82,8 @@ void cnnvp_burst_trace_add(struct cnnvp_burst_trace *trace, uint32_t memory, cnn
         length = snprintf(line, sizeof line, "%s 0x%" PRIx64 "\n", write ? "ST" : "LD", address);
         break;
     case FORM_DRAMSIM3:
-        length = snprintf(line, sizeof line, "0x%" PRIx64 " %s %" PRIu64 "\n", address, write ? "WRITE" : "READ", clock);
+        length = snprintf(line, sizeof line, "0x%" PRIx64 " %s %" PRIu64 "\n", address, write ? "WRITE" : "READ",
+                          clock);
         break;
     }
     write_line(trace, line, length);

@@ -161,9 +161,10 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
     cnnvp_suggest_begin(&suggest, "");
     list_presets(arena, &suggest);
     return cnnvp_config_error(error, place, "there is no preset %s here%s", cnnvp_config_show(name).text,
-                              suggest.list_length ? cnnvp_suggest_text(&suggest, "there are")
-                                                  : " and no other either; name their folder in the environment variable "
-                                                    "CNNVP_PRESETS");
+                              suggest.list_length
+                                  ? cnnvp_suggest_text(&suggest, "there are")
+                                  : " and no other either; name their folder in the environment variable "
+                                    "CNNVP_PRESETS");
 }
 
 /* ---- one instance ---- */
@@ -240,7 +241,8 @@ static cnnvp_result remove_unit(struct cnnvp_draft *draft, const struct cnnvp_ya
     while (*at && strcmp((*at)->name, node->key) != 0)
         at = &(*at)->next;
     if (!*at)
-        return cnnvp_config_error(error, node->place, "%s: the base has no instance of this name that null could take away",
+        return cnnvp_config_error(error, node->place,
+                                  "%s: the base has no instance of this name that null could take away",
                                   cnnvp_config_show(node->key).text);
     *at = (*at)->next;
     draft->unit_count--;
@@ -278,7 +280,8 @@ static cnnvp_result read_unit(struct cnnvp_draft *draft, const struct cnnvp_yaml
     if (cnnvp_yaml_is_null(node))
         return remove_unit(draft, node, error);
     if (node->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, node->place, "%s: %s where a map is due, such as {model: uart, at: 0x10000000}",
+        return cnnvp_config_error(error, node->place,
+                                  "%s: %s where a map is due, such as {model: uart, at: 0x10000000}",
                                   cnnvp_config_show(node->key).text, cnnvp_yaml_kind_name(node));
     struct cnnvp_draft_unit *unit = NULL;
     cnnvp_result result = find_or_add(draft, node, &unit, error);
@@ -356,7 +359,8 @@ static cnnvp_result read_memory(struct cnnvp_draft *draft, const struct cnnvp_ya
 {
     if (strcmp(memory->text, "external") != 0 && strcmp(memory->text, "dram") != 0)
         return cnnvp_config_error(error, memory->place,
-                                  "memory: %s is neither dram, the platform's own model, nor external", cnnvp_config_show(memory->text).text);
+                                  "memory: %s is neither dram, the platform's own model, nor external",
+                                  cnnvp_config_show(memory->text).text);
     struct cnnvp_draft_unit *unit = draft->units;
     while (unit && strcmp(unit->name, "dram") != 0)
         unit = unit->next;

@@ -21,8 +21,8 @@ static int read_picojoules(const char *text, double *value)
     return *value <= 1e9;
 }
 
-static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key, const char *key_place, const char *text,
-                              const char *place, struct cnnvp_error *error)
+static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key, const char *key_place,
+                              const char *text, const char *place, struct cnnvp_error *error)
 {
     double value;
     if (strcmp(key, "sram_scaling") == 0) {
@@ -44,8 +44,9 @@ static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key,
                                   cnnvp_suggest_text(&suggest, "it has"));
     }
     if (!read_picojoules(text, &value))
-        return cnnvp_config_error(error, place, "energy.%s: %s is no number of picojoules, such as 0.2 or 150, at most 10^9",
-                                  key, cnnvp_config_show(text).text);
+        return cnnvp_config_error(error, place,
+                                  "energy.%s: %s is no number of picojoules, such as 0.2 or 150, at most 10^9", key,
+                                  cnnvp_config_show(text).text);
     table->picojoules[entry] = value;
     return CNNVP_DONE;
 }
@@ -80,8 +81,9 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
         while (i < 4 && strcmp(keys[i], at->key) != 0)
             i++;
         if (i == 4)
-            return cnnvp_config_error(error, at->key_place, "unknown key %s; an energy table has table, base, sram_scaling, "
-                                                            "entries", cnnvp_config_show(at->key).text);
+            return cnnvp_config_error(error, at->key_place,
+                                      "unknown key %s; an energy table has table, base, sram_scaling, entries",
+                                      cnnvp_config_show(at->key).text);
         if (i != 3 && (at->kind != CNNVP_YAML_SCALAR || !*at->text))
             return cnnvp_config_error(error, at->place, "%s: a single word is due", at->key);
         known[i] = at;
@@ -114,10 +116,12 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
     }
     cnnvp_energy_default(table);
     if (!strchr(name, '.') && !strchr(name, '/'))
-        return cnnvp_config_error(error, place, "energy: there is no table %s%s; a file has a name with a point or a slash",
+        return cnnvp_config_error(error, place,
+                                  "energy: there is no table %s%s; a file has a name with a point or a slash",
                                   cnnvp_config_show(name).text, cnnvp_suggest_text(&suggest, "there are"));
     if (depth > CNNVP_CONFIG_BASES)
-        return cnnvp_config_error(error, place, "energy: a chain of more than %d tables, or a table that is its own base",
+        return cnnvp_config_error(error, place,
+                                  "energy: a chain of more than %d tables, or a table that is its own base",
                                   CNNVP_CONFIG_BASES);
     const char *file = folder && name[0] != '/' && strcmp(folder, ".") != 0
                            ? cnnvp_arena_printf(arena, "%s/%s", folder, name)

@@ -122,7 +122,8 @@ static const struct cnnvp_instance *next_window(const struct cnnvp_resolved *res
 
 static void print_map(FILE *stream, const struct cnnvp_resolved *resolved)
 {
-    (void)fprintf(stream, "%-10s  %-10s  %10s  %-4s  %-20s  %s\n", "first", "last", "bytes", "irq", "instance", "model");
+    (void)fprintf(stream, "%-10s  %-10s  %10s  %-4s  %-20s  %s\n", "first", "last", "bytes", "irq", "instance",
+                  "model");
     const struct cnnvp_instance *at = next_window(resolved, 0);
     for (; at; at = next_window(resolved, at->base + at->size)) {
         const struct cnnvp_binding *binding = NULL;

@@ -93,7 +93,8 @@ static int parse_number(const char *text, int quoted, enum number_form form, uin
 {
     const char *at = text;
     if (quoted) {
-        (void)snprintf(reason, size, "%s is a text in quotes; a number is written without", cnnvp_config_show(text).text);
+        (void)snprintf(reason, size, "%s is a text in quotes; a number is written without",
+                       cnnvp_config_show(text).text);
         return -1;
     }
     if (*at == '-' && digit_value(at[1]) < 10)
@@ -102,7 +103,8 @@ static int parse_number(const char *text, int quoted, enum number_form form, uin
     if (hexadecimal)
         at += 2;
     else if (at[0] == '0' && digit_value(at[1]) < 10) {
-        (void)snprintf(reason, size, "%s begins with 0, which some read as octal; write it without, or 0x for hexadecimal",
+        (void)snprintf(reason, size,
+                       "%s begins with 0, which some read as octal; write it without, or 0x for hexadecimal",
                        cnnvp_config_show(text).text);
         return -1;
     }
@@ -133,7 +135,8 @@ static int parse_number(const char *text, int quoted, enum number_form form, uin
 int cnnvp_value_number(const char *text, int quoted, uint64_t min, uint64_t max, int hexadecimal, uint64_t *value,
                        char *reason, size_t reason_size)
 {
-    return parse_number(text, quoted, hexadecimal ? NUMBER_ADDRESS : NUMBER_PLAIN, min, max, value, reason, reason_size);
+    return parse_number(text, quoted, hexadecimal ? NUMBER_ADDRESS : NUMBER_PLAIN, min, max, value, reason,
+                        reason_size);
 }
 
 const char *cnnvp_value_choice(const char *choices, uint64_t index, size_t *length)

@@ -225,10 +225,11 @@ static cnnvp_result connect_irq(struct cnnvp_box *box, struct cnnvp_instance *fr
     binding.target = plic->number;
     binding.target_port = first_port(plic->unit, CNNVP_PORT_IRQ_IN);
     if (binding.target_port == UINT32_MAX)
-        return cnnvp_config_error(error, setting->key_place, "%s.irq: %s has no interrupt input", from->name, plic->name);
+        return cnnvp_config_error(error, setting->key_place, "%s.irq: %s has no interrupt input", from->name,
+                                  plic->name);
     /* Interrupt source 0 does not exist (RISC-V PLIC specification 1.0, section 1). */
-    if (cnnvp_value_number(setting->text, setting->quoted, 1, plic->unit->ports[binding.target_port].lines - 1, 0, &line,
-                           reason, sizeof reason) != 0)
+    if (cnnvp_value_number(setting->text, setting->quoted, 1, plic->unit->ports[binding.target_port].lines - 1, 0,
+                           &line, reason, sizeof reason) != 0)
         return cnnvp_config_error(error, setting->place, "%s.irq: %s", from->name, reason);
     binding.target_line = (uint32_t)line;
     return add_binding(from, &binding);
@@ -248,16 +249,16 @@ static cnnvp_result check_port_names(const struct cnnvp_box *box, const struct c
         if (port != UINT32_MAX && is_outgoing(from->unit->ports[port].kind))
             continue;
         if (port != UINT32_MAX)
-            return cnnvp_config_error(error, setting->key_place, "%s.connect: port %s is %s; connections are written at "
-                                                                 "the initiator", from->name, setting->key,
-                                      kind_name(from->unit->ports[port].kind));
+            return cnnvp_config_error(error, setting->key_place,
+                                      "%s.connect: port %s is %s; connections are written at the initiator",
+                                      from->name, setting->key, kind_name(from->unit->ports[port].kind));
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, setting->key);
         for (uint32_t i = 0; from->unit && i < from->unit->port_count; i++)
             if (is_outgoing(from->unit->ports[i].kind))
                 cnnvp_suggest_offer(&suggest, from->unit->ports[i].name);
-        return cnnvp_config_error(error, setting->key_place, "%s.connect: model %s has no outgoing port %s%s", from->name,
-                                  from->model, cnnvp_config_show(setting->key).text,
+        return cnnvp_config_error(error, setting->key_place, "%s.connect: model %s has no outgoing port %s%s",
+                                  from->name, from->model, cnnvp_config_show(setting->key).text,
                                   cnnvp_suggest_text(&suggest, "it has"));
     }
     return CNNVP_DONE;
@@ -322,10 +323,10 @@ static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error 
                     const struct cnnvp_instance **driver = &drivers[binding->target_line];
                     if (*driver) {
                         const struct cnnvp_setting *irq = cnnvp_draft_setting(box->drafts[i], "irq", 0);
-                        result = cnnvp_config_error(
-                            error, irq && irq->text ? irq->place : from->place.text,
-                            "%s and %s drive the same interrupt line, %" PRIu32 " of %s.%s", (*driver)->name, from->name,
-                            binding->target_line, resolved->instances[target].name, unit->ports[port].name);
+                        result = cnnvp_config_error(error, irq && irq->text ? irq->place : from->place.text,
+                                                    "%s and %s drive the same interrupt line, %" PRIu32 " of %s.%s",
+                                                    (*driver)->name, from->name, binding->target_line,
+                                                    resolved->instances[target].name, unit->ports[port].name);
                     }
                     *driver = from;
                 }
@@ -481,8 +482,8 @@ static cnnvp_result check_bus(const struct cnnvp_box *box, struct cnnvp_error *e
         if (instance->unit)
             continue;
         if (bus)
-            return cnnvp_config_error(error, instance->place.text, "%s and %s are both a bus; a platform has one", bus->name,
-                                      instance->name);
+            return cnnvp_config_error(error, instance->place.text, "%s and %s are both a bus; a platform has one",
+                                      bus->name, instance->name);
         bus = instance;
         const struct cnnvp_setting *irq = cnnvp_draft_setting(box->drafts[i], "irq", 0);
         if (irq && irq->text)

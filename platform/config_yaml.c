@@ -89,7 +89,10 @@ static size_t utf8_length(const unsigned char *at, size_t left)
 {
     if (at[0] < 0x80)
         return 1;
-    size_t length = at[0] >= 0xc2 && at[0] <= 0xdf ? 2 : (at[0] & 0xf0) == 0xe0 ? 3 : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4 : 0;
+    size_t length = at[0] >= 0xc2 && at[0] <= 0xdf   ? 2
+                    : (at[0] & 0xf0) == 0xe0         ? 3
+                    : at[0] >= 0xf0 && at[0] <= 0xf4 ? 4
+                                                     : 0;
     if (length == 0 || length > left)
         return 0;
     for (size_t i = 1; i < length; i++)
@@ -221,9 +224,9 @@ static cnnvp_result take_event(struct reader *reader, struct fy_event *event)
 {
     const char *place = place_of(reader, event);
     if (has_decoration(event))
-        return cnnvp_config_error(reader->error, place, "anchors, aliases and tags (& * !) are not used in platform "
-                                                        "files; `base:` starts from another file, and a text that begins "
-                                                        "with such a character goes in quotes");
+        return cnnvp_config_error(reader->error, place,
+                                  "anchors, aliases and tags (& * !) are not used in platform files; `base:` starts "
+                                  "from another file, and a text that begins with such a character goes in quotes");
     switch (event->type) {
     case FYET_DOCUMENT_START:
         if (++reader->documents > 1)
@@ -322,7 +325,8 @@ cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, struct
     if (!reader.root || cnnvp_yaml_is_null(reader.root))
         return cnnvp_config_error(error, file, "is empty; a platform file has `base:` or `units:`");
     if (reader.root->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, reader.root->place, "%s where a map is due, with the keys platform, base, units",
+        return cnnvp_config_error(error, reader.root->place,
+                                  "%s where a map is due, with the keys platform, base, units",
                                   cnnvp_yaml_kind_name(reader.root));
     *root = reader.root;
     return CNNVP_DONE;

@@ -146,10 +146,11 @@ static void print_tables(FILE *stream)
             fprintf(stream, "  %10.4g", built_in[i].picojoules[e]);
         fprintf(stream, "  %s%s\n", entries[e].help, entries[e].sram ? "; of 8 KiB where sram_scaling is on" : "");
     }
-    fputs("\nA platform file chooses one with `energy: NAME` or `energy: FILE.yaml`, or changes entries with `energy: {table: "
-          "NAME, dram_byte: 100}`;\n--set energy.table=NAME and --set energy.ENTRY=PICOJOULES do the same. A file of one's own: "
-          "`table: NAME`, `base: horowitz`,\n`sram_scaling: on|off`, `entries: {ENTRY: PICOJOULES}`; what it leaves out is its "
-          "base's.\n", stream);
+    fputs("\nA platform file chooses one with `energy: NAME` or `energy: FILE.yaml`, or changes entries with `energy: "
+          "{table: NAME, dram_byte: 100}`;\n--set energy.table=NAME and --set energy.ENTRY=PICOJOULES do the same. A "
+          "file of one's own: `table: NAME`, `base: horowitz`,\n`sram_scaling: on|off`, `entries: {ENTRY: "
+          "PICOJOULES}`; what it leaves out is its base's.\n",
+          stream);
 }
 
 cnnvp_result cnnvp_energy_text(char **text)

@@ -170,8 +170,8 @@ struct host_ops {
                      uint64_t address)
     {
         unit_host &unit = of(host);
-        return unit.control_.recorder() && cnnvp_recorder_burst(unit.control_.recorder(), unit.instance_.number, at, clock,
-                                                                requester, tag, op, address);
+        return unit.control_.recorder() && cnnvp_recorder_burst(unit.control_.recorder(), unit.instance_.number, at,
+                                                                clock, requester, tag, op, address);
     }
 };
 

@@ -131,8 +131,8 @@ static int read_number(struct reader *reader, const char *what, uint64_t *number
         value = value * base + (uint64_t)digit;
     }
     if (!digits)
-        return wrong(reader, error, "%s is due, decimal or 0x..., not %s", what[0] == 'a' ? "an address" : "a time in ps",
-                     shown(peek(reader), text));
+        return wrong(reader, error, "%s is due, decimal or 0x..., not %s",
+                     what[0] == 'a' ? "an address" : "a time in ps", shown(peek(reader), text));
     *number = value;
     return 1;
 }
@@ -414,8 +414,9 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
         status = cnnvp_recorder_finish(run->recorder, result->time_ps, error);
     if (status != CNNVP_DONE)
         return status;
-    if (json && (cnnvp_recorder_describe(run->recorder, &work) != CNNVP_DONE
-                 || cnnvp_recorder_json(run->recorder, result->time_ps, seconds, cnnvp_systemc_version(), json) != CNNVP_DONE)) {
+    if (json &&
+        (cnnvp_recorder_describe(run->recorder, &work) != CNNVP_DONE ||
+         cnnvp_recorder_json(run->recorder, result->time_ps, seconds, cnnvp_systemc_version(), json) != CNNVP_DONE)) {
         (void)snprintf(error->text, sizeof error->text, "out of memory");
         return CNNVP_FAILED;
     }

@@ -56,7 +56,10 @@ struct payload_extension : tlm::tlm_extension<payload_extension> {
 struct pooled_payload : tlm::tlm_generic_payload {
     payload_extension *extension = new payload_extension;
 
-    explicit pooled_payload(tlm::tlm_mm_interface *owner) : tlm::tlm_generic_payload(owner) { set_extension(extension); }
+    explicit pooled_payload(tlm::tlm_mm_interface *owner) : tlm::tlm_generic_payload(owner)
+    {
+        set_extension(extension);
+    }
 };
 
 /* Payloads and request records of one platform. */

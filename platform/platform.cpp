@@ -124,8 +124,8 @@ void platform::make_modules(const plan &plan)
             hosts_.push_back(nullptr);
     }
     if (plan.bus_instance != CNNVP_NO_INSTANCE)
-        bus_ = std::make_unique<bus>(resolved_.instances[plan.bus_instance].name, *control_, plan.bus_instance, plan.windows,
-                                     plan.bus_initiators);
+        bus_ = std::make_unique<bus>(resolved_.instances[plan.bus_instance].name, *control_, plan.bus_instance,
+                                     plan.windows, plan.bus_initiators);
 }
 
 void platform::connect_binding(const arrival &arrival)

@@ -116,7 +116,8 @@ void cnnvp_recorder_count(cnnvp_recorder *recorder, uint32_t instance, uint32_t 
     cnnvp_stats_count(&recorder->stats, instance, stat, tag, n);
 }
 
-void cnnvp_recorder_count_for(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t requester, uint64_t n)
+void cnnvp_recorder_count_for(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t requester,
+                              uint64_t n)
 {
     cnnvp_stats_count_for(&recorder->stats, instance, stat, requester, n);
 }
@@ -170,7 +171,8 @@ void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const stru
 {
     cnnvp_stats_transfer(&recorder->stats, link, bytes->read, bytes->write);
     if (recorder->trace) {
-        const struct cnnvp_transfer transfer = {link, bytes->flow, bytes->begin, bytes->end, bytes->read + bytes->write};
+        const struct cnnvp_transfer transfer = {link, bytes->flow, bytes->begin, bytes->end,
+                                                bytes->read + bytes->write};
 
         cnnvp_trace_transfer(recorder->trace, &transfer);
     }

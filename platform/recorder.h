@@ -41,7 +41,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint
  * steady state. */
 void cnnvp_recorder_count(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t tag, uint64_t n);
 /* Of a count, the share of a requester; in the statistics, not in the total. */
-void cnnvp_recorder_count_for(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t requester, uint64_t n);
+void cnnvp_recorder_count_for(cnnvp_recorder *recorder, uint32_t instance, uint32_t stat, uint32_t requester,
+                              uint64_t n);
 /* A burst of a memory, see struct cnnvp_host_ops; 0 if none is recorded. */
 int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time at, uint64_t clock, uint32_t requester,
                          uint32_t tag, uint32_t op, uint64_t address);

@@ -34,7 +34,8 @@ static cnnvp_result refuse(char *message, size_t size, const char *format, ...)
 
 static int is_name(const char *text)
 {
-    return text && text[0] && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(text);
+    return text && text[0] &&
+           strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(text);
 }
 
 static cnnvp_result check_params(const struct cnnvp_unit *unit, const char *where, char *message, size_t size)
@@ -223,7 +224,8 @@ static cnnvp_result find_in_library(cnnvp_model_query_fn query, const char *path
         }
         (void)snprintf(kinds + used, sizeof kinds - used, "%s%s", used ? ", " : "", candidate->kind);
     }
-    return refuse(message, message_size, "%s has no unit of kind %s; it has: %s", path, kind, kinds[0] ? kinds : "none");
+    return refuse(message, message_size, "%s has no unit of kind %s; it has: %s", path, kind,
+                  kinds[0] ? kinds : "none");
 }
 
 cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to, const struct cnnvp_unit **unit,

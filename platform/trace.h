@@ -136,7 +136,8 @@ struct cnnvp_trace {
 CNNVP_MUST_USE cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *file,
                                             struct cnnvp_trace **trace, struct cnnvp_error *error);
 /* One more file of the same recording. */
-CNNVP_MUST_USE cnnvp_result cnnvp_trace_add_file(struct cnnvp_trace *trace, const char *file, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_trace_add_file(struct cnnvp_trace *trace, const char *file,
+                                                 struct cnnvp_error *error);
 void cnnvp_trace_free(struct cnnvp_trace *trace);
 /* After cnnvp_trace_links_finish. */
 CNNVP_MUST_USE cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, struct cnnvp_error *error);

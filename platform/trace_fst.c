@@ -46,7 +46,8 @@ static void declare(void *context, uint32_t signal, const char *name, uint32_t w
 {
     struct file *file = context;
 
-    (void)fstWriterCreateVar(file->writer, width > 1 ? FST_VT_VCD_REG : FST_VT_VCD_WIRE, FST_VD_IMPLICIT, width, name, 0);
+    (void)fstWriterCreateVar(file->writer, width > 1 ? FST_VT_VCD_REG : FST_VT_VCD_WIRE, FST_VD_IMPLICIT, width, name,
+                             0);
     file->signals = signal + 1;
 }
 
@@ -86,8 +87,8 @@ static const struct cnnvp_wave_writer wave = {open_scope, close_scope, declare, 
 static int is_complete(const char *name, const struct file *file)
 {
     void *reader = fstReaderOpen(name);
-    int complete = reader && fstReaderGetVarCount(reader) == file->signals && fstReaderGetEndTime(reader) == file->last &&
-                   fstReaderGetValueChangeSectionCount(reader) > 0;
+    int complete = reader && fstReaderGetVarCount(reader) == file->signals &&
+                   fstReaderGetEndTime(reader) == file->last && fstReaderGetValueChangeSectionCount(reader) > 0;
 
     if (reader)
         fstReaderClose(reader);

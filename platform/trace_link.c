@@ -54,7 +54,8 @@ static uint64_t share(uint64_t bytes, uint64_t part, uint64_t length)
 }
 
 /* Over several windows of a time that is too long for products to fit: it is counted in larger units. */
-static void divide_long(struct cnnvp_stream *stream, uint64_t width, const struct cnnvp_transfer *transfer, cnnvp_time end)
+static void divide_long(struct cnnvp_stream *stream, uint64_t width, const struct cnnvp_transfer *transfer,
+                        cnnvp_time end)
 {
     uint64_t length = end - transfer->begin, unit = (length >> 31) + 1, done = 0;
 

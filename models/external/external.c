@@ -347,11 +347,11 @@ static int external_request(void *instance, uint32_t port, struct cnnvp_request 
     request->status = check_request(self, request);
     request->first_data = 0;
     if (request->status != CNNVP_OK)
-        self->ops->log(self->host, CNNVP_LOG_WARNING,
-                       "request for %llu x %llu bytes at 0x%llx, stride %lld, does not lie in the window's 0x%llx bytes",
-                       (unsigned long long)request->count, (unsigned long long)request->size,
-                       (unsigned long long)request->address, (long long)request->stride,
-                       (unsigned long long)self->size);
+        self->ops->log(
+            self->host, CNNVP_LOG_WARNING,
+            "request for %llu x %llu bytes at 0x%llx, stride %lld, does not lie in the window's 0x%llx bytes",
+            (unsigned long long)request->count, (unsigned long long)request->size, (unsigned long long)request->address,
+            (long long)request->stride, (unsigned long long)self->size);
     append(self, request);
     /* A request may not complete inside this call. */
     (void)self->ops->notify(self->host, EVENT_SEND, self->ops->now(self->host));

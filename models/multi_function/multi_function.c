@@ -395,7 +395,8 @@ static void multi_function_fini(void *self)
 
 const struct cnnvp_unit cnnvp_unit_multi_function = {
     STAGE_UNIT(multi_function),
-    .summary = "S001's multi-function module: streams tiles through statistics, batch norm, ReLU, pool, update and others",
+    .summary = "S001's multi-function module: streams tiles through statistics, batch norm, ReLU, pool, update and "
+               "others",
     .instance_size = sizeof(struct multi_function),
     .init = multi_function_init,
     .fini = multi_function_fini,

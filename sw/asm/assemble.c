@@ -67,8 +67,8 @@ static cnnvp_result define(struct assembler *self, struct asm_name name, enum as
 {
     const struct asm_symbol symbol = {name, kind, value, descriptor, 0};
     if (register_number(name) >= 0 || half_of(name))
-        return cnnvp_asm_fail(&self->lexer, name.text, "'%.*s' is the name of a register or a buffer half", (int)name.length,
-                              name.text);
+        return cnnvp_asm_fail(&self->lexer, name.text, "'%.*s' is the name of a register or a buffer half",
+                              (int)name.length, name.text);
     return cnnvp_asm_define(&self->symbols, &self->lexer, &symbol);
 }
 
@@ -268,7 +268,8 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
     while (*lexer->at == '.') {
         const char *start = lexer->at++;
         const struct asm_name name = cnnvp_asm_name(lexer);
-        const struct asm_status *status = name.text ? cnnvp_asm_find_status((uint32_t)code, name.text, name.length) : NULL;
+        const struct asm_status *status = name.text ? cnnvp_asm_find_status((uint32_t)code, name.text, name.length)
+                                                    : NULL;
         uint64_t value = 1;
         if (!status)
             return unknown_status(self, code, start);

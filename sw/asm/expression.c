@@ -122,11 +122,12 @@ static cnnvp_result parse_name(struct parser *parser, struct asm_value *value)
     const struct asm_name name = cnnvp_asm_name(lexer);
     const struct asm_symbol *symbol = cnnvp_asm_find_symbol(parser->symbols, name);
     if (!symbol)
-        return cnnvp_asm_fail(lexer, name.text, "'%.*s' is not defined; .equ defines numbers (before their use), 'name:' labels",
+        return cnnvp_asm_fail(lexer, name.text,
+                              "'%.*s' is not defined; .equ defines numbers (before their use), 'name:' labels",
                               (int)name.length, name.text);
     if (symbol->kind == ASM_BASE)
-        return cnnvp_asm_fail(lexer, name.text, "'%.*s' is a descriptor base, a number is needed here", (int)name.length,
-                              name.text);
+        return cnnvp_asm_fail(lexer, name.text, "'%.*s' is a descriptor base, a number is needed here",
+                              (int)name.length, name.text);
     *value = (struct asm_value){symbol->value, symbol->kind == ASM_LABEL, 0};
     return CNNVP_DONE;
 }
@@ -182,7 +183,8 @@ static cnnvp_result apply(const struct asm_lexer *lexer, const char *at, const c
     const uint64_t b = (uint64_t)right->value;
     const char op = *operator;
     if (op != '+' && op != '-' && (left->labels || right->labels))
-        return cnnvp_asm_fail(lexer, at, "'%s' needs numbers, not labels; a difference of labels is a number", operator);
+        return cnnvp_asm_fail(lexer, at,
+                              "'%s' needs numbers, not labels; a difference of labels is a number", operator);
     if ((op == '/' || op == '%') && !b)
         return cnnvp_asm_fail(lexer, at, "division by 0");
     if ((op == '<' || op == '>') && b > 63u)

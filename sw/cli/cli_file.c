@@ -14,7 +14,8 @@
 static int is_special(const char *file)
 {
     struct stat status, target;
-    return lstat(file, &status) == 0 && !S_ISREG(status.st_mode) && stat(file, &target) == 0 && !S_ISDIR(target.st_mode);
+    return lstat(file, &status) == 0 && !S_ISREG(status.st_mode) && stat(file, &target) == 0 &&
+           !S_ISDIR(target.st_mode);
 }
 
 static char *folder_of(const char *file)

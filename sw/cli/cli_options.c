@@ -121,8 +121,9 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
     }
 }
 
-#define OPTION_PLATFORM \
-    {"platform", 'p', "FILE|PRESET", 0, "Platform file or preset: nfu, window, trainer (default: nfu; of train: trainer)", 1}
+#define OPTION_PLATFORM                 \
+    {"platform", 'p', "FILE|PRESET", 0, \
+     "Platform file or preset: nfu, window, trainer (default: nfu; of train: trainer)", 1}
 #define OPTION_SET \
     {"set", 's', "INSTANCE.PARAM=VALUE", 0, "Set a parameter; may be given again (see `cnnvp models KIND`)", 1}
 

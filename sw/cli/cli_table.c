@@ -97,19 +97,20 @@ cnnvp_result cli_print_layers(const char *json, FILE *stream)
     const json_t *layers = json_object_get(root, "layers");
     int width = name_width(layers);
     int phases = has_phases(layers);
-    (void)fprintf(stream, "%-*s  %-10s %s%12s %12s %7s %12s %12s %12s  %s\n", width, "layer", "op", phases ? "phase        " : "", "cycles", "compute",
-                  "PE util", "input words", "DRAM read B", "DRAM write B", "stalls (share of cycles)");
+    (void)fprintf(stream, "%-*s  %-10s %s%12s %12s %7s %12s %12s %12s  %s\n", width, "layer", "op",
+                  phases ? "phase        " : "", "cycles", "compute", "PE util", "input words", "DRAM read B",
+                  "DRAM write B", "stalls (share of cycles)");
     size_t index;
     json_t *layer;
     json_array_foreach((json_t *)(uintptr_t)layers, index, layer) {
         char stalls[240];
         describe_stalls(layer, stalls, sizeof stalls);
-        (void)fprintf(stream,
-                      "%-*.*s  %-10s %-*s%12" PRId64 " %12" PRId64 " %6.1f%% %12" PRId64 " %12" PRId64 " %12" PRId64 "  %s\n",
-                      width, width, text(layer, "name"), text(layer, "op"), phases ? 13 : 0,
-                      phases ? text(layer, "phase") : "", whole(layer, "cycles"),
-                      whole(layer, "compute_cycles"), 100.0 * number(layer, "utilization"), whole(layer, "input_words"),
-                      whole(layer, "dram_read_bytes"), whole(layer, "dram_write_bytes"), stalls);
+        (void)fprintf(
+            stream,
+            "%-*.*s  %-10s %-*s%12" PRId64 " %12" PRId64 " %6.1f%% %12" PRId64 " %12" PRId64 " %12" PRId64 "  %s\n",
+            width, width, text(layer, "name"), text(layer, "op"), phases ? 13 : 0, phases ? text(layer, "phase") : "",
+            whole(layer, "cycles"), whole(layer, "compute_cycles"), 100.0 * number(layer, "utilization"),
+            whole(layer, "input_words"), whole(layer, "dram_read_bytes"), whole(layer, "dram_write_bytes"), stalls);
     }
     (void)fputc('\n', stream);
     json_decref(root);

@@ -92,11 +92,11 @@ static int command_disasm(int argc, char **argv)
 {
     static const struct argp_option option_list[] = {
         {"output", 'o', "FILE.s", 0, "Where the text goes (default: standard output)", 0}, {0}};
-    const struct argp argp = {.options = option_list,
-                              .parser = parse,
-                              .args_doc = "FILE.bin",
-                              .doc = "Prints a program of the accelerator's instruction element as text that assembles to the "
-                                     "same words."};
+    const struct argp argp = {
+        .options = option_list,
+        .parser = parse,
+        .args_doc = "FILE.bin",
+        .doc = "Prints a program of the accelerator's instruction element as text that assembles to the same words."};
     struct asm_options options = {.wanted = "FILE.bin"};
     cli_parse(&argp, "cnnvp disasm", 0, argc, argv, &options);
     struct cnnvp_error error = {""};

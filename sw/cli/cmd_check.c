@@ -39,8 +39,8 @@ static int command(int argc, char **argv)
     const struct argp argp = {
         .parser = parse,
         .args_doc = "[PLATFORM.yaml|PRESET]",
-        .doc = "Checks a platform and prints its resolved configuration, which is a platform file again, and its memory map "
-               "(default: nfu)."
+        .doc = "Checks a platform and prints its resolved configuration, which is a platform file again, and its "
+               "memory map (default: nfu)."
                "\vExit status: 0 nothing is wrong, 2 something is.",
         .children = children,
     };

@@ -46,14 +46,15 @@ static int command(int argc, char **argv)
         .options = options,
         .parser = parse,
         .args_doc = "A.json B.json",
-        .doc = "Shows what changed from one run to another: configuration, each layer, totals, units. The files are those of "
-               "`cnnvp run --stats`.",
+        .doc = "Shows what changed from one run to another: configuration, each layer, totals, units. The files are "
+               "those of `cnnvp run --stats`.",
     };
     struct diff_options chosen = {.csv = NULL};
     struct cnnvp_error error = {""};
     char *table = NULL;
     cli_parse(&argp, "cnnvp diff", 0, argc, argv, &chosen);
-    const struct cli_named_file files[] = {{"", chosen.files[0], 0}, {"", chosen.files[1], 0}, {"--csv", chosen.csv, 1}};
+    const struct cli_named_file files[] = {
+        {"", chosen.files[0], 0}, {"", chosen.files[1], 0}, {"--csv", chosen.csv, 1}};
     cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     if (result != CNNVP_DONE)
         return (int)result;

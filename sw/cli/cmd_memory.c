@@ -74,7 +74,8 @@ static cnnvp_result replay(const struct memory_options *options, const cnnvp_con
     struct cnnvp_error error = {""};
     char *json = NULL;
     cnnvp_result status = cli_report(
-        cnnvp_memory_replay(config, options->file, &memory, &result, options->platform.stats ? &json : NULL, &error), &error);
+        cnnvp_memory_replay(config, options->file, &memory, &result, options->platform.stats ? &json : NULL, &error),
+        &error);
     if (status == CNNVP_DONE && options->platform.stats)
         status = cli_write_file(options->platform.stats, json, strlen(json));
     if (status == CNNVP_DONE)
@@ -87,7 +88,8 @@ static int command(int argc, char **argv)
 {
     static const struct argp_option option_list[] = {
         {"outstanding", KEY_OUTSTANDING, "N", 0, "Reads on their way at most (default: 32)", 0},
-        {"untimed", KEY_UNTIMED, NULL, 0, "Times in the trace count for nothing: as fast as the controllers take it", 0},
+        {"untimed", KEY_UNTIMED, NULL, 0,
+         "Times in the trace count for nothing: as fast as the controllers take it", 0},
         {"stats", KEY_STATS, "FILE.json", 0, "Where statistics go", 0},
         {"trace", KEY_TRACE, "FILE", 0, "Where bandwidth over time goes: .pftrace, .vcd or .fst", 0},
         {0}};
@@ -97,12 +99,11 @@ static int command(int argc, char **argv)
         .parser = parse,
         .args_doc = "TRACE.txt",
         .doc = "Replays a trace of bursts through the off-chip memory alone and prints bandwidth and latency."
-               "\vThe trace has a line `R ADDRESS` or `W ADDRESS` for each burst of 64 bytes, decimal or 0x...; empty lines and "
-               "what follows a # count for nothing. Bursts are sent in order, each as soon as the controllers take it. "
-               "A burst with a time in ps behind its "
-               "address, as --memory-trace of a run writes it, is sent at that time; a line `E TIME` ends such a trace: what a run "
-               "has counted by then. "
-               "`cnnvp models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
+               "\vThe trace has a line `R ADDRESS` or `W ADDRESS` for each burst of 64 bytes, decimal or 0x...; empty "
+               "lines and what follows a # count for nothing. Bursts are sent in order, each as soon as the "
+               "controllers take it. A burst with a time in ps behind its address, as --memory-trace of a run writes "
+               "it, is sent at that time; a line `E TIME` ends such a trace: what a run has counted by then. `cnnvp "
+               "models dram` lists the memory's parameters, such as -s dram.preset=ddr4-3200. Latency is from when the "
                "controller takes a read to its last data. Addresses beyond the parts' capacity begin again at 0.",
         .children = children,
     };

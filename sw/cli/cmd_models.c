@@ -27,7 +27,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static void list_kinds(void)
 {
     (void)printf("%-16s  %-10s  %s\n", "kind", "version", "summary");
-    (void)printf("%-16s  %-10s  %s\n", "bus", CNNVP_VERSION, "address decoder between the core and the units; the platform's own");
+    (void)printf("%-16s  %-10s  %s\n", "bus", CNNVP_VERSION,
+                 "address decoder between the core and the units; the platform's own");
     const struct cnnvp_unit *unit;
     for (size_t i = 0; (unit = cnnvp_unit_at(i)) != NULL; i++)
         (void)printf("%-16s  %-10s  %s\n", unit->kind, unit->version, unit->summary);
@@ -86,8 +87,8 @@ static void describe_registers(const struct cnnvp_unit *unit)
     (void)printf("\nregisters\n  %-8s  %-18s  %-6s  %-10s  %s\n", "offset", "name", "access", "reset", "help");
     for (size_t i = 0; i < unit->register_count; i++) {
         const struct cnnvp_register *reg = &unit->registers[i];
-        (void)printf("  0x%04" PRIx32 "    %-18s  %-6s  0x%08" PRIx32 "  %s\n", reg->offset, reg->name, kinds[reg->access],
-                     reg->reset, reg->help ? reg->help : "");
+        (void)printf("  0x%04" PRIx32 "    %-18s  %-6s  0x%08" PRIx32 "  %s\n", reg->offset, reg->name,
+                     kinds[reg->access], reg->reset, reg->help ? reg->help : "");
         for (size_t j = 0; j < unit->field_count; j++) {
             const struct cnnvp_field *field = &unit->fields[j];
             char bits[24];
@@ -96,8 +97,10 @@ static void describe_registers(const struct cnnvp_unit *unit)
             if (field->width == 1)
                 (void)snprintf(bits, sizeof bits, "[%" PRIu32 "]", field->lsb);
             else
-                (void)snprintf(bits, sizeof bits, "[%" PRIu32 ":%" PRIu32 "]", field->lsb + field->width - 1, field->lsb);
-            (void)printf("  %8s    .%-17s  %-6s  %-10s  %s\n", bits, field->name, "", "", field->help ? field->help : "");
+                (void)snprintf(bits, sizeof bits, "[%" PRIu32 ":%" PRIu32 "]", field->lsb + field->width - 1,
+                               field->lsb);
+            (void)printf("  %8s    .%-17s  %-6s  %-10s  %s\n", bits, field->name, "", "",
+                         field->help ? field->help : "");
         }
     }
 }
@@ -106,8 +109,8 @@ static void describe(const struct cnnvp_unit *unit)
 {
     (void)printf("%s %s: %s\n", unit->kind, unit->version, unit->summary);
     if (unit->param_count)
-        (void)printf("\nparameters\n  %-18s  %-8s  %-24s  %-12s  %-12s  %s\n", "name", "type", "range", "default", "unit",
-                     "help");
+        (void)printf("\nparameters\n  %-18s  %-8s  %-24s  %-12s  %-12s  %s\n", "name", "type", "range", "default",
+                     "unit", "help");
     for (size_t i = 0; i < unit->param_count; i++)
         describe_param(&unit->params[i]);
     if (unit->port_count)
@@ -117,7 +120,8 @@ static void describe(const struct cnnvp_unit *unit)
     if (unit->register_count)
         describe_registers(unit);
     if (unit->stat_count)
-        (void)printf("\nstatistics\n  %-26s  %-14s  %-28s  %-14s  %s\n", "name", "unit", "in layers[]", "energy", "help");
+        (void)printf("\nstatistics\n  %-26s  %-14s  %-28s  %-14s  %s\n", "name", "unit", "in layers[]", "energy",
+                     "help");
     for (size_t i = 0; i < unit->stat_count; i++) {
         const struct cnnvp_stat *stat = &unit->stats[i];
         (void)printf("  %-26s  %-14s  %-28s  %-14s  %s\n", stat->name, stat->unit, stat->layer ? stat->layer : "-",
@@ -138,8 +142,8 @@ static int command(int argc, char **argv)
     const struct argp argp = {
         .parser = parse,
         .args_doc = "[KIND|LIBRARY.so:KIND|energy|values]",
-        .doc = "Lists the kinds of units, or one kind's parameters, ports, registers and statistics; `energy`: the energy "
-               "tables; `values`: what training and labels add to the statistics.",
+        .doc = "Lists the kinds of units, or one kind's parameters, ports, registers and statistics; `energy`: the "
+               "energy tables; `values`: what training and labels add to the statistics.",
     };
     const char *kind = NULL;
     cli_parse(&argp, "cnnvp models", 0, argc, argv, &kind);
@@ -160,8 +164,10 @@ static int command(int argc, char **argv)
         return (int)result;
     }
     if (strcmp(kind, "bus") == 0) {
-        (void)printf("bus %s: address decoder between the core and the units; the platform's own\n\nIt has no parameters. "
-                     "Instances with `at:` are on it.\n", CNNVP_VERSION);
+        (void)printf(
+            "bus %s: address decoder between the core and the units; the platform's own\n\nIt has no parameters. "
+            "Instances with `at:` are on it.\n",
+            CNNVP_VERSION);
         return CNNVP_DONE;
     }
     const struct cnnvp_unit *unit = NULL;

@@ -224,7 +224,8 @@ static int command(int argc, char **argv)
     static const struct argp_option options[] = {
         {"output", 'o', "RESULTS.sqlite", 0, "Database of the results; made, or added to", 0},
         {"jobs", 'j', "N", 0, "Points or tasks at a time (default: one for each processor)", 0},
-        {"executor", KEY_EXECUTOR, "local|slurm", 0, "Where points run: processes here, or a job array of a cluster", 0},
+        {"executor", KEY_EXECUTOR, "local|slurm", 0,
+         "Where points run: processes here, or a job array of a cluster", 0},
         {"seed", KEY_SEED, "N", 0, "Seed of a random search or nsga2 (default: 0)", 0},
         {"export", KEY_EXPORT, "FILE.csv", 0, "Write one row for each point", 1},
         {"pareto", KEY_PARETO, NULL, 0, "Print the points that no other one betters in all objectives", 1},
@@ -236,8 +237,8 @@ static int command(int argc, char **argv)
         .options = options,
         .parser = parse,
         .args_doc = "SPEC.yaml",
-        .doc = "Runs a network with many combinations of parameters. A point that is in the database is not run again, so "
-               "a sweep that was interrupted goes on where it was."
+        .doc = "Runs a network with many combinations of parameters. A point that is in the database is not run again, "
+               "so a sweep that was interrupted goes on where it was."
                "\vSPEC.yaml has the keys command, network, platform, options, parameters, constraints, objectives and "
                "search (grid, {random: N} or {nsga2: {population: N, generations: N}}).",
     };

@@ -23,8 +23,8 @@ static float real(struct argp_state *state, const char *option, const char *text
     const int good = end != text && *end == '\0' && isfinite(value) && (closed ? value >= least : value > least) &&
                      value < most && (value <= 0 || (float)value > 0);
     if (!good)
-        cli_usage(state, "%s: \"%s\" is not a number %s %g and below %g", option, text, closed ? "from" : "above", least,
-                  most);
+        cli_usage(state, "%s: \"%s\" is not a number %s %g and below %g", option, text, closed ? "from" : "above",
+                  least, most);
     return (float)value;
 }
 
@@ -73,7 +73,8 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
         trainer->rounding = (enum cnnvp_rounding)cli_choice(state, "--rounding", arg, roundings);
         return 0;
     case KEY_ERRORS:
-        trainer->errors = (enum cnnvp_train_errors)(CNNVP_TRAIN_ERRORS_PLAIN + cli_choice(state, "--errors", arg, errors));
+        trainer->errors = (enum cnnvp_train_errors)(CNNVP_TRAIN_ERRORS_PLAIN +
+                                                    cli_choice(state, "--errors", arg, errors));
         return 0;
     case KEY_CPU:
         trainer->cpu_host = cli_choice(state, "--cpu", arg, cpus);
@@ -280,13 +281,14 @@ static cnnvp_result run(struct train *train)
 }
 
 static const struct argp_option options_of_train[] = {
-    {"dataset", KEY_DATASET, "DATASET", 0, "Images to learn from: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip",
-     0},
+    {"dataset", KEY_DATASET, "DATASET", 0,
+     "Images to learn from: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip", 0},
     {"eval", KEY_EVAL, "DATASET", 0, "Images that are only classified, at the end of each epoch", 0},
     {"limit", KEY_LIMIT, "N", 0, "Learn from the first N images", 0},
     {"output", 'o', "TRAINED.onnx", 0, "Write the network with what it has learned", 0},
     {"log", KEY_LOG, "FILE.csv", 0, "Write step, loss and accuracy of each step", 0},
-    {"checkpoint", KEY_CHECKPOINT, "FILE", 0, "Keep what training goes on from, after each epoch and when interrupted", 0},
+    {"checkpoint", KEY_CHECKPOINT, "FILE", 0,
+     "Keep what training goes on from, after each epoch and when interrupted", 0},
     {"checkpoint-every", KEY_EVERY, "N", 0, "Keep it after every N steps instead", 0},
     {"resume", KEY_RESUME, "FILE", 0, "Go on from a checkpoint: the same weights as without the interruption", 0},
     {"epochs", KEY_EPOCHS, "N", 0, "Times that all images are learned from (default: 1)", 5},
@@ -319,9 +321,9 @@ static int command(int argc, char **argv)
         .parser = parse,
         .args_doc = "NETWORK.onnx",
         .doc = "Trains a network on the simulated training engine: forward, backward, gradients and update."
-               "\vThe platform is the preset `trainer` unless -p names another. The same seed gives the same weights, bit by "
-               "bit, also through --checkpoint and --resume. Exit status: 0 done, 1 the run failed or was interrupted, 2 bad "
-               "usage or input.",
+               "\vThe platform is the preset `trainer` unless -p names another. The same seed gives the same weights, "
+               "bit by bit, also through --checkpoint and --resume. Exit status: 0 done, 1 the run failed or was "
+               "interrupted, 2 bad usage or input.",
         .children = children,
     };
     struct train_options chosen = {

@@ -7,8 +7,9 @@
 
 #include "cli.h"
 
-static const struct cli_command *const commands[] = {&cli_run,   &cli_train, &cli_exec, &cli_models, &cli_check, &cli_memory,
-                                                     &cli_asm,   &cli_disasm, &cli_sweep,  &cli_diff, &cli_report_page};
+static const struct cli_command *const commands[] = {&cli_run,   &cli_train,  &cli_exec,       &cli_models,
+                                                     &cli_check, &cli_memory, &cli_asm,        &cli_disasm,
+                                                     &cli_sweep, &cli_diff,   &cli_report_page};
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void print_version(FILE *stream, struct argp_state *state)
@@ -76,8 +77,10 @@ static char *help_text(void)
     (void)fputs("A SystemC virtual platform for CNN accelerators.\vCommands:\n", stream);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         (void)fprintf(stream, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
-    (void)fputs("\n`cnnvp COMMAND --help` explains one. Exit status: 0 done, 1 the run failed (exec: the program's own), "
-                "2 bad usage or bad input.", stream);
+    (void)fputs(
+        "\n`cnnvp COMMAND --help` explains one. Exit status: 0 done, 1 the run failed (exec: the program's own), 2 bad "
+        "usage or bad input.",
+        stream);
     (void)fclose(stream);
     return text;
 }

@@ -101,11 +101,12 @@ static cnnvp_result no_chain(const struct cnnvp_graph *graph, uint32_t block, st
                                     "%s: the depth-first schedule runs convolutions and 2x2 maximum pools, and the "
                                     "network has none; use --schedule layer", graph->file);
     const struct cnnvp_graph_tensor *in = &graph->tensors[nearest->in];
-    return cnnvp_compiler_error(error,
-                                "%s: the depth-first schedule runs convolutions of stride 1 that keep their map's size "
-                                "and 2x2 maximum pools of stride 2 on maps whose sides are powers of two, and the network "
-                                "has none: layer \"%s\" reads %ux%u and %s; use --schedule layer", graph->file,
-                                nearest->name, in->height, in->width, why_not(graph, nearest, block));
+    return cnnvp_compiler_error(
+        error,
+        "%s: the depth-first schedule runs convolutions of stride 1 that keep their map's size and 2x2 maximum pools "
+        "of stride 2 on maps whose sides are powers of two, and the network has none: layer \"%s\" reads %ux%u and %s; "
+        "use --schedule layer",
+        graph->file, nearest->name, in->height, in->width, why_not(graph, nearest, block));
 }
 
 cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct cnnvp_error *error)

@@ -76,7 +76,8 @@ cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, int32_t in_fr
                              : post->kind == CNNVP_GRAPH_LOG    ? 1.0
                                                                 : CNNVP_PWL_RANGE;
         if (cnnvp_pwl_table_of(call_function, post, range, in_frac, out_frac, SEGMENTS, words, &count, &shift) != 0)
-            return cnnvp_compiler_error(error, "the function of values with %d fraction bits has no table with results of %d",
+            return cnnvp_compiler_error(error,
+                                        "the function of values with %d fraction bits has no table with results of %d",
                                         (int)in_frac, (int)out_frac);
     }
     *format = ((uint32_t)shift & 0xffu) | rounding << 16;

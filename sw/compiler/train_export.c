@@ -13,8 +13,8 @@
 #include "train_import.h"
 #include "whole_file.h"
 
-enum { MODEL_GRAPH = 7, GRAPH_NODE = 1, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, NODE_INPUT = 1, TENSOR_DIMS = 1, TENSOR_TYPE = 2,
-       TENSOR_NAME = 8, TENSOR_RAW = 9 };
+enum { MODEL_GRAPH = 7, GRAPH_NODE = 1, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, NODE_INPUT = 1, TENSOR_DIMS = 1,
+       TENSOR_TYPE = 2, TENSOR_NAME = 8, TENSOR_RAW = 9 };
 
 /* One parameter on its way into the file. */
 struct edit {
@@ -110,8 +110,9 @@ static cnnvp_result check_finite(const struct export *export, const struct edit 
         others += isfinite(edit->values[i]) ? 0 : 1;
     if (others == 0)
         return CNNVP_DONE;
-    (void)cnnvp_compiler_error(export->error, "%zu of the %zu numbers that layer \"%s\" has as its %s are not finite: no "
-                                              "network can be written; a lower learning rate may keep them small",
+    (void)cnnvp_compiler_error(export->error,
+                               "%zu of the %zu numbers that layer \"%s\" has as its %s are not finite: no network can "
+                               "be written; a lower learning rate may keep them small",
                                others, count, edit->layer->name, role_names[role]);
     return CNNVP_FAILED;
 }

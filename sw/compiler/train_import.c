@@ -29,9 +29,10 @@ cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, const Onnx__Val
     for (size_t i = 0; i < shape->n_dim; ++i) {
         const Onnx__TensorShapeProto__Dimension *dimension = shape->dim[i];
         if (dimension->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE || dimension->dim_value < 1)
-            return cnnvp_compiler_error(import->error, "%s: input \"%s\" is a parameter without values (the first input is "
-                                                       "the image); dimension %zu of its shape is not a number", file,
-                                        info->name, i);
+            return cnnvp_compiler_error(import->error,
+                                        "%s: input \"%s\" is a parameter without values (the first input is the "
+                                        "image); dimension %zu of its shape is not a number",
+                                        file, info->name, i);
         dims[i] = dimension->dim_value;
     }
     onnx__tensor_proto__init(tensor);
@@ -150,9 +151,11 @@ static cnnvp_result check_layer(const struct cnnvp_import *import, const struct 
     const size_t channels = import->graph->tensors[layer->out].channels;
     for (size_t c = 0; layer->variance != NULL && c < channels; ++c)
         if (!((double)layer->variance[c] + (double)layer->epsilon > 0.0))
-            return cnnvp_compiler_error(import->error, "%s: node \"%s\" (%s): channel %zu: variance %g plus epsilon %g is "
-                                                       "not positive", import->onnx.name, layer->name, layer->op_type, c,
-                                        (double)layer->variance[c], (double)layer->epsilon);
+            return cnnvp_compiler_error(import->error,
+                                        "%s: node \"%s\" (%s): channel %zu: variance %g plus epsilon %g is not "
+                                        "positive",
+                                        import->onnx.name, layer->name, layer->op_type, c, (double)layer->variance[c],
+                                        (double)layer->epsilon);
     return CNNVP_DONE;
 }
 

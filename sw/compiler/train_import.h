@@ -23,7 +23,8 @@ struct cnnvp_train_import_options {
  *   mean 0. Value i of a parameter is cnnvp_normal(hash of seed and its name in the file, i), whatever else is drawn.
  * - Origins of weights, biases, means, variances are set where the file has one value for each.
  */
-CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import_training(const char *file, const struct cnnvp_train_import_options *options,
+CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import_training(const char *file,
+                                                       const struct cnnvp_train_import_options *options,
                                                        struct cnnvp_graph *graph, struct cnnvp_error *error);
 
 /*

@@ -16,8 +16,9 @@ cnnvp_result cnnvp_dataset_fit_network(cnnvp_dataset *dataset, const char *onnx_
     const size_t words = cnnvp_graph_words(input);
     cnnvp_dataset_describe(dataset, &info);
     const int vector = input->rank == 2 && (size_t)info.channels * info.height * info.width == words;
-    result = vector ? cnnvp_dataset_fit(dataset, info.channels, info.height, info.width, (uint32_t)classes, error)
-                    : cnnvp_dataset_fit(dataset, input->channels, input->height, input->width, (uint32_t)classes, error);
+    result = vector
+                 ? cnnvp_dataset_fit(dataset, info.channels, info.height, info.width, (uint32_t)classes, error)
+                 : cnnvp_dataset_fit(dataset, input->channels, input->height, input->width, (uint32_t)classes, error);
     cnnvp_graph_clear(&graph);
     return result;
 }

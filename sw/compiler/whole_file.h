@@ -13,7 +13,8 @@ struct cnnvp_whole_file {
     char *temporary;  /* empty: written in place, where the name stands for a device, a pipe or a link */
 };
 
-CNNVP_MUST_USE cnnvp_result cnnvp_whole_open(const char *name, struct cnnvp_whole_file *file, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_whole_open(const char *name, struct cnnvp_whole_file *file,
+                                             struct cnnvp_error *error);
 /* Gives the file its name if `complete` and nothing went wrong with writing, removes it otherwise; DONE in the first
  * case. If `complete` is 0 the error is left as it is. */
 CNNVP_MUST_USE cnnvp_result cnnvp_whole_close(struct cnnvp_whole_file *file, int complete, struct cnnvp_error *error);

@@ -36,7 +36,8 @@ cnnvp_result cnnvp_data_sources(struct cnnvp_dataset *dataset, const char *image
     return dataset->image_source != NULL && dataset->label_source != NULL ? CNNVP_DONE : cnnvp_data_no_memory(error);
 }
 
-static cnnvp_result read_text(const char *text, uint64_t limit, struct cnnvp_dataset *dataset, struct cnnvp_error *error)
+static cnnvp_result read_text(const char *text, uint64_t limit, struct cnnvp_dataset *dataset,
+                              struct cnnvp_error *error)
 {
     static const struct {
         const char *prefix;

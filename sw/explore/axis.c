@@ -130,7 +130,8 @@ static cnnvp_result dataset_value(struct cnnvp_sweep *sweep, const struct cnnvp_
         if (cnnvp_hash_file(file, hash, &reason) != CNNVP_DONE)
             return refuse(error, axis, value->place, reason.text);
         for (size_t i = 0; i + 1 < CNNVP_KEY_BYTES; i++) /* order counts: rotated by one digit for each file */
-            value->hash[i] = (char)(value->hash[i] ? "0123456789abcdef"[(value->hash[i] + hash[(i + 1) % 32]) & 15] : hash[i]);
+            value->hash[i] = (char)(value->hash[i] ? "0123456789abcdef"[(value->hash[i] + hash[(i + 1) % 32]) & 15]
+                                                   : hash[i]);
         found = cnnvp_arena_printf(&sweep->arena, "%s%s%s", found, separator, file);
         separator = ",";
         at += length;
@@ -302,7 +303,8 @@ static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *node
 static cnnvp_result add_steps(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, const struct cnnvp_yaml_node *node,
                               struct cnnvp_error *error)
 {
-    const struct cnnvp_yaml_node *const nodes[3] = {child_of(node, "from"), child_of(node, "to"), child_of(node, "step")};
+    const struct cnnvp_yaml_node *const nodes[3] = {child_of(node, "from"), child_of(node, "to"),
+                                                    child_of(node, "step")};
     uint64_t bounds[3] = {0};
     if (!nodes[0] || !nodes[1] || !nodes[2] || node->child_count != 3)
         return refuse(error, axis, node->place, "a range is {from: A, to: B, step: S} or {log2: [A, B]}");
@@ -410,8 +412,8 @@ static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis 
             cnnvp_suggest_offer(&suggest, name);
         }
     }
-    return cnnvp_config_error(error, axis->place, "the platform has no parameter %s%s", cnnvp_config_show(axis->name).text,
-                              cnnvp_suggest_text(&suggest, "there are"));
+    return cnnvp_config_error(error, axis->place, "the platform has no parameter %s%s",
+                              cnnvp_config_show(axis->name).text, cnnvp_suggest_text(&suggest, "there are"));
 }
 
 cnnvp_result cnnvp_axis_add(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kind, const struct cnnvp_yaml_node *node,

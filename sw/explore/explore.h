@@ -191,7 +191,8 @@ int cnnvp_objectives_need(const void *sweep, const char *section, size_t length)
 int cnnvp_objectives_of(const struct cnnvp_sweep *sweep, const json_t *stats, double *values);
 
 /* Statistics with the wanted members alone, which takes a fraction of the time of all of them. NULL: no JSON object. */
-json_t *cnnvp_stats_sections(const char *text, int (*is_wanted)(const void *context, const char *section, size_t length),
+json_t *cnnvp_stats_sections(const char *text,
+                             int (*is_wanted)(const void *context, const char *section, size_t length),
                              const void *context);
 /* 1: the path begins with the section. */
 int cnnvp_section_is(const char *section, size_t length, const char *path);
@@ -349,6 +350,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_read_text(const char *file, size_t limit, char
 /* One field of a CSV file, RFC 4180. */
 void cnnvp_csv_field(FILE *stream, const char *text, int last);
 /* A file that appears complete: stream in memory first. */
-CNNVP_MUST_USE cnnvp_result cnnvp_write_text(const char *file, const char *text, size_t size, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_write_text(const char *file, const char *text, size_t size,
+                                             struct cnnvp_error *error);
 
 #endif

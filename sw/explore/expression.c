@@ -18,8 +18,8 @@
 
 #include "explore.h"
 
-enum op { OP_NUMBER, OP_TEXT, OP_NAME, OP_NEGATE, OP_NOT, OP_OR, OP_AND, OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_ADD,
-          OP_SUB, OP_MUL, OP_DIV, OP_MOD };
+enum op { OP_NUMBER, OP_TEXT, OP_NAME, OP_NEGATE, OP_NOT, OP_OR, OP_AND, OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE,
+          OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_MOD };
 
 struct node {
     enum op op;

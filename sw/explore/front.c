@@ -207,7 +207,8 @@ static void write_row(FILE *stream, const struct rows *rows, size_t index, json_
     cnnvp_csv_field(stream, !*row->key ? "missing" : row->failed ? "failed" : "ok", 0);
     for (size_t i = 0; i < sweep->axis_count; i++)
         if (sweep->axes[i].listed)
-            cnnvp_csv_field(stream, sweep->axes[i].values[cnnvp_point_index(sweep, rows->points[index]->number, i)].text, 0);
+            cnnvp_csv_field(stream,
+                            sweep->axes[i].values[cnnvp_point_index(sweep, rows->points[index]->number, i)].text, 0);
     json_object_foreach(columns, path, unused) {
         char text[40] = "";
         double number;
@@ -302,19 +303,22 @@ static void print_front(FILE *stream, const struct rows *rows, const struct entr
             (void)fprintf(stream, "%*s  ", (int)(strlen(sweep->axes[i].name) > 10 ? strlen(sweep->axes[i].name) : 10),
                           sweep->axes[i].name);
     for (size_t o = 0; o < sweep->objective_count; o++)
-        (void)fprintf(stream, "%*s%s", (int)(strlen(sweep->objectives[o].path) > 16 ? strlen(sweep->objectives[o].path) : 16),
+        (void)fprintf(stream, "%*s%s",
+                      (int)(strlen(sweep->objectives[o].path) > 16 ? strlen(sweep->objectives[o].path) : 16),
                       sweep->objectives[o].path, o + 1 < sweep->objective_count ? "  " : "\n");
     for (size_t e = 0; e < count; e++) {
         uint64_t number = rows->points[front[e].index]->number;
         for (size_t i = 0; i < sweep->axis_count; i++)
             if (sweep->axes[i].listed)
-                (void)fprintf(stream, "%*s  ", (int)(strlen(sweep->axes[i].name) > 10 ? strlen(sweep->axes[i].name) : 10),
+                (void)fprintf(stream, "%*s  ",
+                              (int)(strlen(sweep->axes[i].name) > 10 ? strlen(sweep->axes[i].name) : 10),
                               sweep->axes[i].values[cnnvp_point_index(sweep, number, i)].text);
         for (size_t o = 0; o < sweep->objective_count; o++) {
             char text[40];
             format_number(text, sizeof text, sweep->objectives[o].maximise ? -front[e].values[o] : front[e].values[o]);
-            (void)fprintf(stream, "%*s%s", (int)(strlen(sweep->objectives[o].path) > 16 ? strlen(sweep->objectives[o].path) : 16),
-                          text, o + 1 < sweep->objective_count ? "  " : "\n");
+            (void)fprintf(stream, "%*s%s",
+                          (int)(strlen(sweep->objectives[o].path) > 16 ? strlen(sweep->objectives[o].path) : 16), text,
+                          o + 1 < sweep->objective_count ? "  " : "\n");
         }
     }
 }

@@ -237,7 +237,8 @@ static cnnvp_result first_population(struct evolution *evolution, struct cnnvp_e
     for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE; i++) {
         int found = 0, twin = 1;
         for (int attempt = 0; attempt < RETRIES && twin && result == CNNVP_DONE; attempt++) {
-            result = cnnvp_space_random(evolution->sweep, &evolution->chance, &evolution->parents[i].number, &found, error);
+            result = cnnvp_space_random(evolution->sweep, &evolution->chance, &evolution->parents[i].number, &found,
+                                        error);
             if (result == CNNVP_DONE && !found)
                 result = cnnvp_space_first(evolution->sweep, &evolution->parents[i].number, error);
             twin = 0;

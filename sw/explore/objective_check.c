@@ -124,7 +124,8 @@ static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_
         struct cnnvp_suggest suggest;
         double number;
         int known = 0;
-        if (cnnvp_stats_number(stats, sweep->objectives[i].path, &number) || comes_later(stats, sweep->objectives[i].path) ||
+        if (cnnvp_stats_number(stats, sweep->objectives[i].path, &number) ||
+            comes_later(stats, sweep->objectives[i].path) ||
             (!has_network && depends_on_network(sweep->objectives[i].path)))
             continue;
         cnnvp_result result = check_value(sweep, point, &sweep->objectives[i], &known, error);

@@ -244,10 +244,11 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .rounding = is_set(sweep, number, "rounding", "truncate")     ? CNNVP_ROUND_TRUNCATE
                     : is_set(sweep, number, "rounding", "stochastic") ? CNNVP_ROUND_STOCHASTIC
                                                                       : CNNVP_ROUND_NEAREST,
-        .schedule = is_set(sweep, number, "schedule", "depth-first") ? CNNVP_SCHEDULE_DEPTH_FIRST : CNNVP_SCHEDULE_LAYER,
+        .schedule = is_set(sweep, number, "schedule", "depth-first") ? CNNVP_SCHEDULE_DEPTH_FIRST
+                                                                     : CNNVP_SCHEDULE_LAYER,
         .block = (uint32_t)number_of(sweep, number, "block", 8),
-        .block_order =
-            is_set(sweep, number, "block_order", "table") ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON,
+        .block_order = is_set(sweep, number, "block_order", "table") ? CNNVP_BLOCK_ORDER_TABLE
+                                                                     : CNNVP_BLOCK_ORDER_MORTON,
         .on_chip = is_set(sweep, number, "on_chip", "true"),
         .timing_only = timing_only,
         .cpu_host = is_set(sweep, number, "cpu", "host"),
@@ -263,8 +264,8 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .max_time_ps = max_time ? cnnvp_parse_time(max_time->text) : 0,
         .console = no_console,
     };
-    result = cnnvp_network_new(cnnvp_point_option(sweep, number, "network")->file, point->config, &options, &run->network,
-                               error);
+    result = cnnvp_network_new(cnnvp_point_option(sweep, number, "network")->file, point->config, &options,
+                               &run->network, error);
     if (result == CNNVP_DONE)
         result = cnnvp_platform_new(point->config, &platform_options, &run->platform, error);
     if (result == CNNVP_DONE)
@@ -369,7 +370,9 @@ static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t nu
             continue;
         char *name = cnnvp_arena_printf(arena, "--%s%s%s", axis->name,
                                         axis->option->type == CNNVP_OPTION_FLAG ? "" : "=",
-                                        axis->option->type == CNNVP_OPTION_FLAG ? "" : value->file ? value->file : value->text);
+                                        axis->option->type == CNNVP_OPTION_FLAG ? ""
+                                        : value->file                           ? value->file
+                                                                                : value->text);
         arguments[count++] = name;
         for (char *at = name; at && *at && *at != '='; at++)
             *at = *at == '_' ? '-' : *at;
@@ -404,7 +407,8 @@ cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnn
     char *log = cnnvp_text_join(stats_file, ".log", "");
     char *text = NULL;
     int status = 0;
-    cnnvp_result result = log ? build_arguments(sweep, point->number, simulate, &arena, stats_file, arguments) : CNNVP_FAILED;
+    cnnvp_result result = log ? build_arguments(sweep, point->number, simulate, &arena, stats_file, arguments)
+                              : CNNVP_FAILED;
     pid_t self = getpid();
     pid_t child = result == CNNVP_DONE ? fork() : -1;
     if (child == 0)

@@ -35,9 +35,11 @@ cnnvp_result cnnvp_page_write(const char *file, const char *json, enum cnnvp_pag
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return cnnvp_config_no_memory(error);
-    (void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
-                "style-src 'unsafe-inline'; img-src data:\">\n<title>cnnvp</title>\n<style>\n", stream);
+    (void)fputs(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
+        "style-src 'unsafe-inline'; img-src data:\">\n<title>cnnvp</title>\n<style>\n",
+        stream);
     put(stream, cnnvp_page_uplot_css);
     put(stream, cnnvp_page_css);
     (void)fputs("</style></head><body>\n<script type=\"application/json\" id=\"data\">", stream);
@@ -61,7 +63,8 @@ static cnnvp_result read_member(const char *folder, const char *name, char **tex
 {
     char *file = cnnvp_text_join(folder, "/", name);
     json_error_t reason;
-    cnnvp_result result = file ? cnnvp_read_text(file, (size_t)1 << 28, text, NULL, error) : cnnvp_config_no_memory(error);
+    cnnvp_result result = file ? cnnvp_read_text(file, (size_t)1 << 28, text, NULL, error)
+                               : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE) {
         json_t *root = json_loads(*text, JSON_ALLOW_NUL, &reason);
         if (!root)

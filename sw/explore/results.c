@@ -81,7 +81,8 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
     (void)sqlite3_busy_timeout(made->database, 10000);
     fine = fine && (!write || execute(made, table)) &&
            prepare(made, "INSERT OR REPLACE INTO points VALUES(?1, ?2, ?3, ?4, ?5, ?6)", &made->put) &&
-           prepare(made, "SELECT status, params, error, seconds, CASE WHEN ?2 THEN stats END FROM points WHERE key = ?1",
+           prepare(made,
+                   "SELECT status, params, error, seconds, CASE WHEN ?2 THEN stats END FROM points WHERE key = ?1",
                    &made->get) &&
            prepare(made, "UPDATE points SET params = ?2 WHERE key = ?1", &made->params);
     if (!fine) {
@@ -123,8 +124,8 @@ static cnnvp_result finish(struct cnnvp_results *results, sqlite3_stmt *statemen
 
 static int bind(sqlite3_stmt *statement, int index, const char *text)
 {
-    return (text ? sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC) : sqlite3_bind_null(statement, index)) ==
-           SQLITE_OK;
+    return (text ? sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC)
+                 : sqlite3_bind_null(statement, index)) == SQLITE_OK;
 }
 
 cnnvp_result cnnvp_results_put(struct cnnvp_results *results, const struct cnnvp_row *row, struct cnnvp_error *error)

@@ -67,7 +67,8 @@ static char *filter(const char *text, int (*is_wanted)(const void *, const char 
     return NULL;
 }
 
-json_t *cnnvp_stats_sections(const char *text, int (*is_wanted)(const void *, const char *, size_t), const void *context)
+json_t *cnnvp_stats_sections(const char *text, int (*is_wanted)(const void *, const char *, size_t),
+                             const void *context)
 {
     char *kept = filter(text, is_wanted, context);
     json_t *stats = kept ? json_loads(kept, JSON_ALLOW_NUL, NULL) : NULL;

@@ -61,10 +61,10 @@ static cnnvp_result write_task(const struct batch *batch, size_t task, size_t ta
     char *spec = realpath(driver->sweep->file, NULL);
     char *folder = realpath(driver->folder, NULL);
     for (size_t i = task; i < batch->count && points; i += tasks)
-        (void)json_array_append_new(points, json_pack("{s:I, s:s}", "number", (json_int_t)batch->pending[i].number, "key",
-                                                      batch->pending[i].key));
-    json_t *root = json_pack("{s:s*, s:s*, s:s, s:o*}", "spec", spec, "folder", folder, "program", driver->program, "points",
-                             points);
+        (void)json_array_append_new(points, json_pack("{s:I, s:s}", "number", (json_int_t)batch->pending[i].number,
+                                                      "key", batch->pending[i].key));
+    json_t *root = json_pack("{s:s*, s:s*, s:s, s:o*}", "spec", spec, "folder", folder, "program", driver->program,
+                             "points", points);
     char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
     char name[80];
     (void)snprintf(name, sizeof name, "/%s-%zu.task", batch->name, task);

@@ -81,8 +81,10 @@ cnnvp_result cnnvp_slurm_submit(const char *script, size_t tasks, uint32_t at_on
     FILE *stream = open_memstream(&command, &size);
     if (!stream)
         return cnnvp_config_no_memory(error);
-    (void)fprintf(stream, "sbatch --parsable --job-name=cnnvp-sweep --output=/dev/null --open-mode=append "
-                  "--array=0-%zu%%%" PRIu32 " 2>&1 <<'CNNVP_END'\n#!/bin/sh\n%s\nCNNVP_END\n", tasks - 1, at_once, script);
+    (void)fprintf(stream,
+                  "sbatch --parsable --job-name=cnnvp-sweep --output=/dev/null --open-mode=append "
+                  "--array=0-%zu%%%" PRIu32 " 2>&1 <<'CNNVP_END'\n#!/bin/sh\n%s\nCNNVP_END\n",
+                  tasks - 1, at_once, script);
     cnnvp_result result = fclose(stream) == 0 ? take_number(command, job, error) : cnnvp_config_no_memory(error);
     free(command);
     return result;
@@ -117,7 +119,8 @@ void cnnvp_slurm_cancel(uint64_t job)
 static int is_lost(const char *reason)
 {
     static const char *const reasons[] = {"BeginTime", "JobLaunchFailure", "launch failed requeued held",
-                                          "JobHoldMaxRequeue", "job requeued in held state", "SystemFailure", "NodeDown"};
+                                          "JobHoldMaxRequeue", "job requeued in held state", "SystemFailure",
+                                          "NodeDown"};
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (strcmp(reason, reasons[i]) == 0)
             return 1;

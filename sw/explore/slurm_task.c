@@ -84,7 +84,8 @@ static cnnvp_result run_points(struct cnnvp_sweep *sweep, const json_t *task, co
         struct cnnvp_point point;
         if (access(task_file, F_OK) != 0)
             break;
-        result = cnnvp_point_prepare(sweep, (uint64_t)json_integer_value(json_object_get(entry, "number")), &point, error);
+        result = cnnvp_point_prepare(sweep, (uint64_t)json_integer_value(json_object_get(entry, "number")), &point,
+                                     error);
         if (result != CNNVP_DONE)
             break;
         if (!key || strcmp(key, point.key) != 0)

@@ -89,7 +89,8 @@ static cnnvp_result read_map(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kin
     if (!node || cnnvp_yaml_is_null(node))
         return CNNVP_DONE;
     if (node->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, node->place, "%s: %s where a map is due", node->key, cnnvp_yaml_kind_name(node));
+        return cnnvp_config_error(error, node->place, "%s: %s where a map is due", node->key,
+                                  cnnvp_yaml_kind_name(node));
     cnnvp_result result = CNNVP_DONE;
     for (const struct cnnvp_yaml_node *child = node->children; child && result == CNNVP_DONE; child = child->next)
         result = cnnvp_axis_add(sweep, kind, child, error);
@@ -155,7 +156,8 @@ static struct cnnvp_operand base_value(const struct cnnvp_sweep *sweep, uint32_t
     int digits = *text && strspn(text, "0123456789") == strlen(text);
     if (type == CNNVP_PARAM_TEXT || (type == CNNVP_PARAM_ENUM && !digits))
         return (struct cnnvp_operand){text, 0};
-    return (struct cnnvp_operand){NULL, type == CNNVP_PARAM_ENUM ? strtod(text, NULL) : (double)instance->values[index]};
+    return (struct cnnvp_operand){NULL,
+                                  type == CNNVP_PARAM_ENUM ? strtod(text, NULL) : (double)instance->values[index]};
 }
 
 static struct cnnvp_operand value_of(const void *context, uint32_t index)
@@ -231,7 +233,8 @@ static cnnvp_result add_objective(struct cnnvp_sweep *sweep, const struct cnnvp_
         if (strcmp(sweep->objectives[i].path, node->text + maximise) == 0)
             return cnnvp_config_error(error, node->place, "objective %s is there twice; first at %s",
                                       cnnvp_config_show(node->text).text, sweep->objectives[i].place);
-    sweep->objectives[sweep->objective_count++] = (struct cnnvp_objective){node->text + maximise, node->place, maximise};
+    sweep->objectives[sweep->objective_count++] = (struct cnnvp_objective){node->text + maximise, node->place,
+                                                                           maximise};
     return CNNVP_DONE;
 }
 
@@ -242,7 +245,8 @@ static cnnvp_result read_count(const struct cnnvp_yaml_node *node, uint64_t min,
 {
     char reason[300] = "";
     cnnvp_result result = need_scalar(node, error);
-    if (result == CNNVP_DONE && cnnvp_value_number(node->text, node->quoted, min, max, 0, value, reason, sizeof reason) != 0)
+    if (result == CNNVP_DONE &&
+        cnnvp_value_number(node->text, node->quoted, min, max, 0, value, reason, sizeof reason) != 0)
         result = cnnvp_config_error(error, node->place, "%s: %s", node->key, reason);
     return result;
 }
@@ -274,7 +278,8 @@ static cnnvp_result read_nsga2(struct cnnvp_sweep *sweep, const struct cnnvp_yam
     return result;
 }
 
-static cnnvp_result read_search(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node, struct cnnvp_error *error)
+static cnnvp_result read_search(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node,
+                                struct cnnvp_error *error)
 {
     sweep->search = CNNVP_SEARCH_GRID;
     sweep->search_place = node ? node->place : sweep->file;

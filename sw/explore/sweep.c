@@ -113,7 +113,8 @@ static cnnvp_result merge_params(struct cnnvp_driver *driver, const struct cnnvp
         result = cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE && json_object_size(theirs) != before) {
         char *text = json_dumps(theirs, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        result = text ? cnnvp_results_set_params(driver->results, row->key, text, error) : cnnvp_config_no_memory(error);
+        result = text ? cnnvp_results_set_params(driver->results, row->key, text, error)
+                      : cnnvp_config_no_memory(error);
         free(text);
     }
     json_decref(mine);
@@ -121,7 +122,8 @@ static cnnvp_result merge_params(struct cnnvp_driver *driver, const struct cnnvp
     return result;
 }
 
-static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_sweep_point *point, struct cnnvp_error *error)
+static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_sweep_point *point,
+                              struct cnnvp_error *error)
 {
     if (sweep->point_count == sweep->point_room) {
         size_t room = sweep->point_room ? 2 * sweep->point_room : 256;
@@ -267,9 +269,10 @@ static cnnvp_result take_lock(struct cnnvp_driver *driver, struct cnnvp_error *e
         } else if (fcntl(driver->lock, F_SETLK, &lock) != 0) {
             struct flock other = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
             int known = fcntl(driver->lock, F_GETLK, &other) == 0 && other.l_type != F_UNLCK && other.l_pid > 0;
-            result = cnnvp_config_error(error, driver->sweep->results,
-                                        "another sweep%s%.0ld%s is writing this database; wait for it, or use another file",
-                                        known ? " (process " : "", known ? (long)other.l_pid : 0L, known ? ")" : "");
+            result = cnnvp_config_error(
+                error, driver->sweep->results,
+                "another sweep%s%.0ld%s is writing this database; wait for it, or use another file",
+                known ? " (process " : "", known ? (long)other.l_pid : 0L, known ? ")" : "");
             (void)close(driver->lock);
             driver->lock = -1;
         } else if (fstat(driver->lock, &open_file) != 0 || stat(file, &named_file) != 0 ||

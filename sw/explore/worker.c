@@ -92,7 +92,8 @@ static void serve(const struct cnnvp_sweep *sweep, const char *program, const ch
     }
 }
 
-static void become_worker(const struct cnnvp_sweep *sweep, const char *program, const char *folder, int line, pid_t parent)
+static void become_worker(const struct cnnvp_sweep *sweep, const char *program, const char *folder, int line,
+                          pid_t parent)
 {
     static const int quiet[] = {SIGINT, SIGTERM, SIGHUP};
     int null = open("/dev/null", O_RDWR);

@@ -45,19 +45,21 @@ static cnnvp_platform *build(const char *text)
     cnnvp_config *config;
     struct cnnvp_error error;
 
-    if (load(text, &config, &error) != CNNVP_DONE || cnnvp_platform_new(config, &options, &platform, &error) != CNNVP_DONE)
+    if (load(text, &config, &error) != CNNVP_DONE ||
+        cnnvp_platform_new(config, &options, &platform, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
     cnnvp_config_free(config); /* the platform has its own copy */
     return platform;
 }
 
-static const char two_of_each[] = "platform: somebody\n"
-                                  "units:\n"
-                                  "  bus: {model: bus}\n"
-                                  "  one: {model: ./abi_good.so:ping, connect: {out: bus}, count: 4, sum: 10, at: 0x2000}\n"
-                                  "  two: {model: ./abi_good.so:ping, connect: {out: bus}, count: 7, address: 0x1000}\n"
-                                  "  low: {model: ./abi_good.so:echo, at: 0x1000}\n"
-                                  "  high: {model: ./abi_good.so:echo, at: 0x80000000}\n";
+static const char two_of_each[] =
+    "platform: somebody\n"
+    "units:\n"
+    "  bus: {model: bus}\n"
+    "  one: {model: ./abi_good.so:ping, connect: {out: bus}, count: 4, sum: 10, at: 0x2000}\n"
+    "  two: {model: ./abi_good.so:ping, connect: {out: bus}, count: 7, address: 0x1000}\n"
+    "  low: {model: ./abi_good.so:echo, at: 0x1000}\n"
+    "  high: {model: ./abi_good.so:echo, at: 0x80000000}\n";
 
 /* Two instances of each unit in one process, with parameters, memory, statistics and an exit of their own. */
 static void test_from_a_platform_file(void **state)

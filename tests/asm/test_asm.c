@@ -274,9 +274,9 @@ static void test_invalid_words(void **state)
 static void test_random_input(void **state)
 {
     (void)state;
-    static const char pieces[][16] = {"conv", "r1", ",", " ", ".", "update", "=", "1", "\n", ":", "loop", "a", "i0", "w1",
-                                      "(", ")", "-", "<<", ".equ", ".base", ".word", "0x", "set", ";", "\t", "/", "~", "jump",
-                                      "99999999999", "\x80", "%", "r300"};
+    static const char pieces[][16] = {"conv", "r1", ",", " ", ".", "update", "=", "1", "\n", ":", "loop", "a", "i0",
+                                      "w1", "(", ")", "-", "<<", ".equ", ".base", ".word", "0x", "set", ";", "\t", "/",
+                                      "~", "jump", "99999999999", "\x80", "%", "r300"};
     uint64_t seed = 7;
     unsigned good = 0;
     for (unsigned run = 0; run < 20000; ++run) {

@@ -142,10 +142,10 @@ private:
         const auto algorithm = dnnl::algorithm::convolution_direct;
         const dnnl::convolution_forward::primitive_desc pd(
             {prop_kind::forward_training, algorithm, src, weights, dst, one, one, one}, engine());
-        const dnnl::convolution_backward_weights::primitive_desc gradient_pd({algorithm, src, weights, dst, one, one, one},
-                                                                             engine(), pd);
-        const dnnl::convolution_backward_data::primitive_desc error_pd({algorithm, src, weights, dst, one, one, one}, engine(),
-                                                                       pd);
+        const dnnl::convolution_backward_weights::primitive_desc gradient_pd(
+            {algorithm, src, weights, dst, one, one, one}, engine(), pd);
+        const dnnl::convolution_backward_data::primitive_desc error_pd({algorithm, src, weights, dst, one, one, one},
+                                                                       engine(), pd);
         const memory w = filled(pd.weights_desc());
         const memory in = as(forward, x, pd.src_desc());
         memory y(pd.dst_desc(), engine());
@@ -188,7 +188,8 @@ private:
         const memory error = error_of(pd.dst_desc());
         add(backward.back(), dnnl::batch_normalization_backward(back_pd),
             {{DNNL_ARG_SRC, x}, {DNNL_ARG_MEAN, mean}, {DNNL_ARG_VARIANCE, variance}, {DNNL_ARG_SCALE_SHIFT, scales},
-             {DNNL_ARG_WORKSPACE, workspace}, {DNNL_ARG_DIFF_DST, error}, {DNNL_ARG_DIFF_SRC, errors[errors.size() - 2]},
+             {DNNL_ARG_WORKSPACE, workspace}, {DNNL_ARG_DIFF_DST, error},
+             {DNNL_ARG_DIFF_SRC, errors[errors.size() - 2]},
              {DNNL_ARG_DIFF_SCALE_SHIFT, dscales}});
         update(backward.back(), scales, dscales);
         return y;
@@ -221,7 +222,8 @@ private:
         const memory::desc src = any({images, channels, 1, 1});
         const memory::desc weights = any({10, channels, 1, 1});
         const memory::desc dst = dense({images, 10}, memory::format_tag::nc);
-        const dnnl::inner_product_forward::primitive_desc pd({prop_kind::forward_training, src, weights, dst}, engine());
+        const dnnl::inner_product_forward::primitive_desc pd({prop_kind::forward_training, src, weights, dst},
+                                                             engine());
         const dnnl::inner_product_backward_data::primitive_desc error_pd({src, weights, dst}, engine(), pd);
         const dnnl::inner_product_backward_weights::primitive_desc gradient_pd({src, weights, dst}, engine(), pd);
         const memory w = filled(pd.weights_desc());

@@ -200,8 +200,9 @@ static void engines_are_known_by_their_parameters(void **state)
     assert_string_equal(error.text, "pe_array.fc_para: 65536 is out of range: 1 to 65535");
     config.fc_para = 0; /* an array of another kind */
     assert_int_equal(cnnvp_engine_read(&config, &engine, &error), CNNVP_BAD_INPUT);
-    assert_string_equal(error.text, "pe_array: networks need an array with the parameters of one of these engines: rows, "
-                                    "cols; input_para, output_para, fc_para");
+    assert_string_equal(error.text,
+                        "pe_array: networks need an array with the parameters of one of these engines: rows, cols; "
+                        "input_para, output_para, fc_para");
 }
 
 static void layers_are_described(void **state)
@@ -244,7 +245,8 @@ static void wrong_inputs_are_refused(void **state)
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array, .calibration = &(struct cnnvp_array){
                 .type = CNNVP_ARRAY_F32, .rank = 1, .shape = {3}, .data = data}}, "the calibration has shape (3)");
     array.type = CNNVP_ARRAY_I64;
-    must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array}, "holds int64; networks take float32, or uint8");
+    must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array},
+                "holds int64; networks take float32, or uint8");
     array.type = CNNVP_ARRAY_F32;
     array.shape[0] = 0;
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array}, "N at least 1");
@@ -256,8 +258,9 @@ static void wrong_inputs_are_refused(void **state)
                 "--block 0");
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
                 .block = 24}, "--block 24: the side of a block is a power of two, such as 16 or 32");
-    must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
-                .block = 8}, "layer \"C1\" reads 32x32 and its output has another size than its input; use --schedule layer");
+    must_refuse("lenet5", &config,
+                (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST, .block = 8},
+                "layer \"C1\" reads 32x32 and its output has another size than its input; use --schedule layer");
     must_refuse("mixed", &config, (struct cnnvp_network_options){.images = 1, .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
                 .block = 8, .on_chip = 1}, "use one of the two");
     must_refuse("missing", &config, (struct cnnvp_network_options){.images = 1}, "missing.onnx: No such file");

@@ -219,7 +219,8 @@ static void the_smallest_tile_suffices(void **state)
     struct cnnvp_image_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
     layer.in = (struct cnnvp_image_tensor){.channels = 512, .height = 226, .width = 226};
     layer.out = (struct cnnvp_image_tensor){.channels = 512, .height = 224, .width = 224};
-    struct cnnvp_plan_limits limits = {10 * 10 * 2, 9 * 2, 8 * 8 * 8, 2, 2, 2, nfu(8, 8, 0), cnnvp_plan_timing_of(NULL)};
+    struct cnnvp_plan_limits limits = {10 * 10 * 2, 9 * 2, 8 * 8 * 8, 2, 2, 2, nfu(8, 8, 0),
+                                       cnnvp_plan_timing_of(NULL)};
     struct cnnvp_error error = {""};
     assert_int_equal(cnnvp_plan_layer(&layer, "L", &limits, &error), CNNVP_DONE);
     assert_int_equal(layer.tile_h * layer.tile_w, 64);

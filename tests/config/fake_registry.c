@@ -43,7 +43,8 @@ static const struct cnnvp_port outside_ports[] = {
     {"socket", CNNVP_PORT_MEM_INITIATOR, CNNVP_PORT_OUTSIDE, 0, 0, "leads out"},
 };
 static const struct cnnvp_unit outside = {.kind = "external", .version = "1", .summary = "memory",
-                                          .params = memory_params, .param_count = 1, .ports = outside_ports, .port_count = 2};
+                                          .params = memory_params, .param_count = 1, .ports = outside_ports,
+                                          .port_count = 2};
 
 static const struct cnnvp_param engine_params[] = {
     {"rows", CNNVP_PARAM_UINT, "", "8", 1, 64, NULL, "rows"},

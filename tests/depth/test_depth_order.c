@@ -232,8 +232,8 @@ static void worked_case_has_the_reference_order(void **state)
         const struct step *step = &steps.all[count];
         char text[96];
         assert_true(count < steps.count);
-        int length = snprintf(text, sizeof text, "%u f%u(%u, %u) %s f%u(%u, %u)", count + 1, step->layer, step->x, step->y,
-                              chain.layers[step->layer].pool ? "pool" : "conv", step->layer + 1, step->next_x,
+        int length = snprintf(text, sizeof text, "%u f%u(%u, %u) %s f%u(%u, %u)", count + 1, step->layer, step->x,
+                              step->y, chain.layers[step->layer].pool ? "pool" : "conv", step->layer + 1, step->next_x,
                               step->next_y);
         if (chain.layers[step->layer].pool)
             (void)snprintf(text + length, sizeof text - (size_t)length, " part %u/%u", step->gathered, step->target);

@@ -210,8 +210,8 @@ static void hardware_issues_the_same(void **state)
         (void)snprintf(options, sizeof options, "--schedule depth-first --block 4 -n 4 %s",
                        variant == 1 ? "-s output_buffer.pingpong=off" : variant == 2 ? "--cpu host" : "");
         struct cli_run guest = cli_run("run %s -p %s --stats @stats -o @output -q %s", file, platform, options);
-        struct cli_run unit = cli_run("run %s -p " TEST_EXAMPLES "/%s_scheduler.yaml --stats @stats -o @output -q %s", file,
-                                      platform, options);
+        struct cli_run unit = cli_run("run %s -p " TEST_EXAMPLES "/%s_scheduler.yaml --stats @stats -o @output -q %s",
+                                      file, platform, options);
         assert_int_equal(guest.status, 0);
         if (unit.status != 0)
             fail_msg("%s", unit.err);

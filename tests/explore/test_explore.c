@@ -57,11 +57,13 @@ static void test_constraints(void **state)
         const char *text;
         int holds;
     } cases[] = {
-        {"a == 8", 1}, {"a != 8", 0}, {"a == b.c", 0}, {"a > b.c", 1}, {"a + b.c * 2 == 14", 1}, {"(a + b.c) * 2 == 22", 1},
+        {"a == 8", 1}, {"a != 8", 0}, {"a == b.c", 0}, {"a > b.c", 1}, {"a + b.c * 2 == 14", 1},
+        {"(a + b.c) * 2 == 22", 1},
         {"a - 4 - 3 == 1", 1}, {"a / 4 == 2", 1}, {"a / 16 == 0.5", 1}, {"a % b.c == 2", 1}, {"-a < 0", 1},
         {"s == 'ddr4-2400'", 1}, {"s != \"ddr4-2400\"", 0}, {"not a == 8", 0}, {"!(a == 8)", 0}, {"not not a == 8", 1},
         {"a == 1 or b.c == 3", 1}, {"a == 1 || b.c == 4", 0}, {"a == 8 and b.c == 4", 0}, {"a == 8 && b.c == 3", 1},
-        {"a == 1 and b.c == 3 or a == 8", 1}, {"a == 8 or b.c == 3 and a == 1", 1}, {"a * 1KiB == 8192", 1}, {"1 KiB == 1024 and a == 8", 1},
+        {"a == 1 and b.c == 3 or a == 8", 1}, {"a == 8 or b.c == 3 and a == 1", 1}, {"a * 1KiB == 8192", 1},
+        {"1 KiB == 1024 and a == 8", 1},
         {"a >= 8 and a <= 8 and a < 9", 1}, {"a", 1}, {"a - 8", 0}, {"2 * -3 == -6", 1}, {"a*b.c<=24", 1},
         /* The right side is not looked at once the left decides. */
         {"b.c == 3 or a / 0 > 1", 1},
@@ -149,11 +151,13 @@ static void test_specification_errors(void **state)
         const char *text; /* from line 3 on */
         const char *message;
     } cases[] = {
-        {"parameters: {pe_array.rwos: [4]}", ":3:14: the platform has no parameter \"pe_array.rwos\"; did you mean \"pe_array.rows\"?"},
+        {"parameters: {pe_array.rwos: [4]}",
+         ":3:14: the platform has no parameter \"pe_array.rwos\"; did you mean \"pe_array.rows\"?"},
         {"parameters: {pe_array.rows: []}", ":3:29: pe_array.rows: an empty list"},
         {"parameters: {pe_array.rows: {from: 8, to: 4, step: 1}}", ":3:36: pe_array.rows: an empty range"},
         {"parameters: {pe_array.rows: {from: 8, to: 12, step: 0}}", ":3:53: pe_array.rows: a step above 0"},
-        {"parameters: {pe_array.rows: {from: 8, to: 12}}", ":3:29: pe_array.rows: a range is {from: A, to: B, step: S}"},
+        {"parameters: {pe_array.rows: {from: 8, to: 12}}",
+         ":3:29: pe_array.rows: a range is {from: A, to: B, step: S}"},
         {"parameters: {pe_array.rows: {log2: [64, 4]}}", ":3:36: pe_array.rows: an empty range"},
         {"parameters: {pe_array.rows: {log2: [3, 4]}}", ":3:37: pe_array.rows: a power of two"},
         {"parameters: {pe_array.rows: [8, 1000]}", ":3:33: pe_array.rows: \"1000\" is out of range: 1 to 64"},
@@ -162,9 +166,11 @@ static void test_specification_errors(void **state)
         {"parameters: {input_buffer.size: [64KiB, 65536]}", ":3:41: input_buffer.size: \"65536\" is there twice"},
         {"parameters: {dram.preset: [ddr9]}", ":3:28: dram.preset: \"ddr9\" is not one of ddr3-1600"},
         {"parameters: {dram.preset: {log2: [1, 2]}}", ":3:27: dram.preset: has no order"},
-        {"parameters: {pe_array.rows: [4, 8]}\nconstraints: [\"pe_array.rows > 100\"]", "allow none of the 2 combinations"},
+        {"parameters: {pe_array.rows: [4, 8]}\nconstraints: [\"pe_array.rows > 100\"]",
+         "allow none of the 2 combinations"},
         {"parameters: {pe_array.rows: [4, 8]}\nconstraints: [\"pe_array.rowz > 100\"]", ":4:16: there is no parameter"},
-        {"objectives: [total.time]", ":3:14: the statistics have no number \"total.time\"; did you mean \"total.time_ps\"?"},
+        {"objectives: [total.time]",
+         ":3:14: the statistics have no number \"total.time\"; did you mean \"total.time_ps\"?"},
         {"objectives: [total.time_ps, total.time_ps]", ":3:29: objective \"total.time_ps\" is there twice"},
         {"objectives: [platform]", ":3:14: the statistics have no number"},
         {"serch: grid", ":3:1: unknown key \"serch\"; did you mean \"search\"?"},
@@ -192,7 +198,8 @@ static void test_option_errors(void **state)
         const char *text;
         const char *message;
     } cases[] = {
-        {"options: {shedule: layer}", "\"shedule\" is no option of run that a sweep can take; did you mean \"schedule\"?"},
+        {"options: {shedule: layer}",
+         "\"shedule\" is no option of run that a sweep can take; did you mean \"schedule\"?"},
         {"options: {schedule: [layer, wide]}", ":2:29: schedule: \"wide\" is not one of layer|depth-first"},
         {"options: {timing_only: 3}", "timing_only: true or false is due"},
         {"options: {max_time: 3}", "max_time: a time above 0"},
@@ -204,7 +211,8 @@ static void test_option_errors(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct cnnvp_error error = {""};
         cnnvp_sweep *sweep = NULL;
-        (void)snprintf(text, sizeof text, "network: %s/scripts/networks/lenet5.onnx\n%s", getenv("SOURCE"), cases[i].text);
+        (void)snprintf(text, sizeof text, "network: %s/scripts/networks/lenet5.onnx\n%s", getenv("SOURCE"),
+                       cases[i].text);
         assert_int_equal(cnnvp_sweep_new(write_spec(text), &sweep, &error), CNNVP_BAD_INPUT);
         if (!strstr(error.text, cases[i].message))
             fail_msg("%s: %s", cases[i].text, error.text);
@@ -379,13 +387,16 @@ static int is_first_or_last(const void *context, const char *section, size_t len
 static void test_sections(void **state)
 {
     static const char *const between[] = {
-        "", "\"a\":1,", "\"a\":{\"last\":{\"b\":[1,{\"first\":2}]}},", "\"a\":\"}],\\\"last\\\":3\",", "\"fir\":[],\"firstx\":{},",
+        "", "\"a\":1,", "\"a\":{\"last\":{\"b\":[1,{\"first\":2}]}},", "\"a\":\"}],\\\"last\\\":3\",",
+        "\"fir\":[],\"firstx\":{},",
         " \"a\" : [ [ ] , { } , \"\\\\\" ] ,\n\t", "\"\\\"\":null,\"a\":-1.5e3,"};
-    static const char *const broken[] = {"", "[]", "3", "{", "{\"first\":", "{\"first\":1", "{\"last\":\"}", "{\"last\":[}", "{\"a"};
+    static const char *const broken[] = {"", "[]", "3", "{", "{\"first\":", "{\"first\":1", "{\"last\":\"}",
+                                         "{\"last\":[}", "{\"a"};
     (void)state;
     for (size_t i = 0; i < sizeof between / sizeof *between; i++) {
         char text[400];
-        (void)snprintf(text, sizeof text, " {%s\"first\":{\"x\":[1,\"]\",{}]},%s\"last\" : \"}\\\"\"}", between[i], between[i]);
+        (void)snprintf(text, sizeof text, " {%s\"first\":{\"x\":[1,\"]\",{}]},%s\"last\" : \"}\\\"\"}", between[i],
+                       between[i]);
         json_t *part = cnnvp_stats_sections(text, is_first_or_last, NULL), *whole = json_loads(text, 0, NULL);
         assert_non_null(whole);
         assert_int_equal(json_object_size(part), 2);

@@ -58,7 +58,8 @@ unsigned store::debug(tlm::tlm_generic_payload &payload)
 
 /* ---- loosely timed ---- */
 
-loose::loose(const sc_core::sc_module_name &name, const sc_core::sc_time &delay, bool waits, bool has_debug, bool has_dmi)
+loose::loose(const sc_core::sc_module_name &name, const sc_core::sc_time &delay, bool waits, bool has_debug,
+             bool has_dmi)
     : sc_core::sc_module(name), delay(delay), waits(waits), has_debug(has_debug), has_dmi(has_dmi)
 {
     socket.register_b_transport(this, &loose::b_transport);

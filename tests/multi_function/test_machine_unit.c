@@ -458,7 +458,8 @@ static void take_contents(struct machine *m, struct contents *contents)
     for (uint32_t half = 0; half < 2; ++half)
         memcpy(contents->halves[half], machine_at(m, M_INTERMEDIATE, half, 0), sizeof contents->halves[half]);
     for (unsigned i = 0; i < 6; ++i)
-        memcpy(contents->held[i], machine_at(m, (enum machine_instance)(M_MAX_MIN + i), 0, 0), sizeof contents->held[i]);
+        memcpy(contents->held[i], machine_at(m, (enum machine_instance)(M_MAX_MIN + i), 0, 0),
+               sizeof contents->held[i]);
 }
 
 static void test_malformed(void **state)
@@ -546,8 +547,8 @@ static void test_garbage(void **state)
         const bool compare = run % 16 == 0;
         if (compare)
             take_contents(&m, &before);
-        const int status = machine_try(&m, opcode, (uint32_t)next_bits(&random) & 0xff, (uint32_t)next_bits(&random) & 7u,
-                                       registers, count * 4u);
+        const int status = machine_try(&m, opcode, (uint32_t)next_bits(&random) & 0xff,
+                                       (uint32_t)next_bits(&random) & 7u, registers, count * 4u);
         assert_true(status <= 0);
         accepted += status == CNNVP_OK;
         if (compare && status != CNNVP_OK) {
@@ -586,8 +587,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_and_park), cmocka_unit_test(test_float_and_measure), cmocka_unit_test(test_scales),
         cmocka_unit_test(test_decode),          cmocka_unit_test(test_classify),          cmocka_unit_test(test_time),
-        cmocka_unit_test(test_port),            cmocka_unit_test(test_malformed),         cmocka_unit_test(test_garbage),
-        cmocka_unit_test(test_misuse),          cmocka_unit_test(test_carried),
+        cmocka_unit_test(test_port),            cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_garbage),         cmocka_unit_test(test_misuse),
+        cmocka_unit_test(test_carried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

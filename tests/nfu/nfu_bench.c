@@ -56,8 +56,8 @@ static void measure_layer(const struct layer *layer)
     const struct cnnvp_nfu_shape shape = {.rows = 8, .cols = 8, .acc_bits = 48, .pipeline = 3, .propagation = true};
     struct nfu_random random = {5u};
     struct nfu_case c = {.opcode = layer->opcode, .status = layer->opcode == OP_STEP ? 1u : 0, .in_channels = layer->in,
-                         .out_channels = layer->out, .out_h = layer->h, .out_w = layer->w, .kx = layer->k, .ky = layer->k,
-                         .sx = layer->s, .sy = layer->s, .dx = 1, .dy = 1};
+                         .out_channels = layer->out, .out_h = layer->h, .out_w = layer->w, .kx = layer->k,
+                         .ky = layer->k, .sx = layer->s, .sy = layer->s, .dx = 1, .dy = 1};
     struct cnnvp_fx16_tile tile;
     struct cnnvp_nfu_cost cost;
     const struct fx16_kernels *kernels;

@@ -45,7 +45,8 @@ static void test_accumulator_width(void **state)
     (void)state;
     assert_int_equal(execute(INT16_MAX, 1, 0, CNNVP_FX16_PRODUCT_A, false, false, 16), INT16_MIN);
     assert_int_equal(execute(INT16_MAX, 1, 0, CNNVP_FX16_PRODUCT_A, false, false, 17), 32768);
-    assert_int_equal(execute((INT64_C(1) << 47) - 1, 1, 1, CNNVP_FX16_PRODUCT_KA, false, false, 48), -(INT64_C(1) << 47));
+    assert_int_equal(execute((INT64_C(1) << 47) - 1, 1, 1, CNNVP_FX16_PRODUCT_KA, false, false, 48),
+                     -(INT64_C(1) << 47));
     assert_int_equal(execute(INT64_MAX, 1, 1, CNNVP_FX16_PRODUCT_KA, false, false, 64), INT64_MIN);
 }
 

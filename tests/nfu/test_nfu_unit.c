@@ -276,8 +276,8 @@ static void check_refused(struct array_rig *rig, struct cnnvp_command *command, 
     cnnvp_time delay = 1;
     const int status = array_rig_send(rig, command, &delay);
     if (status != expected)
-        print_error("opcode %02x status %02x: answered %d, expected %d, after \"%s\"\n", command->opcode, command->status,
-                    status, expected, rig->array->message);
+        print_error("opcode %02x status %02x: answered %d, expected %d, after \"%s\"\n", command->opcode,
+                    command->status, status, expected, rig->array->message);
     assert_int_equal(status, expected);
     assert_int_equal(delay, 0);
     assert_int_equal(rig->array->warnings, warnings + 1u);
@@ -400,8 +400,8 @@ static void test_ones(void **state)
 {
     struct array_rig rig;
     const int16_t weights[] = {100, -200, 300};
-    struct nfu_case c = {.opcode = OP_CONV, .status = 0x10u, .in_channels = 1, .out_channels = 3, .out_h = 4, .out_w = 4,
-                         .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1, .in_row_stride = 4,
+    struct nfu_case c = {.opcode = OP_CONV, .status = 0x10u, .in_channels = 1, .out_channels = 3, .out_h = 4,
+                         .out_w = 4, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1, .in_row_stride = 4,
                          .in_channel_stride = 16};
     (void)state;
     begin(&rig, 1000, 0);

@@ -44,7 +44,8 @@ static const struct cnnvp_stat dram_stats[] = {{"read_bytes", "bytes", "dram_rea
                                                {"read_latency_ps", "ps", NULL, NULL, ""},
                                                {"late_bytes", "bytes", "dram_read_bytes", NULL, ""},
                                                {"bus_bytes_per_s", "bytes/s", NULL, NULL, ""}};
-static const struct cnnvp_counter dram_counters[] = {{"queue", "requests"}, {"bandwidth", "bytes/s"}, {"functions", "function"}};
+static const struct cnnvp_counter dram_counters[] = {
+    {"queue", "requests"}, {"bandwidth", "bytes/s"}, {"functions", "function"}};
 static const struct cnnvp_port dram_ports[] = {{"port", CNNVP_PORT_MEM_TARGET, 0, 0, 0, ""}};
 
 static const struct cnnvp_unit cpu = {.kind = "rv32", .stats = cpu_stats, .stat_count = COUNT(cpu_stats)};

@@ -143,8 +143,9 @@ static void members_and_their_order(void **state)
     assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
     (void)cnnvp_recorder_link(recorder, ARRAY, DRAM);
     root = json_of(recorder, 1000);
-    assert_members(root, "schema cnnvp systemc command seed wall_seconds platform network total layers tensors units links "
-                         "memory storage energy values");
+    assert_members(root,
+                   "schema cnnvp systemc command seed wall_seconds platform network total layers tensors units links "
+                   "memory storage energy values");
     assert_string_equal(text(root, "schema"), "cnnvp-stats/1");
     assert_string_equal(text(root, "command"), "run");
     assert_string_equal(text(root, "network.name"), "net.onnx");
@@ -555,7 +556,8 @@ static void a_description_is_checked_and_copied(void **state)
 static void tensors_get_what_was_moved_for_them(void **state)
 {
     struct cnnvp_tensor_info tensors[] = {{"W", "weights", 0x1000, 0x100, 256, 0}, {"map", NULL, 0x1100, 64, 32, 16}};
-    struct cnnvp_work_info mine = {.struct_size = sizeof mine, .images = 1, .pes = 1, .tensors = tensors, .tensor_count = 2};
+    struct cnnvp_work_info mine = {
+        .struct_size = sizeof mine, .images = 1, .pes = 1, .tensors = tensors, .tensor_count = 2};
     cnnvp_recorder *recorder = make(0);
     json_t *root;
 

@@ -429,7 +429,8 @@ static void all_values_of_a_counter_are_read_back(void **state)
 
         cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, at, values[i]);
         length += (size_t)snprintf(expected + length, sizeof expected - length,
-                                   "%" PRIu64 " input_buffer/features %" PRIu64 " feature_words\n", at / 1000, values[i]);
+                                   "%" PRIu64 " input_buffer/features %" PRIu64 " feature_words\n", at / 1000,
+                                   values[i]);
     }
     finish(recorder, UINT64_MAX);
     data = content("values.pftrace", &size);

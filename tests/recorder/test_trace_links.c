@@ -191,7 +191,8 @@ static void each_window_holds_its_share(void **state)
     random_state = RANDOM_SEED;
     for (unsigned trial = 0; trial < 60; trial++) {
         const uint64_t begin = random_below(3000000), length = 1 + random_below(UINT64_C(1) << (8 + trial % 23));
-        const struct share sent = {.begin = begin, .end = begin + length, .bytes = 1 + random_below(UINT64_C(1) << trial % 40)};
+        const struct share sent = {
+            .begin = begin, .end = begin + length, .bytes = 1 + random_below(UINT64_C(1) << trial % 40)};
         struct share share = sent;
         cnnvp_recorder *recorder = start();
 

@@ -263,8 +263,8 @@ static void forward(struct train_net *net, uint32_t images, int stored)
         if (layer->norm)
             normalise(net, layer, images, stored);
         for (uint64_t i = 0; !layer->norm && layer->bias && i < n; ++i)
-            layer->values[i] = train_narrow(net, layer->values[i] +
-                                               value_at(net, layer->bias_copy, i / train_plane(layer) % layer->outputs));
+            layer->values[i] = train_narrow(
+                net, layer->values[i] + value_at(net, layer->bias_copy, i / train_plane(layer) % layer->outputs));
         if (l + 1 == net->layer_count)
             return;
         rectify(layer, n);
@@ -320,7 +320,8 @@ static void backward(struct train_net *net, uint32_t images)
     }
 }
 
-static void update_all(const struct train_net *net, const double *gradient, uint64_t n, double *velocity, double *values)
+static void update_all(const struct train_net *net, const double *gradient, uint64_t n, double *velocity,
+                       double *values)
 {
     for (uint64_t i = 0; i < n; ++i) {
         const double g = train_narrow(net, gradient[i]);

@@ -472,7 +472,8 @@ uint32_t fake_read(struct cnnvp_host *host, const char *name)
     const struct cnnvp_register *reg = find_register(host, name, &index);
     if (host->unit->reg_read != NULL)
         (void)host->unit->reg_read(host->self, index);
-    return reg->access == CNNVP_REG_WO ? 0u : *(const uint32_t *)(const void *)((const char *)host->self + reg->storage);
+    return reg->access == CNNVP_REG_WO ? 0u
+                                       : *(const uint32_t *)(const void *)((const char *)host->self + reg->storage);
 }
 
 /* Runs the earliest thing that is due by `until`; 0: nothing is. */

@@ -258,7 +258,8 @@ static void host_core_gives_the_same_results(void **state)
 /* One network, one buffer through all sizes, the first `images` of the test input. */
 static void sweep_buffer(int network, const char *buffer, int images, const char *order)
 {
-    static const int kib[] = {4, 5, 6, 7, 8, 9, 12, 14, 16, 18, 20, 24, 28, 32, 40, 48, 64, 80, 96, 128, 200, 256, 1024, 3000};
+    static const int kib[] = {4,  5,  6,  7,  8,  9,  12, 14,  16,  18,  20,   24,
+                              28, 32, 40, 48, 64, 80, 96, 128, 200, 256, 1024, 3000};
     long long compute = -1;
     long long before = -1;
     /* A kernel of 5x5 for 6 x 8 channel pairs does not fit into half of 4 KiB. */
@@ -270,8 +271,9 @@ static void sweep_buffer(int network, const char *buffer, int images, const char
         const long long cycles = cli_number(run.stats, "total.accel_cycles");
         const long long now = cli_number(run.stats, "units.pe_array.compute_cycles");
         if (before >= 0 && (cycles > before || now != compute))
-            fail_msg("network %d, %d images, order %s, %s of %d KiB: %lld cycles (%lld compute), smaller buffer %lld (%lld)",
-                     network, images, order, buffer, kib[k], cycles, now, before, compute);
+            fail_msg(
+                "network %d, %d images, order %s, %s of %d KiB: %lld cycles (%lld compute), smaller buffer %lld (%lld)",
+                network, images, order, buffer, kib[k], cycles, now, before, compute);
         before = cycles;
         compute = now;
         cli_free(&run);

@@ -378,8 +378,8 @@ static void check_bias(uint64_t detail, uint32_t bits)
     struct cnnvp_command command = {
         .opcode = 0xa0, .status = 7, .sequence = 1, .count = 21,
         /* a forward tile whose input registers mean nothing */
-        .descriptor = {99, 99, 99, 99, W | H << 16, IMAGES, 1, OUT, W | H << 16, 1 | 1 << 16, 1 | 1 << 16, 0, 0, 0, AREA,
-                       OUT * AREA, 77, 77, 0x1000, 0, 0}};
+        .descriptor = {99, 99, 99, 99, W | H << 16, IMAGES, 1, OUT, W | H << 16, 1 | 1 << 16, 1 | 1 << 16, 0, 0, 0,
+                       AREA, OUT * AREA, 77, 77, 0x1000, 0, 0}};
     assert_int_equal(send(&b, &command, NULL), CNNVP_OK);
     for (int i = 0; i < IMAGES * OUT * AREA; ++i) {
         const double bias = ldexp((i / AREA % OUT) * 7 % 200 - 100, -2 - ((int)bits - 2));

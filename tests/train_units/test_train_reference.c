@@ -29,7 +29,8 @@ enum { IMAGES = 6, SIDE = 8, STEPS = 3, MOST = IMAGES * 6 * SIDE * SIDE };
 static const struct train_layer shapes[] = {
     {.inputs = 2, .height = SIDE, .width = SIDE, .outputs = 6, .side = 3, .pad = 1, .norm = 1, .relu = 1, .pool = 1,
      .epsilon = (double)1e-3f},
-    {.inputs = 6, .height = 4, .width = 4, .outputs = 5, .side = 5, .pad = 2, .norm = 1, .relu = 1, .epsilon = (double)1e-3f},
+    {.inputs = 6, .height = 4, .width = 4, .outputs = 5, .side = 5, .pad = 2, .norm = 1, .relu = 1,
+     .epsilon = (double)1e-3f},
     {.inputs = 5, .height = 4, .width = 4, .outputs = 4, .side = 3, .pad = 1, .relu = 1, .pool = 1},
     {.connected = 1, .inputs = 16, .height = 1, .width = 1, .outputs = 7, .relu = 1},
     {.connected = 1, .inputs = 7, .height = 1, .width = 1, .outputs = 3},
@@ -99,8 +100,9 @@ static struct cnnvp_train_tile tile_of(const struct train_layer *l, enum cnnvp_t
         .in_h = l->height, .in_w = l->width, .out_h = out_h, .out_w = out_w, .kx = side, .ky = side, .sx = 1, .sy = 1,
         .px = l->pad, .py = l->pad, .in_row_stride = l->width, .in_channel_stride = area,
         .in_image_stride = l->inputs * area, .w_out_stride = l->inputs * taps, .w_in_stride = taps,
-        .error_row_stride = out_w, .error_channel_stride = out_h * out_w, .error_image_stride = l->outputs * out_h * out_w,
-        .out_channel_stride = out_h * out_w, .out_image_stride = l->outputs * out_h * out_w};
+        .error_row_stride = out_w, .error_channel_stride = out_h * out_w,
+        .error_image_stride = l->outputs * out_h * out_w, .out_channel_stride = out_h * out_w,
+        .out_image_stride = l->outputs * out_h * out_w};
     if (kind == CNNVP_TRAIN_GRADIENT)
         tile.out_channel_stride = l->inputs * taps;
     if (!error)
@@ -174,14 +176,16 @@ static void forward(struct engine *engine, uint32_t l)
                       layer->channels, values);
         for (uint32_t c = 0; c < shape->outputs; ++c) {
             const double m = engine->options->bn_momentum;
-            layer->mean[c] = (float)((double)layer->mean[c] + m * (layer->channels[c].norm.mean - (double)layer->mean[c]));
-            layer->sigma[c] = (float)((double)layer->sigma[c] + m * (layer->channels[c].norm.sigma - (double)layer->sigma[c]));
+            layer->mean[c] = (float)((double)layer->mean[c] +
+                                     m * (layer->channels[c].norm.mean - (double)layer->mean[c]));
+            layer->sigma[c] = (float)((double)layer->sigma[c] +
+                                      m * (layer->channels[c].norm.sigma - (double)layer->sigma[c]));
         }
     }
     cnnvp_relu_forward_keep(values, n, layer->positive);
     struct tensor *next = &engine->layers[l + 1].in;
-    encode(engine, values, n, engine->options->rounding, seed_of(engine->options->seed, engine->step, l, TRAIN_OF_ACTIVATION),
-           shape->pool ? &quantised : next);
+    encode(engine, values, n, engine->options->rounding,
+           seed_of(engine->options->seed, engine->step, l, TRAIN_OF_ACTIVATION), shape->pool ? &quantised : next);
     if (!shape->pool)
         return;
     const struct cnnvp_max_pool pool = pool_of(shape);
@@ -266,8 +270,9 @@ static struct train_result step(struct engine *engine, const uint8_t *images, co
         forward(engine, l);
     for (uint32_t i = 0; i < IMAGES; ++i)
         classes[i] = labels[i];
-    assert_int_equal(cnnvp_softmax_classify(IMAGES, last->outputs, engine->layers[LAYERS - 1].sums, classes, 1.0 / IMAGES,
-                                            probabilities, errors, softmax), CNNVP_OK);
+    assert_int_equal(cnnvp_softmax_classify(IMAGES, last->outputs, engine->layers[LAYERS - 1].sums, classes,
+                                            1.0 / IMAGES, probabilities, errors, softmax),
+                     CNNVP_OK);
     for (uint32_t i = 0; i < IMAGES; ++i) {
         result.loss += softmax[i].loss / IMAGES;
         result.correct += softmax[i].predicted == labels[i];
@@ -435,8 +440,8 @@ static void check_gradients(uint64_t seed, int range, uint32_t bits, double leas
         const double angle =
             cosine(exact.layers[l].gradient, net.layers[l].gradient, train_weight_count(&shapes[l]), &distance);
         if (angle < least_cosine || distance > most_distance)
-            fail_msg("seed %llu, %u bits, layer %u: cosine %.9f, distance %.3g", (unsigned long long)seed, bits, l, angle,
-                     distance);
+            fail_msg("seed %llu, %u bits, layer %u: cosine %.9f, distance %.3g", (unsigned long long)seed, bits, l,
+                     angle, distance);
     }
     train_net_free(&exact);
     train_net_free(&net);

@@ -116,8 +116,8 @@ static void make_images(uint64_t seed, uint32_t count, char *text, size_t room)
     enum { IMAGE = PROBLEM_CHANNELS * PROBLEM_SIDE * PROBLEM_SIDE };
     static uint8_t images[20 + 256 * IMAGE];
     static uint8_t labels[8 + 256];
-    const uint8_t image_header[20] = {0, 0, 8, 4, 0, 0, 0, (uint8_t)count, 0, 0, 0, PROBLEM_CHANNELS, 0, 0, 0, PROBLEM_SIDE,
-                                      0, 0, 0, PROBLEM_SIDE};
+    const uint8_t image_header[20] = {
+        0, 0, 8, 4, 0, 0, 0, (uint8_t)count, 0, 0, 0, PROBLEM_CHANNELS, 0, 0, 0, PROBLEM_SIDE, 0, 0, 0, PROBLEM_SIDE};
     const uint8_t label_header[8] = {0, 0, 8, 1, 0, 0, 0, (uint8_t)count};
     char image_name[64];
     char label_name[64];
@@ -162,8 +162,8 @@ void problem_free(struct problem *problem)
     remove_set(problem->evaluation);
 }
 
-void problem_reference(const struct problem *problem, uint64_t seed, uint32_t batch, const struct train_options *options,
-                       struct train_net *net)
+void problem_reference(const struct problem *problem, uint64_t seed, uint32_t batch,
+                       const struct train_options *options, struct train_net *net)
 {
     const struct cnnvp_train_import_options import = {.seed = seed};
     struct cnnvp_graph graph;

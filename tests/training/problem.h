@@ -27,7 +27,7 @@ void problem_new(struct problem *problem, enum problem_kind kind, uint64_t seed,
 void problem_free(struct problem *problem);
 
 /* The reference with the weights that the import draws for `seed`. */
-void problem_reference(const struct problem *problem, uint64_t seed, uint32_t batch, const struct train_options *options,
-                       struct train_net *net);
+void problem_reference(const struct problem *problem, uint64_t seed, uint32_t batch,
+                       const struct train_options *options, struct train_net *net);
 
 #endif

@@ -115,8 +115,8 @@ static void same(struct session *session, uint32_t layer, enum cnnvp_train_tenso
         most = fabs(want[i]) > most ? fabs(want[i]) : most;
     for (uint64_t i = 0; i < n; ++i)
         if (!(fabs((double)values[i] - (double)(float)want[i]) <= session->tolerance * most))
-            fail_msg("step %" PRIu64 ", layer %" PRIu32 ": %s %" PRIu64 " is %.9g, the reference has %.9g", step, layer, what,
-                     i, (double)values[i], want[i]);
+            fail_msg("step %" PRIu64 ", layer %" PRIu32 ": %s %" PRIu64 " is %.9g, the reference has %.9g", step, layer,
+                     what, i, (double)values[i], want[i]);
     cnnvp_array_clear(&have);
 }
 
@@ -126,8 +126,8 @@ static void compare(struct session *session, uint32_t images, uint64_t step)
         const struct train_layer *layer = &session->net.layers[l];
         const uint64_t weights = train_weight_count(layer);
         if (!layer->bias)
-            same(session, l, CNNVP_TRAIN_SUMS, "sum", layer->sums, (uint64_t)images * layer->outputs * train_plane(layer),
-                 step);
+            same(session, l, CNNVP_TRAIN_SUMS, "sum", layer->sums,
+                 (uint64_t)images * layer->outputs * train_plane(layer), step);
         same(session, l, CNNVP_TRAIN_ERROR, "error", layer->errors,
              (uint64_t)images * layer->outputs * train_plane(layer), step);
         same(session, l, CNNVP_TRAIN_WEIGHT_VELOCITY, "velocity", layer->weight_velocity, weights, step);
@@ -251,8 +251,11 @@ static void platform_trains_as_the_reference(void **state)
     for (int kind = 0; kind < PROBLEM_KINDS; ++kind)
         for (int bn = 0; bn < (kind == PROBLEM_NORMED ? 2 : 1); ++bn)
             for (int rounding = 0; rounding < 3; ++rounding)
-                check(&(const struct training_case){.kind = (enum problem_kind)kind, .bn = (enum cnnvp_train_bn)bn,
-                                                    .rounding = (enum cnnvp_rounding)rounding, .bits = 8, .cpu_host = 1},
+                check(&(const struct training_case){.kind = (enum problem_kind)kind,
+                                                    .bn = (enum cnnvp_train_bn)bn,
+                                                    .rounding = (enum cnnvp_rounding)rounding,
+                                                    .bits = 8,
+                                                    .cpu_host = 1},
                       UINT64_C(3) + (uint64_t)rounding);
 }
 
@@ -317,7 +320,8 @@ static void wide_mantissas_train(void **state)
     (void)state;
     for (int bn = 0; bn < 2; ++bn)
         check(&(const struct training_case){.bn = (enum cnnvp_train_bn)bn, .rounding = CNNVP_ROUND_NEAREST, .bits = 24,
-                                            .cpu_host = 1, .tolerance = 4e-6, .sets = {"pe_array.mantissa_bits=24"}}, 5);
+                                            .cpu_host = 1, .tolerance = 4e-6, .sets = {"pe_array.mantissa_bits=24"}},
+                                            5);
 }
 
 int main(void)
