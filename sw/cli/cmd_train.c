@@ -36,7 +36,7 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
     static const char *const blocks[] = {"tensor", "image", "channel", NULL};
     static const char *const masters[] = {"32", "8", NULL};
     static const char *const roundings[] = {"truncate", "nearest", "stochastic", NULL};
-    static const char *const errors[] = {"plain", "carried", NULL};
+    static const char *const ways[] = {"plain", "carried", NULL};
     static const char *const cpus[] = {"iss", "host", NULL};
     switch (key) {
     case KEY_EPOCHS:
@@ -73,8 +73,7 @@ static error_t parse_learning(int key, char *arg, struct argp_state *state, stru
         trainer->rounding = (enum cnnvp_rounding)cli_choice(state, "--rounding", arg, roundings);
         return 0;
     case KEY_ERRORS:
-        trainer->errors = (enum cnnvp_train_errors)(CNNVP_TRAIN_ERRORS_PLAIN +
-                                                    cli_choice(state, "--errors", arg, errors));
+        trainer->errors = (enum cnnvp_train_errors)(CNNVP_TRAIN_ERRORS_PLAIN + cli_choice(state, "--errors", arg, ways));
         return 0;
     case KEY_CPU:
         trainer->cpu_host = cli_choice(state, "--cpu", arg, cpus);

@@ -7,7 +7,8 @@
 program() {
     printf '%s\n' ".globl _start" "_start:" "$2" "1: j 1b" '.section .tohost,"aw"' ".align 6" ".globl tohost" \
         "tohost: .dword 0" >"$1.S"
-    "$RISCV_GCC" -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -nostdlib -nostartfiles -Wl,-N,--no-warn-rwx-segments -Wl,-Ttext=0x80000000 "$1.S" -o "$1.elf" ||
+    "$RISCV_GCC" -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -nostdlib -nostartfiles -Wl,-N,--no-warn-rwx-segments \
+        -Wl,-Ttext=0x80000000 "$1.S" -o "$1.elf" ||
         fail "the guest's compiler"
 }
 

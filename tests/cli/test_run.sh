@@ -75,7 +75,8 @@ expect 0 run "$network" -i "$input" -q -n 1
 [ -s out ] && fail "-q prints"
 refused 2 "labels are whole numbers" run "$network" -i "$input" --labels float_labels.npy
 refused 2 "labels for" run "$network" -i "$input" --labels few_labels.npy -o x.npy
-refused 2 "doubles.npy: cannot be read as an array: its elements are none of '<f4' (float32)" run "$network" -i doubles.npy
+refused 2 "doubles.npy: cannot be read as an array: its elements are none of '<f4' (float32)" \
+    run "$network" -i doubles.npy
 refused 2 "the input holds int64; networks take float32" run "$network" -i labels.npy
 
 # Without values.

@@ -69,7 +69,8 @@ for key in ("read_bytes", "write_bytes"):
     assert stats["memory"][key] == sum(layer["dram_" + key] for layer in layers), key
 PYTHON
 
-# The first epoch's convolutions cost what the closed forms say: 18 passes of four images (16, 16, 16, 16, 6: one is short).
+# The first epoch's convolutions cost what the closed forms say: 18 passes of four images (16, 16, 16, 16, 6: one is
+# short).
 expect 0 train "$network" $set --batch 16 --timing-only --stats forms.json -q
 /usr/bin/python3 - <<'PYTHON' || fail "closed forms"
 import json
@@ -122,7 +123,8 @@ cmp -s a.onnx b.onnx && fail "--seed changes nothing"
 # ---- checkpoints ----
 
 # shellcheck disable=SC2086
-expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 1 --batch 16 --lr 0.05 --seed 3 -q --checkpoint half.check
+expect 0 train "$network" $set --eval idx:test_images,test_labels --epochs 1 --batch 16 --lr 0.05 --seed 3 -q \
+    --checkpoint half.check
 again --resume half.check -o b.onnx --checkpoint b.check
 cmp -s a.onnx b.onnx || fail "a resumed run learns something else"
 cmp -s a.check b.check || fail "a resumed run's checkpoint differs"
@@ -154,7 +156,8 @@ for signal in INT TERM; do
     grep -q '"partial": true' part.json || fail "statistics are not marked as partial"
 done
 steps=$(sed -n 's/.*after step \([0-9]*\);.*/\1/p' err)
-expect 0 train "$network" $set --epochs 100000 --steps $((steps + 2)) --batch 16 --lr 0.05 --seed 3 -q --resume live.check -o b.onnx
+expect 0 train "$network" $set --epochs 100000 --steps $((steps + 2)) --batch 16 --lr 0.05 --seed 3 -q \
+    --resume live.check -o b.onnx
 expect 0 train "$network" $set --epochs 100000 --steps $((steps + 2)) --batch 16 --lr 0.05 --seed 3 -q -o c.onnx
 cmp -s b.onnx c.onnx || fail "an interrupted run learns something else"
 interrupt -o never.onnx
@@ -170,7 +173,8 @@ printf 'x' | dd of=bad.check bs=1 seek=3000 conv=notrunc 2>/dev/null
 refused 2 "the checkpoint is damaged" train "$network" $set --epochs 2 --batch 16 --seed 3 --resume bad.check
 refused 2 "a.check: " train "$network" $set --epochs 2 --batch 16 --seed 4 --resume a.check
 refused 2 "a.check: " train "$network" $set --epochs 2 --batch 8 --seed 3 --resume a.check
-refused 2 "a.check: " train "$network" --dataset idx:test_images,test_labels --epochs 2 --batch 16 --seed 3 --resume a.check
+refused 2 "a.check: " train "$network" --dataset idx:test_images,test_labels --epochs 2 --batch 16 --seed 3 \
+    --resume a.check
 
 # ---- what was learned is of use ----
 
@@ -184,10 +188,12 @@ done
 refused 2 "--dataset is missing" train "$network"
 refused 2 "NETWORK.onnx is missing" train
 refused 2 "absent: No such file" train "$network" --dataset idx:absent,labels
-refused 2 "cut off in image 69 of 70" train "$network" --dataset idx:cut,labels -o x.onnx --log x.csv --checkpoint x.check
+refused 2 "cut off in image 69 of 70" train "$network" --dataset idx:cut,labels -o x.onnx --log x.csv \
+    --checkpoint x.check
 absent x.onnx x.csv x.check
 refused 2 "label 11 of image 5 is out of range; the network has 10 classes" train "$network" --dataset idx:images,wrong
-refused 2 "wide: its images have 1 channels of 9 x 8; the network takes 1 of 8 x 8" train "$network" --dataset idx:wide,labels
+refused 2 "wide: its images have 1 channels of 9 x 8; the network takes 1 of 8 x 8" \
+    train "$network" --dataset idx:wide,labels
 refused 2 "idx:IMAGES,LABELS or cifar10:FILE" train "$network" --dataset mnist
 refused 2 "cut off in image 69" train "$network" $set --eval idx:cut,labels
 refused 2 "absent.onnx" train absent.onnx $set
@@ -205,7 +211,8 @@ cp "$network" own.onnx
 refused 2 "own.onnx" train own.onnx $set -o own.onnx
 cmp -s "$network" own.onnx || fail "the network was overwritten"
 # What no file may have ends training with a word of it; what else is not finite is told.
-refused 1 "are not finite: no network can be written" train "$network" $set --batch 16 --epochs 5 --lr 1000 -o x.onnx --log x.csv
+refused 1 "are not finite: no network can be written" \
+    train "$network" $set --batch 16 --epochs 5 --lr 1000 -o x.onnx --log x.csv
 absent x.onnx
 [ "$(wc -l <x.csv)" -eq 26 ] || fail "the log of a training that went astray: $(cat x.csv)"
 rm -f x.csv

@@ -25,12 +25,14 @@ END
 expect 0 sweep grid.yaml -o r.sqlite -j 2 --export a.csv --pareto
 says "12 points: 12 ok, 0 failed; 0 were in r.sqlite already"
 says "energy.total_pj"
-[ "$(query '.schema points')" = "CREATE TABLE points(key TEXT PRIMARY KEY, status TEXT, params TEXT, stats TEXT, error TEXT, seconds REAL);" ] ||
+columns="key TEXT PRIMARY KEY, status TEXT, params TEXT, stats TEXT, error TEXT, seconds REAL"
+[ "$(query '.schema points')" = "CREATE TABLE points($columns);" ] ||
     fail "schema: $(query '.schema points')"
 [ "$(query "select count(*) from points where status = 'ok' and length(key) = 32 and error is null and seconds > 0")" = 12 ] ||
     fail "rows of a grid"
 [ "$(query "select count(distinct json_extract(params, '\$.\"pe_array.rows\"')) from points")" = 3 ] || fail "params"
-[ "$(query "select params from points order by params limit 1")" = '{"pe_array.rows":16,"pe_array.cols":16,"dram.preset":"ddr3-1600"}' ] ||
+[ "$(query "select params from points order by params limit 1")" = \
+    '{"pe_array.rows":16,"pe_array.cols":16,"dram.preset":"ddr3-1600"}' ] ||
     fail "params: $(query "select params from points order by params limit 1")"
 [ "$(wc -l <a.csv)" = 13 ] || fail "lines of a.csv"
 absent r.sqlite.work
@@ -39,8 +41,10 @@ absent r.sqlite.work
 for shape in 4x4 8x4 8x8 16x4 16x8 16x16; do
     for part in ddr3-1600 ddr4-2400; do
         rows=${shape%x*} cols=${shape#*x}
-        expect 0 run "$network" --timing-only -q -s pe_array.rows=$rows -s pe_array.cols=$cols -s dram.preset=$part --stats one.json
-        own=$(query "select json_remove(stats, '\$.wall_seconds') from points where params = '{\"pe_array.rows\":$rows,\"pe_array.cols\":$cols,\"dram.preset\":\"$part\"}'")
+        expect 0 run "$network" --timing-only -q -s pe_array.rows=$rows -s pe_array.cols=$cols -s dram.preset=$part \
+            --stats one.json
+        params="{\"pe_array.rows\":$rows,\"pe_array.cols\":$cols,\"dram.preset\":\"$part\"}"
+        own=$(query "select json_remove(stats, '\$.wall_seconds') from points where params = '$params'")
         theirs=$(sqlite3 :memory: "select json_remove(readfile('one.json'), '\$.wall_seconds')")
         [ -n "$own" ] && [ "$own" = "$theirs" ] || fail "statistics of $shape with $part differ from those of run"
     done
