@@ -64,8 +64,12 @@ def main():
         assert list(labels[8:]) == source.target[indexes].tolist()
         want = [int(value * 255 / 16 + 0.5) for value in source.images[indexes].flatten()]
         assert list(images[16:]) == want
-    assert sorted(os.listdir(folder)) == [f"{name}_{part}.{form}" for name in ("test", "train")
-                                          for part in ("images", "labels") for form in ("idx", "npy")]
+        if name == "test":
+            small = numpy.load(os.path.join(folder, "test_images_8x8.npy"))
+            assert small.dtype == numpy.uint8 and small.shape == (count, 1, 8, 8) and small.tobytes() == images[16:]
+    assert sorted(os.listdir(folder)) == sorted(
+        ["test_images_8x8.npy"] + [f"{name}_{part}.{form}" for name in ("test", "train")
+                                   for part in ("images", "labels") for form in ("idx", "npy")])
 
 
 if __name__ == "__main__":
