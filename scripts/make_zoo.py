@@ -18,6 +18,7 @@ from torch.nn import functional as F
 import onnx_export
 import zoo_forms
 import zoo_networks
+import zoo_quantised
 import zoo_shapes
 import zoo_single
 
@@ -55,7 +56,8 @@ class Zoo:
         vendor = [helper.make_opsetid("com.microsoft", 1)] if any(node.domain for node in nodes) else []
         graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("input", kind, [*batch, *shape])],
                                   [helper.make_tensor_value_info("output", TensorProto.FLOAT, None)], initializers)
-        network = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)] + vendor, producer_name="make_zoo.py")
+        network = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)] + vendor,
+                                    producer_name="make_zoo.py")
         network.ir_version = 4 if opset < 10 else 7
         self.save(name, network, images, output)
 
@@ -101,7 +103,8 @@ class Zoo:
     def node(self, name, op, shape, function, weights=None, opset=13, images=None, **attributes):
         """A case of one node."""
         inputs = ["input", *(weights or {})]
-        self.graph(name, [helper.make_node(op, inputs, ["output"], **attributes)], shape, function, weights, opset, images)
+        self.graph(name, [helper.make_node(op, inputs, ["output"], **attributes)], shape, function, weights, opset,
+                   images)
 
 
 def t(array):
@@ -137,10 +140,12 @@ def convolutions(zoo):
     case("conv_1d", (4, 30), (6, 4, 5), pads=[2, 2], strides=[2])
     w = zoo.normal(4, 3, 3, 3, scale=0.3)
     zoo.node("conv_same_upper", "Conv", (3, 10, 11),
-             lambda x: F.conv2d(F.pad(x, (0, 1, 0, 1)) if x.shape[3] % 2 == 0 else F.pad(x, (1, 1, 0, 1)), t(w), stride=2),
+             lambda x: F.conv2d(F.pad(x, (0, 1, 0, 1)) if x.shape[3] % 2 == 0 else F.pad(x, (1, 1, 0, 1)), t(w),
+                                stride=2),
              {"w": w}, auto_pad="SAME_UPPER", strides=[2, 2])
     half = zoo.normal(4, 3, 3, 3, scale=0.3).astype(numpy.float16)
-    zoo.node("conv_float16_weights", "Conv", (3, 8, 8), lambda x: F.conv2d(x, t(half.astype(numpy.float32))), {"w": half})
+    zoo.node("conv_float16_weights", "Conv", (3, 8, 8), lambda x: F.conv2d(x, t(half.astype(numpy.float32))),
+             {"w": half})
 
 
 def pools(zoo):
@@ -148,7 +153,8 @@ def pools(zoo):
     negative = zoo.normal(IMAGES, 4, 11, 13) - 9
     zoo.node("maxpool_negative_padded", "MaxPool", (4, 11, 13), lambda x: F.max_pool2d(x, 3, 2, 1), images=negative,
              kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
-    zoo.node("maxpool_ceil", "MaxPool", (3, 12, 11), lambda x: F.max_pool2d(x, 3, 2, ceil_mode=True), kernel_shape=[3, 3],
+    zoo.node("maxpool_ceil", "MaxPool", (3, 12, 11), lambda x: F.max_pool2d(x, 3, 2, ceil_mode=True),
+             kernel_shape=[3, 3],
              strides=[2, 2], ceil_mode=1)
     zoo.node("maxpool_dilated", "MaxPool", (3, 13, 12), lambda x: F.max_pool2d(x, 3, 1, 1, 2), kernel_shape=[3, 3],
              dilations=[2, 2], pads=[1, 1, 1, 1])
@@ -159,9 +165,11 @@ def pools(zoo):
              lambda x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=True), kernel_shape=[3, 3], strides=[2, 2],
              pads=[1, 1, 1, 1], count_include_pad=1)
     zoo.node("averagepool_exclude", "AveragePool", (4, 10, 12),
-             lambda x: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False), kernel_shape=[3, 3], pads=[1, 1, 1, 1], opset=6)
+             lambda x: F.avg_pool2d(x, 3, 1, 1, count_include_pad=False), kernel_shape=[3, 3], pads=[1, 1, 1, 1],
+             opset=6)
     zoo.node("averagepool_ceil", "AveragePool", (3, 12, 14),
-             lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True, count_include_pad=False), kernel_shape=[3, 3], strides=[2, 2],
+             lambda x: F.avg_pool2d(x, 3, 2, ceil_mode=True, count_include_pad=False), kernel_shape=[3, 3],
+             strides=[2, 2],
              ceil_mode=1)
     zoo.node("averagepool_ceil_include", "AveragePool", (3, 12, 14),
              lambda x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=True), kernel_shape=[3, 3],
@@ -221,7 +229,8 @@ def norms(zoo):
         helper.make_node("InstanceNormalization", ["c", "gamma", "beta"], ["n"], epsilon=1e-3),
         helper.make_node("Relu", ["n"], ["r"]),
         helper.make_node("Conv", ["r", "w"], ["output"], pads=[1, 1, 1, 1])], (5, 14, 11),
-        lambda x: F.conv2d(F.relu(F.instance_norm(F.conv2d(x, t(w), padding=1), weight=t(gamma), bias=t(beta), eps=1e-3)),
+        lambda x: F.conv2d(F.relu(F.instance_norm(F.conv2d(x, t(w), padding=1), weight=t(gamma), bias=t(beta),
+                                                  eps=1e-3)),
                            t(w), padding=1), {"w": w, "gamma": gamma, "beta": beta})
     zoo.graph("norm_before_conv", [
         helper.make_node("BatchNormalization", ["input", "gamma", "beta", "mean", "variance"], ["n"]),
@@ -233,9 +242,11 @@ def norms(zoo):
 def dense(zoo):
     w, b = zoo.normal(20, 7, scale=0.3), zoo.normal(7)
     zoo.node("gemm", "Gemm", (20,), lambda x: x @ t(w) + t(b), {"w": w, "b": b}, opset=9)
-    zoo.node("gemm_transposed", "Gemm", (20,), lambda x: 0.5 * (x @ t(w)) + 2 * t(b), {"w": w.T.copy(), "b": b}, transB=1,
+    zoo.node("gemm_transposed", "Gemm", (20,), lambda x: 0.5 * (x @ t(w)) + 2 * t(b), {"w": w.T.copy(), "b": b},
+             transB=1,
              alpha=0.5, beta=2.0)
-    zoo.node("gemm_scalar_bias", "Gemm", (20,), lambda x: x @ t(w) + 1.5, {"w": w, "b": numpy.array([1.5], numpy.float32)})
+    zoo.node("gemm_scalar_bias", "Gemm", (20,), lambda x: x @ t(w) + 1.5,
+             {"w": w, "b": numpy.array([1.5], numpy.float32)})
     zoo.node("gemm_no_bias", "Gemm", (20,), lambda x: x @ t(w), {"w": w})
     zoo.node("matmul", "MatMul", (20,), lambda x: x @ t(w), {"w": w})
     zoo.graph("matmul_transposed_weights", [
@@ -256,11 +267,13 @@ def arithmetic(zoo):
             constant = numpy.float32(0.3)
         zoo.graph(op.lower() + "_constant", [helper.make_node(op, ["k", "input"], ["output"])], shape,
                   lambda x, function=function, constant=constant: function(t(constant), x), {"k": constant})
-    zoo.graph("div_tensors", [helper.make_node("Sigmoid", ["input"], ["s"]), helper.make_node("Add", ["s", "one"], ["d"]),
+    zoo.graph("div_tensors", [helper.make_node("Sigmoid", ["input"], ["s"]),
+                              helper.make_node("Add", ["s", "one"], ["d"]),
                               helper.make_node("Div", ["input", "d"], ["output"])], shape,
               lambda x: x / (torch.sigmoid(x) + 1), {"one": numpy.float32(1)})
     zoo.graph("mul_channels", [helper.make_node("GlobalAveragePool", ["input"], ["g"]),
-                               helper.make_node("Sigmoid", ["g"], ["s"]), helper.make_node("Mul", ["input", "s"], ["output"])],
+                               helper.make_node("Sigmoid", ["g"], ["s"]),
+                               helper.make_node("Mul", ["input", "s"], ["output"])],
               shape, lambda x: x * torch.sigmoid(x.mean((2, 3), keepdim=True)))
     zoo.graph("sub_rows", [helper.make_node("ReduceMean", ["input"], ["m"], axes=[2]),
                            helper.make_node("Sub", ["m", "input"], ["output"])],
@@ -285,7 +298,8 @@ def places(zoo):
 
     def two(x):
         return F.conv2d(x, t(w), padding=1), torch.tanh(F.conv2d(x, t(v)))
-    branches = [helper.make_node("Conv", ["input", "w"], ["a"], pads=[1, 1, 1, 1]), helper.make_node("Conv", ["input", "v"], ["b0"]),
+    branches = [helper.make_node("Conv", ["input", "w"], ["a"], pads=[1, 1, 1, 1]),
+                helper.make_node("Conv", ["input", "v"], ["b0"]),
                 helper.make_node("Tanh", ["b0"], ["b"])]
     zoo.graph("concat", [*branches, helper.make_node("Concat", ["a", "b"], ["output"], axis=1)], shape,
               lambda x: torch.cat(two(x), 1), {"w": w, "v": v})
@@ -309,24 +323,31 @@ def places(zoo):
                                helper.make_node("Concat", ["input", "a"], ["b"], axis=1),
                                helper.make_node("Conv", ["b", "k"], ["c"], pads=[1, 1, 1, 1]),
                                helper.make_node("Concat", ["b", "c"], ["d"], axis=1),
-                               helper.make_node("MaxPool", ["d"], ["output"], kernel_shape=[2, 2], strides=[2, 2])], shape,
+                               helper.make_node("MaxPool", ["d"], ["output"], kernel_shape=[2, 2], strides=[2, 2])],
+                               shape,
               lambda x: (lambda b: F.max_pool2d(torch.cat((b, F.conv2d(b, t(k), padding=1)), 1), 2))(
                   torch.cat((x, F.conv2d(x, t(v))), 1)), {"v": v, "k": (k := zoo.normal(2, 7, 3, 3, scale=0.3))})
-    zoo.graph("pad_conv", [helper.make_node("Pad", ["input", "p"], ["q"]), helper.make_node("Conv", ["q", "w"], ["output"])],
+    zoo.graph("pad_conv", [helper.make_node("Pad", ["input", "p"], ["q"]),
+                           helper.make_node("Conv", ["q", "w"], ["output"])],
               shape, lambda x: F.conv2d(F.pad(x, (1, 2, 0, 1)), t(w)),
               {"p": numpy.array([0, 0, 0, 1, 0, 0, 1, 2], numpy.int64), "w": w})
     zoo.node("pad_attributes", "Pad", shape, lambda x: F.pad(x, (3, 1, 2, 0)), opset=10, pads=[0, 0, 2, 3, 0, 0, 0, 1])
     zoo.graph("pad_maxpool", [helper.make_node("Pad", ["input"], ["q"], pads=[0, 0, 1, 1, 0, 0, 1, 1], mode="constant"),
-                              helper.make_node("MaxPool", ["q"], ["output"], kernel_shape=[3, 3], strides=[2, 2])], shape,
+                              helper.make_node("MaxPool", ["q"], ["output"], kernel_shape=[3, 3], strides=[2, 2])],
+                              shape,
               lambda x: F.max_pool2d(F.pad(x, (1, 1, 1, 1)), 3, 2), opset=9, images=zoo.normal(IMAGES, *shape) - 2)
     zoo.graph("pad_averagepool", [helper.make_node("Pad", ["input", "p"], ["q"]),
-                                  helper.make_node("AveragePool", ["q"], ["output"], kernel_shape=[3, 3], strides=[2, 2])],
+                                  helper.make_node("AveragePool", ["q"], ["output"], kernel_shape=[3, 3],
+                                                   strides=[2, 2])],
               shape, lambda x: F.avg_pool2d(F.pad(x, (1, 1, 1, 1)), 3, 2),
               {"p": numpy.array([0, 0, 1, 1, 0, 0, 1, 1], numpy.int64)})
     zoo.graph("split", [helper.make_node("Split", ["input"], ["a", "b"], axis=1, split=[1, 3]),
-                        helper.make_node("Mul", ["b", "a"], ["output"])], shape, lambda x: x[:, 1:] * x[:, :1], opset=11)
-    zoo.graph("slice", [helper.make_node("Slice", ["input", "s", "e", "x"], ["a"]), helper.make_node("Relu", ["a"], ["output"])],
-              shape, lambda x: F.relu(x[:, 1:3]), {"s": numpy.array([1]), "e": numpy.array([-1]), "x": numpy.array([1])})
+                        helper.make_node("Mul", ["b", "a"], ["output"])], shape, lambda x: x[:, 1:] * x[:, :1],
+                        opset=11)
+    zoo.graph("slice", [helper.make_node("Slice", ["input", "s", "e", "x"], ["a"]),
+                        helper.make_node("Relu", ["a"], ["output"])],
+              shape, lambda x: F.relu(x[:, 1:3]), {"s": numpy.array([1]), "e": numpy.array([-1]),
+                                                   "x": numpy.array([1])})
     zoo.node("transpose_nhwc", "Transpose", shape, lambda x: x.permute(0, 2, 3, 1), perm=[0, 2, 3, 1])
     zoo.node("transpose_planes", "Transpose", shape, lambda x: x.permute(0, 1, 3, 2), perm=[0, 1, 3, 2])
     zoo.graph("transpose_then_conv", [helper.make_node("Transpose", ["input"], ["c"], perm=[0, 3, 1, 2]),
@@ -348,12 +369,6 @@ def places(zoo):
               lambda x: torch.tanh(x.reshape(-1, 2, 12, 12)), {"s": numpy.array([0, 2, 12, -1])})
 
 
-def rounded(x, scale, zero, low, high):
-    """What is left of x when it was quantised: (q - zero) * scale."""
-    scale = float(numpy.float32(scale))
-    return ((x.double() / scale).round() + zero).clamp(low, high).sub(zero) * scale
-
-
 def later(zoo):
     """Behind the networks, so that their random numbers stay what they were."""
     stored = zoo.normal(4, 3, 3, 3, scale=0.3)
@@ -372,95 +387,18 @@ def later(zoo):
     images = zoo.normal(IMAGES, 3, 10, 10)
 
     def quantised(x):
-        x = rounded(x, 8 / 255, 128, 0, 255)
+        x = zoo_quantised.rounded(x, 8 / 255, 128, 0, 255)
         x = F.conv2d(x, t(w.astype(numpy.float32) * scales.reshape(-1, 1, 1, 1)).double())
-        return rounded(F.relu(x), 0.02, -128, -128, 127)
+        return zoo_quantised.rounded(F.relu(x), 0.02, -128, -128, 127)
     zoo.graph("quantised", [
-        helper.make_node("QuantizeLinear", ["input", "xs", "xz"], ["q"]), helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
-        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0), helper.make_node("Conv", ["d", "wd"], ["c"]),
+        helper.make_node("QuantizeLinear", ["input", "xs", "xz"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "xs", "xz"], ["d"]),
+        helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0),
+        helper.make_node("Conv", ["d", "wd"], ["c"]),
         helper.make_node("Relu", ["c"], ["r"]), helper.make_node("QuantizeLinear", ["r", "ys", "yz"], ["p"]),
         helper.make_node("DequantizeLinear", ["p", "ys", "yz"], ["output"])], (3, 10, 10), quantised,
         {"w": w, "ws": scales, "wz": numpy.zeros(5, numpy.int8), "xs": numpy.float32(8 / 255), "xz": numpy.uint8(128),
          "ys": numpy.float32(0.02), "yz": numpy.int8(-128)}, images=images)
-
-
-def quantised_operators(zoo):
-    """As onnxruntime, PyTorch and TensorFlow write them; the expected numbers are those of the quantised model."""
-    node = helper.make_node
-    w8 = zoo.random.randint(-127, 128, (6, 3, 3, 3)).astype(numpy.int8)
-    ws = (numpy.abs(zoo.normal(6)) * 0.004 + 0.002).astype(numpy.float32)
-    wz = zoo.random.randint(-3, 4, 6).astype(numpy.int8)
-    bias = zoo.random.randint(-2000, 2000, 6).astype(numpy.int32)
-    xs, ys, zs = numpy.float32(6 / 255), numpy.float32(0.04), numpy.float32(0.03)
-    given = {"xs": xs, "xz": numpy.uint8(120), "w": w8, "ws": ws, "wz": wz, "ys": ys, "yz": numpy.uint8(100), "b": bias}
-    real = t((w8.astype(numpy.float64) - wz.reshape(-1, 1, 1, 1)) * ws.reshape(-1, 1, 1, 1))
-    real_bias = t(bias * (ws.astype(numpy.float64) * float(xs)))
-
-    def first(x, **attributes):
-        return rounded(F.conv2d(rounded(x, xs, 120, 0, 255), real, real_bias, **attributes), ys, 100, 0, 255)
-    quantise = node("QuantizeLinear", ["input", "xs", "xz"], ["q"])
-    convolve = node("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["c"], pads=[1, 1, 1, 1], strides=[2, 2])
-    zoo.graph("qlinear_conv", [quantise, convolve, node("DequantizeLinear", ["c", "ys", "yz"], ["output"])], (3, 12, 11),
-              lambda x: first(x, padding=1, stride=2), given, opset=10)
-    zoo.graph("qlinear_output", [quantise, node("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz"], ["output"])],
-              (3, 8, 9), lambda x: rounded(F.conv2d(rounded(x, xs, 120, 0, 255), real), ys, 100, 0, 255) / float(ys) + 100,
-              {k: v for k, v in given.items() if k != "b"})
-    m8 = zoo.random.randint(-127, 128, (20, 7)).astype(numpy.int8)
-    ms = (numpy.abs(zoo.normal(7)) * 0.004 + 0.002).astype(numpy.float32)
-    mr = t(m8.astype(numpy.float64) * ms)
-    zoo.graph("qlinear_matmul", [quantise, node("QLinearMatMul", ["q", "xs", "xz", "m", "ms", "mz", "ys", "yz"], ["p"]),
-                                 node("DequantizeLinear", ["p", "ys", "yz"], ["output"])], (20,),
-              lambda x: rounded(rounded(x, xs, 120, 0, 255) @ mr, ys, 100, 0, 255),
-              {"xs": xs, "xz": numpy.uint8(120), "m": m8, "ms": ms, "mz": numpy.zeros(7, numpy.int8), "ys": ys,
-               "yz": numpy.uint8(100)})
-    v8 = zoo.random.randint(-127, 128, (6, 6, 3, 3)).astype(numpy.int8)
-    vs = numpy.float32(0.002)
-    vr = t(v8.astype(numpy.float64) * float(vs))
-    f8 = zoo.random.randint(-127, 128, (5, 6)).astype(numpy.int8)
-    fr = t(f8.astype(numpy.float64) * float(vs))
-    signed = {"as": numpy.float32(0.05), "az": numpy.int8(-10)}
-
-    def pair(name, scale="as", zero="az"):
-        return [node("QuantizeLinear", [name, scale, zero], [name + "q"]), node("DequantizeLinear", [name + "q", scale, zero], [name + "d"])]
-
-    def qdq(x):
-        def keep(y):
-            return rounded(y, 0.05, -10, -128, 127)
-        x = F.max_pool2d(keep(F.relu(F.conv2d(keep(x), real, real_bias, padding=1))), 2)
-        y = keep(F.conv2d(x, vr, padding=1))
-        return keep(keep(F.relu(keep(x + y))).mean((2, 3))) @ fr.T
-    zoo.graph("qdq_residual", [
-        *pair("input"), node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0), node("DequantizeLinear", ["b", "bs"], ["bd"], axis=0),
-        node("Conv", ["inputd", "wd", "bd"], ["c"], pads=[1, 1, 1, 1]), node("Relu", ["c"], ["r"]),
-        node("QuantizeLinear", ["r", "as", "az"], ["rq"]), node("MaxPool", ["rq"], ["mq"], kernel_shape=[2, 2], strides=[2, 2]),
-        node("DequantizeLinear", ["mq", "as", "az"], ["m"]), node("DequantizeLinear", ["v", "vs"], ["vd"]),
-        node("Conv", ["m", "vd"], ["e"], pads=[1, 1, 1, 1]), *pair("e"), node("Add", ["ed", "m"], ["s"]), *pair("s"),
-        node("Relu", ["sd"], ["u"]), *pair("u"), node("GlobalAveragePool", ["ud"], ["g"]), *pair("g"), node("Flatten", ["gd"], ["h"]),
-        node("DequantizeLinear", ["f", "vs"], ["fd"]), node("Gemm", ["h", "fd"], ["output"], transB=1)], (3, 12, 12), qdq,
-        {"w": w8, "ws": ws, "wz": wz, "b": bias, "bs": (ws.astype(numpy.float64) * float(xs)).astype(numpy.float32), "v": v8,
-         "vs": vs, "f": f8, **signed})
-    fake = zoo.normal(4, 3, 3, 3, scale=0.3)
-    fs = (numpy.abs(fake).max((1, 2, 3)) / 127).astype(numpy.float32)
-    fake_real = t((numpy.rint(fake / fs.reshape(-1, 1, 1, 1)).clip(-128, 127) * fs.reshape(-1, 1, 1, 1)).astype(numpy.float64))
-    zoo.graph("qdq_weights", [
-        *pair("input"), node("QuantizeLinear", ["w", "ws", "wz"], ["wq"], axis=0),
-        node("DequantizeLinear", ["wq", "ws", "wz"], ["wd"], axis=0), node("Conv", ["inputd", "wd"], ["c"]),
-        node("Clip", ["c", "zero", "six"], ["r"]), *pair("r"), node("Identity", ["rd"], ["output"])], (3, 9, 9),
-        lambda x: rounded(F.relu6(F.conv2d(rounded(x, 0.05, -10, -128, 127), fake_real)), 0.05, -10, -128, 127),
-        {"w": fake, "ws": fs, "wz": numpy.zeros(4, numpy.int8), "zero": numpy.float32(0), "six": numpy.float32(6), **signed})
-
-    def vendor(x):
-        c = first(x, padding=1)
-        g = rounded(rounded(c + c, zs, 90, 0, 255).mean((2, 3)), ys, 100, 0, 255)
-        return rounded(g @ fr.T, zs, 90, 0, 255)
-    own = {"domain": "com.microsoft"}
-    zoo.graph("quantised_vendor", [
-        quantise, node("QLinearConv", ["q", "xs", "xz", "w", "ws", "wz", "ys", "yz", "b"], ["c"], pads=[1, 1, 1, 1]),
-        node("QLinearAdd", ["c", "ys", "yz", "c", "ys", "yz", "zs", "zz"], ["s"], **own),
-        node("QLinearGlobalAveragePool", ["s", "zs", "zz", "ys", "yz"], ["g"], **own), node("Flatten", ["g"], ["h"]),
-        node("QGemm", ["h", "ys", "yz", "f", "vs", "fz", "", "zs", "zz"], ["o"], transB=1, **own),
-        node("DequantizeLinear", ["o", "zs", "zz"], ["output"])], (3, 9, 8), vendor,
-        {**given, "zs": zs, "zz": numpy.uint8(90), "f": f8, "vs": vs, "fz": numpy.int8(0)})
 
 
 def more_operators(zoo):
@@ -473,24 +411,29 @@ def more_operators(zoo):
     full = zoo.normal(1, *shape)
     zoo.graph("add_full", [node("Add", ["input", "k"], ["output"])], shape, lambda x: x + t(full), {"k": full})
     row = zoo.normal(7, 1)
-    zoo.graph("mul_row_constants", [node("Conv", ["input", "w"], ["c"], pads=[1, 1, 1, 1]), node("Mul", ["c", "k"], ["m"]),
+    zoo.graph("mul_row_constants", [node("Conv", ["input", "w"], ["c"], pads=[1, 1, 1, 1]),
+                                    node("Mul", ["c", "k"], ["m"]),
                                     node("Conv", ["m", "w"], ["output"], pads=[1, 1, 1, 1])], shape,
               lambda x: F.conv2d(F.conv2d(x, t(k3), padding=1) * t(row), t(k3), padding=1),
               {"w": (k3 := zoo.normal(4, 4, 3, 3, scale=0.3)), "k": row})
     column = zoo.normal(9)
-    zoo.graph("sub_column_constants", [node("Sub", ["k", "input"], ["output"])], shape, lambda x: t(column) - x, {"k": column})
+    zoo.graph("sub_column_constants", [node("Sub", ["k", "input"], ["output"])], shape, lambda x: t(column) - x,
+              {"k": column})
     zoo.graph("max_channel_constants", [node("Max", ["input", "k"], ["output"])], shape,
               lambda x: torch.maximum(x, t(one - 2)), {"k": one - 2})
     wide = numpy.abs(zoo.normal(4, 1, 9)) + 1
-    zoo.graph("div_full_constants", [node("Div", ["input", "k"], ["output"])], shape, lambda x: x / t(wide), {"k": wide})
+    zoo.graph("div_full_constants", [node("Div", ["input", "k"], ["output"])], shape, lambda x: x / t(wide),
+              {"k": wide})
 
     def pads(*numbers):
         return {"p": numpy.array([0, 0, *numbers[:2], 0, 0, *numbers[2:]], numpy.int64)}
-    zoo.graph("pad_value", [node("Pad", ["input", "p", "v"], ["output"])], shape, lambda x: F.pad(x, (2, 3, 1, 0), value=-1.5),
+    zoo.graph("pad_value", [node("Pad", ["input", "p", "v"], ["output"])], shape,
+              lambda x: F.pad(x, (2, 3, 1, 0), value=-1.5),
               {**pads(1, 2, 0, 3), "v": numpy.float32(-1.5)})
     zoo.graph("pad_reflect", [node("Pad", ["input", "p"], ["output"], mode="reflect")], shape,
               lambda x: F.pad(x, (2, 3, 1, 2), mode="reflect"), pads(1, 2, 2, 3))
-    zoo.graph("pad_reflect_conv", [node("Pad", ["input", "p"], ["q"], mode="reflect"), node("Conv", ["q", "w"], ["output"])], shape,
+    zoo.graph("pad_reflect_conv", [node("Pad", ["input", "p"], ["q"], mode="reflect"),
+                                   node("Conv", ["q", "w"], ["output"])], shape,
               lambda x: F.conv2d(F.pad(x, (1, 1, 1, 1), mode="reflect"), t(k3)), {**pads(1, 1, 1, 1), "w": k3})
     zoo.graph("pad_edge", [node("Pad", ["input"], ["output"], mode="edge", pads=[0, 0, 2, 0, 0, 0, 1, 3])], shape,
               lambda x: F.pad(x, (0, 3, 2, 1), mode="replicate"), opset=10)
@@ -500,29 +443,36 @@ def more_operators(zoo):
               images=zoo.normal(IMAGES, *shape) - 5)
     zoo.graph("pad_negative", [node("Pad", ["input", "p"], ["output"])], shape, lambda x: F.pad(x, (-1, 2, 0, -3)),
               pads(0, -1, -3, 2))
-    zoo.graph("slice_rows", [node("Slice", ["input", "s", "e", "a"], ["r"]), node("Conv", ["r", "w"], ["output"], pads=[1, 1, 1, 1])],
+    zoo.graph("slice_rows", [node("Slice", ["input", "s", "e", "a"], ["r"]),
+                             node("Conv", ["r", "w"], ["output"], pads=[1, 1, 1, 1])],
               shape, lambda x: F.conv2d(x[:, :, 2:6, 1:], t(k3), padding=1),
               {"s": numpy.array([2, 1]), "e": numpy.array([-1, 2**63 - 1]), "a": numpy.array([2, 3]), "w": k3})
     zoo.graph("slice_steps", [
         node("Slice", ["input", "s0", "e", "a", "t"], ["a0"]), node("Slice", ["input", "s1", "e", "a", "t"], ["a1"]),
         node("Concat", ["a0", "a1"], ["output"], axis=1)], (3, 8, 10),
         lambda x: torch.cat((x[:, :, ::2, ::2], x[:, :, 1::2, 1::2]), 1),
-        {"s0": numpy.array([0, 0]), "s1": numpy.array([1, 1]), "e": numpy.array([2**63 - 1] * 2), "a": numpy.array([2, 3]),
+        {"s0": numpy.array([0, 0]), "s1": numpy.array([1, 1]), "e": numpy.array([2**63 - 1] * 2),
+         "a": numpy.array([2, 3]),
          "t": numpy.array([2, 2])})
-    zoo.graph("slice_old", [node("Slice", ["input"], ["output"], starts=[0, 1, 0, 2], ends=[2**31 - 1, 3, 7, -2])], shape,
+    zoo.graph("slice_old", [node("Slice", ["input"], ["output"], starts=[0, 1, 0, 2], ends=[2**31 - 1, 3, 7, -2])],
+              shape,
               lambda x: x[:, 1:3, :, 2:-2], opset=9)
-    zoo.graph("split_rows", [node("Split", ["input", "n"], ["a", "b"], axis=2), node("ReduceMean", ["b"], ["m"], axes=[2]),
+    zoo.graph("split_rows", [node("Split", ["input", "n"], ["a", "b"], axis=2),
+                             node("ReduceMean", ["b"], ["m"], axes=[2]),
                              node("Add", ["a", "m"], ["output"])], shape,
               lambda x: x[:, :, :3] + x[:, :, 3:].mean(2, keepdim=True), {"n": numpy.array([3, 4])})
     zoo.graph("split_columns", [node("Split", ["input"], ["a", "b", "c"], axis=-1), node("Mul", ["a", "c"], ["m"]),
-                                node("Sub", ["m", "b"], ["output"])], shape, lambda x: x[..., :3] * x[..., 6:] - x[..., 3:6], opset=12)
+                                node("Sub", ["m", "b"], ["output"])], shape,
+                                lambda x: x[..., :3] * x[..., 6:] - x[..., 3:6], opset=12)
     m = zoo.normal(9, 5, scale=0.4)
-    zoo.graph("matmul_maps", [node("MatMul", ["input", "m"], ["p"]), node("Add", ["p", "b"], ["q"]), node("Relu", ["q"], ["output"])],
+    zoo.graph("matmul_maps", [node("MatMul", ["input", "m"], ["p"]), node("Add", ["p", "b"], ["q"]),
+                              node("Relu", ["q"], ["output"])],
               shape, lambda x: F.relu(x @ t(m) + t(mb)), {"m": m, "b": (mb := zoo.normal(5))})
     zoo.node("matmul_rows", "MatMul", (11, 9), lambda x: x @ t(m), {"m": m})
     deep, shift = zoo.normal(12, 1, 3, 3, scale=0.3), zoo.normal(12)
     zoo.graph("conv_depthwise_multiplier3", [
-        node("Conv", ["input", "w", "b"], ["c"], group=4, pads=[1, 1, 1, 1], strides=[2, 2]), node("Relu", ["c"], ["r"]),
+        node("Conv", ["input", "w", "b"], ["c"], group=4, pads=[1, 1, 1, 1], strides=[2, 2]),
+        node("Relu", ["c"], ["r"]),
         node("Conv", ["r", "v"], ["output"], pads=[1, 1, 1, 1])], (4, 13, 11),
         lambda x: F.conv2d(F.relu(F.conv2d(x, t(deep), t(shift), 2, 1, 1, 4)), t(last), padding=1),
         {"w": deep, "b": shift, "v": (last := zoo.normal(3, 12, 3, 3, scale=0.2))})
@@ -560,7 +510,7 @@ def main():
     os.makedirs(folder, exist_ok=True)
     zoo = Zoo(folder)
     for part in (convolutions, pools, activations, norms, dense, arithmetic, places, zoo_networks.networks, later,
-                 quantised_operators, more_operators, forms, zoo_forms.forms,
+                 zoo_quantised.operators, more_operators, forms, zoo_forms.forms,
                  zoo_shapes.shapes, zoo_single.single):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))

@@ -14,7 +14,8 @@ class Alex(nn.Module):
     def __init__(self):
         super().__init__()
         self.features = nn.Sequential(
-            nn.Conv2d(3, 12, 5, stride=2, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2), nn.Conv2d(12, 20, 5, padding=2), nn.ReLU(),
+            nn.Conv2d(3, 12, 5, stride=2, padding=2), nn.ReLU(), nn.MaxPool2d(3, 2), nn.Conv2d(12, 20, 5, padding=2),
+            nn.ReLU(),
             nn.MaxPool2d(3, 2), nn.Conv2d(20, 24, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.AdaptiveAvgPool2d(1))
         self.classifier = nn.Sequential(nn.Dropout(), nn.Linear(24, 32), nn.ReLU(), nn.Dropout(), nn.Linear(32, 10))
 
@@ -42,7 +43,8 @@ class Vgg(nn.Module):
 class Residual(nn.Module):
     def __init__(self, inputs, outputs, stride):
         super().__init__()
-        self.body = nn.Sequential(nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False), nn.BatchNorm2d(outputs), nn.ReLU(),
+        self.body = nn.Sequential(nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False), nn.BatchNorm2d(outputs),
+                                  nn.ReLU(),
                                   nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False), nn.BatchNorm2d(outputs))
         self.skip = nn.Identity() if stride == 1 else nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False),
                                                                     nn.BatchNorm2d(outputs))
@@ -57,9 +59,11 @@ class Inverted(nn.Module):
         hidden = inputs * expand
         self.same = stride == 1 and inputs == outputs
         self.expand = nn.Sequential(nn.Conv2d(inputs, hidden, 1, bias=False), nn.BatchNorm2d(hidden), activation())
-        self.depth = nn.Sequential(nn.Conv2d(hidden, hidden, 3, stride, 1, groups=hidden, bias=False), nn.BatchNorm2d(hidden),
+        self.depth = nn.Sequential(nn.Conv2d(hidden, hidden, 3, stride, 1, groups=hidden, bias=False),
+                                   nn.BatchNorm2d(hidden),
                                    activation())
-        self.excite = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(hidden, 4, 1), nn.ReLU(), nn.Conv2d(4, hidden, 1),
+        self.excite = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Conv2d(hidden, 4, 1), nn.ReLU(),
+                                    nn.Conv2d(4, hidden, 1),
                                     nn.Hardsigmoid()) if excite else None
         self.project = nn.Sequential(nn.Conv2d(hidden, outputs, 1, bias=False), nn.BatchNorm2d(outputs))
 
@@ -88,7 +92,8 @@ class Inception(nn.Module):
         super().__init__()
         self.one = nn.Conv2d(inputs, 6, 1)
         self.three = nn.Sequential(nn.Conv2d(inputs, 4, 1), nn.ReLU(), nn.Conv2d(4, 8, 3, padding=1))
-        self.wide = nn.Sequential(nn.Conv2d(inputs, 3, 1), nn.ReLU(), nn.Conv2d(3, 4, (1, 7), padding=(0, 3)), nn.ReLU(),
+        self.wide = nn.Sequential(nn.Conv2d(inputs, 3, 1), nn.ReLU(), nn.Conv2d(3, 4, (1, 7), padding=(0, 3)),
+                                  nn.ReLU(),
                                   nn.Conv2d(4, 5, (7, 1), padding=(3, 0)))
         self.pool = nn.Sequential(nn.AvgPool2d(3, 1, 1, count_include_pad=False), nn.Conv2d(inputs, 5, 1))
 
@@ -102,7 +107,8 @@ class Shuffled(nn.Module):
     def __init__(self):
         super().__init__()
         self.stem = nn.Conv2d(3, 8, 3, padding=1)
-        self.blocks = nn.ModuleList(nn.Sequential(nn.BatchNorm2d(8 + 6 * i), nn.SiLU(), nn.Conv2d(8 + 6 * i, 6, 3, padding=1))
+        self.blocks = nn.ModuleList(nn.Sequential(nn.BatchNorm2d(8 + 6 * i), nn.SiLU(),
+                                                  nn.Conv2d(8 + 6 * i, 6, 3, padding=1))
                                     for i in range(3))
         self.head = nn.Linear(26, 5)
 
@@ -142,10 +148,12 @@ def networks(zoo):
     export(zoo, "net_alexnet", Alex(), (3, 40, 40), opset=9)
     export(zoo, "net_vgg", Vgg(), (3, 24, 24), opset=11)
     export(zoo, "net_resnet", nn.Sequential(
-        nn.Conv2d(3, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(3, 2, 1), Residual(8, 8, 1),
+        nn.Conv2d(3, 8, 3, padding=1, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(3, 2, 1),
+        Residual(8, 8, 1),
         Residual(8, 16, 2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(16, 10)), (3, 24, 24))
     export(zoo, "net_mobilenetv2", nn.Sequential(
-        nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU6(), Inverted(8, 8, 1, 3), Inverted(8, 12, 2, 3),
+        nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU6(), Inverted(8, 8, 1, 3),
+        Inverted(8, 12, 2, 3),
         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.2), nn.Linear(12, 10)), (3, 32, 32))
     export(zoo, "net_mobilenetv3", nn.Sequential(
         nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.Hardswish(),
@@ -156,7 +164,8 @@ def networks(zoo):
         nn.MaxPool2d(3, 2, ceil_mode=True), nn.Conv2d(16, 10, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten()),
         (3, 31, 31), opset=10)
     export(zoo, "net_inception", nn.Sequential(
-        nn.Conv2d(3, 10, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), Inception(10), Inception(24), nn.AdaptiveAvgPool2d(1),
+        nn.Conv2d(3, 10, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), Inception(10), Inception(24),
+        nn.AdaptiveAvgPool2d(1),
         nn.Flatten(), nn.Linear(24, 10)), (3, 20, 20), opset=12)
     export(zoo, "net_densenet", Shuffled(), (3, 12, 12), opset=17)
     export(zoo, "net_instance", nn.Sequential(

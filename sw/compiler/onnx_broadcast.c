@@ -187,7 +187,7 @@ static cnnvp_result widen(struct cnnvp_import *import, const struct joined *join
 static cnnvp_result pair_groups(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation, int32_t first,
                                 int32_t second, int32_t *out)
 {
-    struct joined joined;
+    struct joined joined = {0};
     struct cnnvp_graph_layer *layer;
     const char *name = import->node->output[0];
     cnnvp_result result = cnnvp_import_expanded(import, &first);

@@ -150,7 +150,7 @@ static cnnvp_result gemm_single(struct cnnvp_import *import, int32_t in, const O
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     uint32_t outputs;
     float *weights;
-    int32_t out;
+    int32_t out = CNNVP_GRAPH_NONE;
     struct cnnvp_import_numbers numbers;
     cnnvp_result result = cnnvp_import_matrix(import, matrix, cnnvp_onnx_int(import->node, "transB", 0) != 0, alpha,
                                               turned ? input.channels : input.width, &outputs, &weights);
