@@ -5,7 +5,6 @@ import io
 import onnx
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 IMAGES = 2
 

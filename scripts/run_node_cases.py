@@ -1,0 +1,95 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs ONNX's own cases of single operators (python3-onnx has them, with the values that are expected) with `cnnvp run`:
+run_node_cases.py [PATTERN]. Of a case's inputs one is the network's, the others become constants; of an operator of two
+tensors each is in turn. Right is what differs by at most 1 % of the largest magnitude. Prints how many are right, and
+those that are not, with the message of each that was refused. Status 0: none is wrong.
+"""
+import argparse
+import collections
+import os
+import re
+import subprocess
+import tempfile
+
+import numpy
+import onnx
+from onnx import numpy_helper
+
+for _name, _type in (("float", float), ("int", int), ("bool", bool), ("object", object)):
+    if _name not in vars(numpy):  # python3-onnx 1.12 wants what numpy 1.24 no longer has
+        setattr(numpy, _name, _type)
+
+OPERATORS = set("""
+Conv MaxPool AveragePool GlobalAveragePool GlobalMaxPool BatchNormalization Relu LeakyRelu PRelu Clip Sigmoid HardSigmoid
+HardSwish Tanh Elu Softmax Gemm MatMul Add Sub Mul Div Concat Pad Flatten Reshape Squeeze Unsqueeze Transpose Identity
+Dropout Constant ReduceMean QuantizeLinear DequantizeLinear QLinearConv QLinearMatMul InstanceNormalization LogSoftmax Selu
+Softplus Softsign Max Min Sum Neg Expand Split Slice Gather DepthToSpace SpaceToDepth Cast ReduceMax ReduceSum Shape
+ConstantOfShape""".split())
+EITHER = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Concat"}
+LIMIT = 0.01
+PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "bin", "cnnvp")
+
+
+def cases(pattern):
+    """(name, network, its input, the expected output); the input is None where it or the output is no tensor"""
+    import onnx.backend.test.case.node as node
+    seen = set()
+    numpy.random.seed(5)
+    for case in node.collect_testcases(None):
+        graph = case.model.graph
+        operators = {n.op_type for n in graph.node}
+        if case.name in seen or not operators <= OPERATORS or not re.search(pattern, case.name):
+            continue
+        seen.add(case.name)
+        inputs, outputs = case.data_sets[0]
+        for which in range(min(2, len(inputs)) if operators <= EITHER else 1):
+            for result in range(len(outputs)):
+                name = f"{case.name}.{which}{result}"
+                plain = all(isinstance(x, (numpy.ndarray, numpy.generic)) for x in (*inputs, outputs[result]))
+                if not plain or "BFLOAT16" in case.name:  # which numpy does not have
+                    yield name, None, None, None
+                    continue
+                network = onnx.ModelProto.FromString(case.model.SerializeToString())
+                network.graph.initializer.extend(numpy_helper.from_array(numpy.asarray(x), graph.input[i].name)
+                                                 for i, x in enumerate(inputs) if i != which)
+                del network.graph.input[:]
+                del network.graph.output[:]
+                network.graph.input.extend([graph.input[i] for i in range(len(inputs)) if i == which])
+                network.graph.output.extend([graph.output[result]])
+                yield name, network, inputs[which] if inputs else None, numpy.asarray(outputs[result])
+
+
+def run(folder, network, array, expected):
+    """(`right`, `wrong` or `refused`, what there is to say)"""
+    files = [os.path.join(folder, name) for name in ("case.onnx", "in.npy", "out.npy")]
+    onnx.save(network, files[0])
+    numpy.save(files[1], numpy.asarray(array).astype(numpy.float32) if array.dtype.kind in "fiub" else array)
+    done = subprocess.run([PROGRAM, "run", files[0], "-i", files[1], "-o", files[2], "--cpu", "host", "-q"],
+                          capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode != 0:
+        return "refused", f"({done.returncode}) " + done.stderr.strip().replace(folder + "/", "").replace("cnnvp: ", "")
+    output = numpy.load(files[2]).astype(numpy.float64)
+    if output.size != expected.size:
+        return "wrong", f"shape {output.shape}, expected {expected.shape}"
+    worst = numpy.abs(output.reshape(-1) - expected.reshape(-1).astype(numpy.float64)).max(initial=0.0)
+    largest = numpy.abs(expected.astype(numpy.float64)).max(initial=0.0)
+    return "right" if worst <= LIMIT * largest else "wrong", f"worst difference {worst:g}, largest value {largest:g}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pattern", nargs="?", default="")
+    counts = collections.Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, network, array, expected in cases(parser.parse_args().pattern):
+            kind, text = ("no tensor", "") if array is None else run(folder, network, array, expected)
+            counts[kind] += 1
+            if kind != "right":
+                print(f"{name}: {kind}: {text[:400]}")
+    print(", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())))
+    return 1 if counts["wrong"] else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
