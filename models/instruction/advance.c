@@ -202,8 +202,7 @@ void cnnvp_element_schedule(struct element *self)
         (void)self->ops->notify(self->host, EVENT_ADVANCE, due);
 }
 
-/* Brings everything up to the present; with `ahead` also what can be computed now for later. */
-void cnnvp_element_advance(struct element *self, int ahead)
+void cnnvp_element_bring_up(struct element *self, int ahead)
 {
     if (self->advancing)
         return;
@@ -222,6 +221,13 @@ void cnnvp_element_advance(struct element *self, int ahead)
             limit = ahead_limit(self, now); /* what was touched may answer */
     }
     self->advancing = 0;
+}
+
+void cnnvp_element_advance(struct element *self, int ahead)
+{
+    if (self->advancing)
+        return;
+    cnnvp_element_bring_up(self, ahead);
     cnnvp_element_schedule(self);
 }
 

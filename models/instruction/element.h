@@ -137,7 +137,10 @@ void cnnvp_element_serve_room(struct element *self);
 void cnnvp_element_enqueue(struct element *self, uint64_t word, uint64_t cycle);
 /* Shows how many words the queue holds. */
 void cnnvp_element_note_occupancy(struct element *self);
-/* Brings everything up to the present; with `ahead` also what can be computed now for later. */
+/* Brings everything up to the present; with `ahead` also what can be computed now for later. `schedule` is still to be
+ * called. */
+void cnnvp_element_bring_up(struct element *self, int ahead);
+/* Both. */
 void cnnvp_element_advance(struct element *self, int ahead);
 /* Sets the event for the next thing that is due. */
 void cnnvp_element_schedule(struct element *self);

@@ -187,7 +187,9 @@ static void element_reset(void *instance)
 static int element_reg_written(void *instance, uint32_t reg, uint32_t old)
 {
     struct element *self = instance;
-    cnnvp_element_advance(self, 0);
+    if (reg == REG_PUSH_LO) /* waits for PUSH_HI */
+        return CNNVP_OK;
+    cnnvp_element_bring_up(self, 0);
     switch (reg) {
     case REG_CTRL:
         write_ctrl(self);
@@ -296,7 +298,7 @@ static void element_complete(void *instance, uint32_t port, struct cnnvp_request
     struct element *self = instance;
     struct element_fetch *fetch = &self->fetch;
     (void)port;
-    cnnvp_element_advance(self, 0);
+    cnnvp_element_bring_up(self, 0);
     fetch->in_memory = 0;
     if (fetch->discard) {
         fetch->discard = 0;
