@@ -227,6 +227,7 @@ struct cnnvp_memory_result {
     double mean_read_latency_ps; /* from when the controller took a read to its last data */
     uint64_t row_hits, row_misses, row_conflicts;
     uint64_t forwarded; /* reads answered from the write queue */
+    uint64_t merged;    /* writes that took the place of one to the same burst there */
     uint64_t refreshes;
     uint64_t turnarounds;
 };

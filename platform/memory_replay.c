@@ -258,6 +258,7 @@ static void record(const struct run *run, const struct dram_replay_result *from)
         {STAT_row_misses, counts->misses},
         {STAT_row_conflicts, counts->conflicts},
         {STAT_forwarded, counts->forwarded},
+        {STAT_merged, counts->merged},
         {STAT_activates, counts->commands[DRAM_ACT]},
         {STAT_precharges, counts->precharges},
         {STAT_refreshes, counts->commands[DRAM_REF]},
@@ -288,6 +289,7 @@ static void fill_result(const struct run *run, const struct dram_replay_result *
         .row_misses = counts->misses,
         .row_conflicts = counts->conflicts,
         .forwarded = counts->forwarded,
+        .merged = counts->merged,
         .refreshes = counts->commands[DRAM_REF],
         .turnarounds = counts->turnarounds,
     };

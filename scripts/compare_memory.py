@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-EXACT = ["bursts", "reads", "row_hits", "row_misses", "row_conflicts", "forwarded", "activates", "precharges",
+EXACT = ["bursts", "reads", "row_hits", "row_misses", "row_conflicts", "forwarded", "merged", "activates", "precharges",
          "refreshes", "turnarounds", "data_clocks", "idle_clocks", "refresh_clocks", "turnaround_clocks", "row_clocks",
          "read_queue_clocks", "write_queue_clocks"]
 

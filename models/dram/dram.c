@@ -253,6 +253,7 @@ static void count_channels(struct dram *self)
     cnnvp_dram_queue_counts(&self->queue, &now);
     self->counted = now;
     count_some(self, STAT_forwarded, 0, now.forwarded - old.forwarded);
+    count_some(self, STAT_merged, 0, now.merged - old.merged);
     count_some(self, STAT_activates, 0, now.commands[DRAM_ACT] - old.commands[DRAM_ACT]);
     count_some(self, STAT_precharges, 0, now.precharges - old.precharges);
     count_some(self, STAT_refreshes, 0, now.commands[DRAM_REF] - old.commands[DRAM_REF]);

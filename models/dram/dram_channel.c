@@ -34,17 +34,15 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     }
 }
 
-int cnnvp_dram_channel_room(const struct dram_channel *channel, uint32_t write)
+static uint32_t hash_of(uint32_t bank, uint32_t row, uint32_t column)
 {
-    return channel->count[write] < channel->capacity;
+    return (column + 37u * bank + 101u * row) % DRAM_WRITTEN;
 }
 
-static int write_waits(const struct dram_channel *channel, const struct dram_place *place)
+int cnnvp_dram_channel_holds(const struct dram_channel *channel, const struct dram_place *place)
 {
-    const uint8_t active = channel->bank[place->bank].active;
-    if (active != DRAM_NONE && channel->entry[active].write && channel->entry[active].row == place->row
-        && channel->entry[active].column == place->column)
-        return 1;
+    if (!channel->written[hash_of(place->bank, place->row, place->column)])
+        return 0;
     for (uint32_t i = channel->list[1][place->bank].first; i != DRAM_NONE; i = channel->entry[i].next)
         if (channel->entry[i].row == place->row && channel->entry[i].column == place->column)
             return 1;
@@ -87,6 +85,7 @@ static void append(struct dram_channel *channel, uint8_t index)
     }
     list->last = index;
     ++channel->count[write];
+    channel->written[hash_of(number, entry->row, entry->column)] += (uint8_t)write;
     if (bank->open && bank->row == entry->row && list->hit == DRAM_NONE)
         set_hit(channel, write, number, index);
     else if (bank->open && bank->row != entry->row && list->other == DRAM_NONE)
@@ -121,6 +120,7 @@ static void leave_queue(struct dram_channel *channel, uint32_t index)
     if (--list->count == 0)
         set_bank(&channel->waiting[write], entry->bank, 0);
     --channel->count[write];
+    channel->written[hash_of(entry->bank, entry->row, entry->column)] -= (uint8_t)write;
 }
 
 /* A row has been opened. */
@@ -144,8 +144,12 @@ static void find_hits(struct dram_channel *channel, uint32_t number)
 enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
                                          uint64_t clock, void *owner, uint32_t tag, uint32_t source, uint64_t *done)
 {
-    if (!write && channel->count[1] + channel->active_count && write_waits(channel, place)) {
-        channel->returned = dram_later(clock, channel->returned + 1u);
+    if (channel->count[1] && cnnvp_dram_channel_holds(channel, place)) {
+        if (write) {
+            ++channel->counts.merged;
+            return DRAM_MERGED;
+        }
+        channel->returned = dram_later(clock, channel->returned);
         ++channel->counts.forwarded;
         *done = channel->returned;
         return DRAM_FORWARDED;
@@ -281,7 +285,7 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
         issued->done = issued->clock + t[DRAM_T_cwl] + t[DRAM_T_bl];
     } else {
         dram_space_read(channel, issued->bank, issued->clock);
-        channel->returned = dram_later(issued->clock + t[DRAM_T_cl] + t[DRAM_T_bl], channel->returned + 1u);
+        channel->returned = dram_later(issued->clock + t[DRAM_T_cl] + t[DRAM_T_bl], channel->returned);
         issued->done = channel->returned;
     }
     if (channel->closed_page && bank->active == DRAM_NONE
@@ -361,6 +365,7 @@ void cnnvp_dram_counts_add(struct dram_counts *sum, const struct dram_counts *co
     sum->conflicts += counts->conflicts;
     sum->precharges += counts->precharges;
     sum->forwarded += counts->forwarded;
+    sum->merged += counts->merged;
     sum->turnarounds += counts->turnarounds;
     sum->queue_clocks[0] += counts->queue_clocks[0];
     sum->queue_clocks[1] += counts->queue_clocks[1];

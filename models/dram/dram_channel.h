@@ -2,13 +2,15 @@
 /*
  * One DRAM channel and its controller, command by command. Host-free.
  *
- * Modelled: banks with their row buffers; ACT, PRE, PRE of all banks, RD, WR (also with precharge) and REF, at most one a clock, each
- * as early as the timings of JESD79-3/-4 allow (dram.def); read and write queues; the controller that the published simulator
- * Ramulator 2 describes: a burst that has opened its row goes first, then a refresh that is due (while one waits, nothing else
- * begins), then the queue that is served, of it the oldest burst whose next command can issue. A row is not closed under a burst
- * that has opened it: bursts that want another row of its bank are passed over. Writes are served while no read waits, or from when
- * their queue is fuller than `drain_high` until it is less full than `drain_low`. A read of what a waiting write brings is answered
- * from the queue. Read data return in the order of their commands, at most one burst a clock.
+ * Modelled: banks with their row buffers; ACT, PRE, PRE of all banks, RD, WR (also with precharge) and REF, at most one
+ * a clock, each as early as the timings of JESD79-3/-4 allow (dram.def); read and write queues; the controller that the
+ * published simulator Ramulator 2.1 describes: a burst that has opened its row goes first, then a refresh that is due
+ * (while one waits, nothing else begins), then the queue that is served, of it the oldest burst whose next command can
+ * issue. A row is not closed under a burst that has opened it: bursts that want another row of its bank are passed
+ * over. Writes are served while no read waits, or from when their queue is fuller than `drain_high` until it is less
+ * full than `drain_low`. A burst whose write waits in the write queue is answered there, also where its queue is full:
+ * a read gets the data, a write takes the other's place. Read data return in the order in which their commands issued
+ * or they were answered.
  * Not modelled: power-down, per-bank refresh, calibration, commands that take more than one clock on their bus (LPDDR4, HBM).
  *
  * Time is clocks, the first is 1. A burst that enters at clock n can issue its first command at n. Nothing is computed clock by
@@ -27,6 +29,7 @@
 /* waiting bursts: two full queues, and one burst in activation for each bank */
 #define DRAM_ENTRIES (2u * DRAM_QUEUE + DRAM_BANKS)
 #define DRAM_NONE 255u
+#define DRAM_WRITTEN 256u
 
 enum dram_command {
     DRAM_ACT,
@@ -92,7 +95,7 @@ struct dram_counts {
     uint64_t commands[DRAM_COMMANDS];
     uint64_t hits, misses, conflicts; /* bursts, by what their first command found */
     uint64_t precharges;              /* PRE, PREA, and RDA and WRA */
-    uint64_t forwarded;
+    uint64_t forwarded, merged;       /* reads and writes answered from the write queue */
     uint64_t turnarounds;
     uint64_t queue_clocks[2]; /* [write] */
     /* Clocks of the data bus from the beginning to the last data, each counted once. A gap between two bursts' data is the
@@ -156,6 +159,7 @@ struct dram_channel {
     uint32_t active_count;
     uint32_t free_count;
     uint8_t free[DRAM_ENTRIES];
+    uint8_t written[DRAM_WRITTEN]; /* entries of the write queue by a hash of their place */
     struct dram_list list[2][DRAM_BANKS];
     struct dram_bank bank[DRAM_BANKS];
     struct dram_group group[DRAM_GROUPS];
@@ -173,12 +177,20 @@ static inline int cnnvp_dram_is_column(enum dram_command command)
 void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_options *options,
                              const struct dram_timing *timing, uint64_t clock);
 
+/* 1 if a write of this burst waits in the write queue. */
+int cnnvp_dram_channel_holds(const struct dram_channel *channel, const struct dram_place *place);
+
 /* 1 if a burst can enter. */
-int cnnvp_dram_channel_room(const struct dram_channel *channel, uint32_t write);
+static inline int cnnvp_dram_channel_takes(const struct dram_channel *channel, const struct dram_place *place,
+                                           uint32_t write)
+{
+    return channel->count[write] < channel->capacity || cnnvp_dram_channel_holds(channel, place);
+}
 
-enum dram_enter { DRAM_QUEUED, DRAM_FORWARDED };
+enum dram_enter { DRAM_QUEUED, DRAM_FORWARDED, DRAM_MERGED };
 
-/* A burst enters at `clock`, not before the present one; there is room. For DRAM_FORWARDED `done` is when its data return. */
+/* A burst that can enter does so at `clock`, not before the present one. For DRAM_FORWARDED `done` is when its data
+ * return. */
 enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
                                          uint64_t clock, void *owner, uint32_t tag, uint32_t source, uint64_t *done);
 

@@ -237,7 +237,6 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
     queue->clock = clock;
     stream->taken = clock * queue->timing.tck_ps;
     stream->served = ++queue->served;
-    dram_take_ends(stream, clock);
     request->scratch[DRAM_BURSTS] += UINT64_C(1) << 24;
     request->scratch[DRAM_LATENCY] -= sent;
     struct dram_channel *channel = &queue->channel[stream->place.channel];
@@ -251,7 +250,7 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
         if (!request->first_data)
             request->first_data = stream->taken;
     } else {
-        ++stream->on_their_way;
+        dram_take_place(stream);
         if (how == DRAM_FORWARDED) {
             note_end(queue, stream, request, end);
         } else {

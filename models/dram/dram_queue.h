@@ -52,7 +52,7 @@ struct dram_stream {
     uint64_t served;    /* number of the stream's last burst among all bursts */
     uint32_t initiator;
     uint32_t op;
-    uint32_t on_their_way; /* reads */
+    uint32_t on_their_way; /* reads, and those that have ended and whose place no other has taken */
     uint32_t end_first, end_count;
     uint64_t *ends; /* clocks of those whose end is known, ascending, in a ring */
 };

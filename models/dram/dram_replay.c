@@ -140,9 +140,9 @@ static void wait_for_place(struct dram_replay *replay)
     }
 }
 
-static void wait_for_room(struct dram_replay *replay, struct dram_channel *channel, uint32_t write)
+static void wait_for_room(struct dram_replay *replay, const struct dram_place *place, uint32_t write)
 {
-    while (!cnnvp_dram_channel_room(channel, write)) {
+    while (!cnnvp_dram_channel_takes(&replay->channel[place->channel], place, write)) {
         uint64_t next;
         issue(replay, first_channel(replay, &next));
         if (next + 1u > replay->clock)
@@ -155,7 +155,7 @@ static void enter(struct dram_replay *replay, const struct dram_place *place, ui
     struct dram_channel *channel = &replay->channel[place->channel];
     const uint64_t next = replay->clock;
     uint64_t done;
-    wait_for_room(replay, channel, write);
+    wait_for_room(replay, place, write);
     if (cnnvp_dram_channel_enter(channel, place, write, replay->clock, NULL, 0, 0, &done) == DRAM_FORWARDED) {
         replay->result.read_clocks += done - replay->clock;
         note_end(replay, done);

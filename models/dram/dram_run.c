@@ -36,7 +36,7 @@ static void begin_window(struct dram_run *run, const struct dram_entry *entry, u
 static inline void issue(struct dram_run *run, const struct dram_next_read *next)
 {
     struct dram_channel *channel = run->channel;
-    const uint64_t clock = next->clock, done = dram_later(clock + run->latency, channel->returned + 1u);
+    const uint64_t clock = next->clock, done = dram_later(clock + run->latency, channel->returned);
     const uint32_t index = dram_read_leaves(channel, next);
     const struct dram_entry *entry = &channel->entry[index];
     struct dram_reads *reads = &run->reads;
@@ -65,8 +65,7 @@ static inline void enter(struct dram_run *run, uint64_t clock, uint64_t place, c
     struct cnnvp_request *request = stream->first;
     request->scratch[DRAM_LATENCY] -= dram_sendable(queue, stream, place);
     request->scratch[DRAM_BURSTS] += (UINT64_C(1) << 24) + 1u;
-    dram_take_ends(stream, clock);
-    ++stream->on_their_way;
+    dram_take_place(stream);
     ++queue->reads;
     stream->taken = clock * queue->timing.tck_ps;
     stream->served = ++queue->served;

@@ -53,7 +53,7 @@ static inline uint64_t dram_free_place(const struct dram_stream *stream)
 static inline uint64_t dram_entering(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t place)
 {
     const struct dram_channel *channel = &queue->channel[stream->place.channel];
-    if (place == DRAM_NEVER || channel->count[stream->op == CNNVP_WRITE] == channel->capacity)
+    if (place == DRAM_NEVER || !cnnvp_dram_channel_takes(channel, &stream->place, stream->op == CNNVP_WRITE))
         return DRAM_NEVER;
     return dram_later(dram_later(stream->arrival_clock, place) + 1u, queue->clock);
 }
@@ -64,14 +64,15 @@ static inline cnnvp_time dram_sendable(const struct dram_queue *queue, const str
     return dram_later(stream->arrival, stream->op == CNNVP_WRITE ? stream->taken : place * queue->timing.tck_ps);
 }
 
-/* Reads that have ended before `clock` give their place back. */
-static inline void dram_take_ends(struct dram_stream *stream, uint64_t clock)
+/* The stream's next read, which enters now, takes the place of one that has ended; what else has ended keeps its own
+ * for those behind, so that each could be sent at an end of its own. */
+static inline void dram_take_place(struct dram_stream *stream)
 {
-    while (stream->end_count && stream->ends[stream->end_first] < clock) {
+    for (; stream->on_their_way >= stream->most; --stream->on_their_way) {
         stream->end_first = (stream->end_first + 1u) % DRAM_OUTSTANDING;
         --stream->end_count;
-        --stream->on_their_way;
     }
+    ++stream->on_their_way;
 }
 
 /* Goes on to the burst behind, which is not the next one of the row: a request that has no more moves to the

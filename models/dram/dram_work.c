@@ -44,7 +44,7 @@ static uint64_t spacing(const struct dram_queue *queue)
     return dram_later(queue->timing.t[DRAM_T_ccd_s], queue->timing.t[DRAM_T_ccd_l]);
 }
 
-/* ---- reads that waiting writes answer: they take neither a command nor the bus, only a clock each ---- */
+/* ---- bursts that waiting writes answer: they take neither a command nor the bus ---- */
 
 /* Addresses of a request. */
 static void span_of(const struct cnnvp_request *request, uint64_t *first, uint64_t *end)
@@ -54,41 +54,31 @@ static void span_of(const struct cnnvp_request *request, uint64_t *first, uint64
     *end = (dram_later(request->address, last) + request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES * DRAM_BURST_BYTES;
 }
 
-static int write_waits_in_row(const struct dram_channel *channel, const struct dram_place *place)
-{
-    const uint8_t active = channel->bank[place->bank].active;
-    if (active != DRAM_NONE && channel->entry[active].write && channel->entry[active].row == place->row)
-        return 1;
-    for (uint32_t i = channel->list[1][place->bank].first; i != DRAM_NONE; i = channel->entry[i].next)
-        if (channel->entry[i].row == place->row)
-            return 1;
-    return 0;
-}
-
-/* Writes wait in a controller where bursts between two addresses lie, or may do so. */
-static int write_waits(const struct dram_queue *queue, uint64_t first, uint64_t end)
+/* Writes in the controllers' queues of bursts between two addresses; all where that is not looked at. */
+static uint32_t writes_within(const struct dram_queue *queue, uint64_t first, uint64_t end)
 {
     const uint64_t row_bytes = (queue->map.mask[DRAM_COLUMN] + UINT64_C(1)) * DRAM_BURST_BYTES;
-    uint32_t writes = 0;
+    const struct dram_channel *channel = queue->channel;
+    uint32_t all = 0, within = 0;
     for (uint32_t i = 0; i < queue->options.channels; ++i)
-        writes += queue->channel[i].count[1] + queue->channel[i].active_count;
-    if (!writes)
-        return 0;
-    if (!queue->columns_follow || (end - first) / row_bytes >= ROWS)
-        return 1;
-    for (uint64_t at = first; at < end; at = (at / row_bytes + 1u) * row_bytes) {
+        all += channel[i].count[1];
+    if (!all || !queue->columns_follow || (end - first) / row_bytes >= ROWS)
+        return all;
+    for (uint64_t at = first, next; at < end; at = next) {
         const struct dram_place place = cnnvp_dram_map(&queue->map, at);
-        if (write_waits_in_row(queue->channel, &place))
-            return 1;
+        next = dram_lesser(end, (at / row_bytes + 1u) * row_bytes);
+        for (uint32_t i = channel->list[1][place.bank].first; i != DRAM_NONE; i = channel->entry[i].next)
+            within += channel->entry[i].row == place.row
+                      && channel->entry[i].column - place.column < (next - at) / DRAM_BURST_BYTES;
     }
-    return 0;
+    return within;
 }
 
-/* A write request waits that moves some of the bytes between two addresses. */
-static int write_comes(const struct dram_queue *queue, uint64_t first, uint64_t end)
+/* Another stream has a write request waiting that moves some of the bytes between two addresses. */
+static int write_comes(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t first, uint64_t end)
 {
     for (uint32_t i = 0; i < queue->stream_count; ++i) {
-        if (queue->streams[i].op != CNNVP_WRITE)
+        if (queue->streams[i].op != CNNVP_WRITE || &queue->streams[i] == stream)
             continue;
         for (const struct cnnvp_request *write = queue->streams[i].first; write; write = dram_request_next(write)) {
             uint64_t from, to;
@@ -105,7 +95,7 @@ static int can_forward(const struct dram_queue *queue, const struct dram_stream 
     for (const struct cnnvp_request *request = stream->first; request; request = dram_request_next(request)) {
         uint64_t first, end;
         span_of(request, &first, &end);
-        if (write_comes(queue, first, end) || write_waits(queue, first, end))
+        if (write_comes(queue, stream, first, end) || writes_within(queue, first, end))
             return 1;
     }
     return 0;
@@ -179,8 +169,10 @@ static uint64_t reads_end(const struct dram_queue *queue, const struct dram_stre
     const uint64_t both = second ? left + second->count * segment_bursts(second) : left;
     const uint64_t rest = both > most ? both - most : 0;
     const uint64_t bl = queue->timing.t[DRAM_T_bl];
-    if (can_forward(queue, stream))
-        return start + spread(queue, second ? dram_lesser(left, rest) : left, 1);
+    if (can_forward(queue, stream)) { /* `most` of them at one clock */
+        const uint64_t due = second ? dram_lesser(left, rest) : left;
+        return due ? start + (due - 1u) / most : start;
+    }
     const uint64_t bus = start + spread(queue, left, bl) + latency(queue);
     const uint64_t places = start + by_places(queue, stream, left, most);
     const uint64_t alone = dram_later(dram_later(bus, places), by_rows(queue, stream, start, most));
@@ -222,15 +214,35 @@ static uint32_t write_banks(const struct dram_queue *queue, const struct dram_st
     return (uint32_t)__builtin_popcountll(banks);
 }
 
-/* A command makes room for one: a WR, or an ACT, whose burst leaves the queue before its WR does. */
+/* Different bursts among those of a stream's first request that have not entered, at least. */
+static uint64_t different_to_enter(const struct dram_stream *stream)
+{
+    const struct cnnvp_request *request = stream->first;
+    const uint64_t behind = request->count - stream->segment - 1u, start = dram_segment_start(request, stream->segment);
+    const uint64_t step = request->stride < 0 ? 0u - (uint64_t)request->stride : (uint64_t)request->stride;
+    if (!behind)
+        return left_to_enter(stream);
+    if (step < request->size)
+        return segment_bursts(request);
+    return bursts_between(dram_later(stream->address, start), start + request->size + behind * request->size);
+}
+
+/* A command makes room for one: a WR, or an ACT, whose burst leaves the queue before its WR does. A burst that waits
+ * already needs none. */
 static uint64_t writes_end(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t start)
 {
-    const uint64_t left = left_to_enter(stream), capacity = queue->options.queue;
+    const uint64_t left = different_to_enter(stream), capacity = queue->options.queue;
     const uint32_t *t = queue->timing.t;
-    if (queue->options.channels > 1)
-        return start + (left > capacity * queue->options.channels
-                            ? spread(queue, left - capacity * queue->options.channels, 1) : 0);
-    const uint64_t room = capacity - queue->channel->count[1];
+    uint64_t first, end;
+    span_of(stream->first, &first, &end);
+    const uint64_t within = writes_within(queue, first, end);
+    if (write_comes(queue, stream, first, end))
+        return start;
+    if (queue->options.channels > 1) {
+        const uint64_t fit = capacity * queue->options.channels + within;
+        return start + (left > fit ? spread(queue, left - fit, 1) : 0);
+    }
+    const uint64_t room = capacity - queue->channel->count[1] + within;
     if (left <= room)
         return start;
     const uint64_t leave = left - room, banks = write_banks(queue, stream);

