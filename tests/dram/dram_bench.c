@@ -7,9 +7,7 @@
 
 int main(void)
 {
-    static const char *const names[DRAM_PATTERNS] = {"seq_read",  "seq_write",   "copy",      "read2_write1",  "random_read",
-                                                     "random_70_30", "stride_8k", "stride_128k", "tile_4x1k", "block_copy_4k"};
-    for (uint32_t pattern = 0; pattern < DRAM_PATTERNS; ++pattern) {
+    for (uint32_t pattern = 0; pattern <= BLOCK_COPY_4K; ++pattern) {
         struct dram_options options;
         struct dram_replay_result result;
         uint32_t tck_ps;
@@ -20,7 +18,8 @@ int main(void)
         dram_pattern_replay(&options, (enum dram_pattern)pattern, bursts, 32, 1, &result, &tck_ps);
         (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end);
         const double seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
-        (void)printf("%-14s %6.2f million bursts/s\n", names[pattern], (double)bursts / seconds / 1e6);
+        (void)printf("%-14s %6.2f million bursts/s\n", dram_pattern_name((enum dram_pattern)pattern),
+                     (double)bursts / seconds / 1e6);
     }
     return 0;
 }
