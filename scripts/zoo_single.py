@@ -234,6 +234,12 @@ def many_dimensions(zoo):
     )
 
 
+def small_axes(zoo):
+    """Softmax of one element."""
+    zoo.node("softmax_alone", "Softmax", (5, 1, 1), lambda x: F.softmax(x, 2), axis=2)
+    zoo.node("softmax_alone_deep", "Softmax", (5, 1, 3, 2), lambda x: F.softmax(x, 2), axis=2)
+
+
 def deep_windows(zoo):
     """Pools over depth, rows and columns, and a matrix of constants for each of several."""
     shape = (2, 6, 7, 8)
@@ -316,3 +322,4 @@ def single(zoo):
     many_dimensions(zoo)
     deep_windows(zoo)
     quantised_inputs(zoo)
+    small_axes(zoo)

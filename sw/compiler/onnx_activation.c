@@ -120,16 +120,9 @@ static cnnvp_result import_hard_sigmoid(struct cnnvp_import *import)
     cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result != CNNVP_DONE)
         return result;
-    const size_t channels = import->graph->tensors[in].channels;
-    float *lines = cnnvp_keep_alloc(&import->graph->arena, 2 * channels, sizeof *lines);
-    if (lines == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t c = 0; c < channels; ++c) {
-        lines[c] = cnnvp_onnx_float(import->node, "alpha", 0.2f);
-        lines[channels + c] = cnnvp_onnx_float(import->node, "beta", 0.5f);
-    }
     struct cnnvp_graph_layer *layer;
-    result = cnnvp_import_affine(import, in, lines, lines + channels, 0, &layer);
+    result = cnnvp_import_scale(import, in, cnnvp_onnx_float(import->node, "alpha", 0.2f),
+                                cnnvp_onnx_float(import->node, "beta", 0.5f), 0, &layer);
     if (result != CNNVP_DONE)
         return result;
     layer->post_count = 2;
@@ -234,6 +227,7 @@ struct softmax {
     int32_t view;
     int64_t view_axis;
     enum cnnvp_image_axis over;
+    int alone; /* the axis has one element, of one position: its part of the sum is 1 */
 };
 
 /* Before operator set 13 all dimensions from the axis on are one. More than four: those before and behind it are. */
@@ -271,9 +265,7 @@ static cnnvp_result read_softmax(struct cnnvp_import *import, struct softmax *so
         return result;
     const struct cnnvp_graph_tensor view = import->graph->tensors[softmax->view];
     const int position = view.height == 1 && view.width == 1;
-    if (position && softmax->view_axis != 1 && view.channels != 1)
-        return cnnvp_import_error(import, "softmax over axis %lld, which has one element, is always 1",
-                                  (long long)softmax->axis);
+    softmax->alone = position && softmax->view_axis != 1 && view.channels != 1;
     softmax->over = position || softmax->view_axis == (int64_t)view.rank - 1 ? CNNVP_AXIS_LAST
                     : softmax->view_axis == 1                                ? CNNVP_AXIS_CHANNELS
                                                                              : CNNVP_AXIS_ROWS;
@@ -287,6 +279,8 @@ static cnnvp_result import_softmax(struct cnnvp_import *import)
     cnnvp_result result = read_softmax(import, &softmax);
     if (result != CNNVP_DONE)
         return result;
+    if (softmax.alone)
+        return cnnvp_import_scale(import, softmax.in, 0.0f, 1.0f, 0, &layer);
     const struct cnnvp_graph_tensor view = import->graph->tensors[softmax.view];
     result = softmax.view == softmax.in
                  ? cnnvp_import_layer(import, CNNVP_OP_SOFTMAX, softmax.view, view.rank, view.channels, view.height,
@@ -304,17 +298,11 @@ static cnnvp_result import_softmax(struct cnnvp_import *import)
 static cnnvp_result add_logarithm(struct cnnvp_import *import, int32_t in, int32_t *out)
 {
     static const float low = 1.0f / 32.0f;
-    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     int32_t parts[2] = {in, in};
     struct cnnvp_graph_layer *layer;
-    float *factors = cnnvp_keep_alloc(&import->graph->arena, input.channels, sizeof *factors);
-    if (factors == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t c = 0; c < input.channels; ++c)
-        factors[c] = 1.0f / low;
     cnnvp_result result = inner_post(import, in, CNNVP_GRAPH_MIN, low, &parts[1]);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_affine(import, parts[1], factors, NULL, 1, &layer);
+        result = cnnvp_import_scale(import, parts[1], 1.0f / low, 0.0f, 1, &layer);
     if (result == CNNVP_DONE)
         result = inner_post(import, layer->out, CNNVP_GRAPH_LOG, low, &parts[1]);
     if (result == CNNVP_DONE)
@@ -330,6 +318,8 @@ static cnnvp_result import_log_softmax(struct cnnvp_import *import)
     cnnvp_result result = read_softmax(import, &softmax);
     if (result != CNNVP_DONE)
         return result;
+    if (softmax.alone)
+        return cnnvp_import_scale(import, softmax.in, 0.0f, 0.0f, 0, &layer);
     const struct cnnvp_graph_tensor view = import->graph->tensors[softmax.view];
     const uint32_t axis = (uint32_t)softmax.view_axis;
     result = cnnvp_import_inner(import, CNNVP_OP_SOFTMAX, softmax.view, view.channels, view.height, view.width, &layer);

@@ -260,12 +260,9 @@ static cnnvp_result import_many(struct cnnvp_import *import)
 static cnnvp_result import_negate(struct cnnvp_import *import)
 {
     int32_t in;
-    int32_t out;
-    float *scale;
-    cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
-    if (result == CNNVP_DONE)
-        result = repeat(import, import->graph->tensors[in].channels, -1.0f, &scale);
-    return result == CNNVP_DONE ? cnnvp_import_line(import, in, 0, scale, NULL, 0, &out) : result;
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
+    return result == CNNVP_DONE ? cnnvp_import_scale(import, in, -1.0f, 0.0f, 0, &layer) : result;
 }
 
 static const struct cnnvp_import_operator operators[] = {

@@ -517,19 +517,11 @@ static cnnvp_result fold_transpose(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;
     int64_t perm[CNNVP_CONSTANT_RANK];
-    size_t count = 0;
     cnnvp_result result = cnnvp_constant_read(import, 0, &data);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_list(import, "perm", SIZE_MAX, CNNVP_CONSTANT_RANK, perm, &count);
+        result = cnnvp_import_perm(import, data.rank, perm);
     if (result != CNNVP_DONE)
         return result;
-    for (size_t i = 0; count == 0 && i < data.rank; ++i)
-        perm[i] = (int64_t)(data.rank - 1 - i);
-    uint32_t seen = 0;
-    for (size_t i = 0; i < data.rank && (count == 0 || i < count); ++i)
-        seen |= perm[i] >= 0 && perm[i] < (int64_t)data.rank ? 1u << perm[i] : 0u;
-    if ((count != 0 && count != data.rank) || seen != (1u << data.rank) - 1u)
-        return cnnvp_import_error(import, "perm must name each of %zu dimensions once", data.rank);
     size_t strides[CNNVP_CONSTANT_RANK] = {0};
     size_t stride = 1;
     for (size_t d = data.rank; d-- > 0; stride *= (size_t)data.dims[d])

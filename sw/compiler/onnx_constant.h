@@ -5,7 +5,7 @@
 
 #include "onnx_node.h"
 
-#define CNNVP_CONSTANT_RANK 8u
+#define CNNVP_CONSTANT_RANK CNNVP_ONNX_RANK
 
 struct cnnvp_constant {
     size_t rank;

@@ -89,22 +89,12 @@ cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, u
     return CNNVP_DONE;
 }
 
-/* Dimensions change places as a step on the way: dimension i of the result is from[i] of `in`. */
+/* A copy with dimensions in another order. */
 static cnnvp_result permute(struct cnnvp_import *import, int32_t in, const uint32_t from[3], int32_t *out)
 {
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
     const uint32_t sizes[3] = {input.channels, input.height, input.width};
-    struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, sizes[from[0]], sizes[from[1]],
-                                                   sizes[from[2]], &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    layer->post_count = 1;
-    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
-    layer->permuted = 1;
-    memcpy(layer->from, from, sizeof layer->from);
-    *out = layer->out;
-    return CNNVP_DONE;
+    return cnnvp_import_permute(import, in, sizes, from, out);
 }
 
 /* The product of each position's channels and a matrix: a 1x1 convolution. */
@@ -360,6 +350,23 @@ cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float 
     (*layer)->weights = scale;
     (*layer)->bias = offset;
     return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_scale(struct cnnvp_import *import, int32_t in, float factor, float offset, int inner,
+                                struct cnnvp_graph_layer **layer)
+{
+    const size_t channels = import->graph->tensors[in].channels;
+    float *line = NULL;
+    if (!import->graph->weightless) {
+        line = cnnvp_keep_alloc(&import->graph->arena, 2 * channels, sizeof *line);
+        if (line == NULL)
+            return cnnvp_import_no_memory(import);
+        for (size_t c = 0; c < channels; ++c) {
+            line[c] = factor;
+            line[channels + c] = offset;
+        }
+    }
+    return cnnvp_import_affine(import, in, line, line != NULL ? line + channels : NULL, inner, layer);
 }
 
 static cnnvp_result add_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset)

@@ -182,6 +182,12 @@ cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_image_op
     return CNNVP_DONE;
 }
 
+void cnnvp_import_pass(struct cnnvp_graph_layer *layer)
+{
+    layer->post_count = 1;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+}
+
 cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out, struct cnnvp_graph_layer **layer)
 {
     char name[256];
@@ -192,8 +198,7 @@ cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t 
         return cnnvp_import_no_memory(import);
     (*layer)->in = in;
     (*layer)->out = out;
-    (*layer)->post_count = 1;
-    (*layer)->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    cnnvp_import_pass(*layer);
     return CNNVP_DONE;
 }
 
@@ -312,17 +317,9 @@ static cnnvp_result define_inputs(struct cnnvp_import *import)
 /* A quantised result is given as the network's numbers: with the zero point. */
 static cnnvp_result define_whole_output(struct cnnvp_import *import, int32_t tensor)
 {
-    const struct cnnvp_graph_tensor made = import->graph->tensors[tensor];
-    const float zero = (float)import->graph->tensors[cnnvp_graph_base(import->graph, tensor)].zero;
-    float *line = cnnvp_keep_alloc(&import->graph->arena, 2 * (size_t)made.channels, sizeof *line);
-    if (line == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t c = 0; c < made.channels; ++c) {
-        line[c] = 1.0f;
-        line[made.channels + c] = zero;
-    }
     struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_affine(import, tensor, line, line + made.channels, 1, &layer);
+    const float zero = (float)import->graph->tensors[cnnvp_graph_base(import->graph, tensor)].zero;
+    const cnnvp_result result = cnnvp_import_scale(import, tensor, 1.0f, zero, 1, &layer);
     if (result != CNNVP_DONE)
         return result;
     import->graph->output = layer->out;
@@ -339,8 +336,7 @@ static cnnvp_result copy_input(struct cnnvp_import *import, int32_t *tensor)
                                                    input.height, input.width, &layer);
     if (result != CNNVP_DONE)
         return result;
-    layer->post_count = 1;
-    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    cnnvp_import_pass(layer);
     *tensor = layer->out;
     return CNNVP_DONE;
 }

@@ -91,6 +91,14 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum
 CNNVP_MUST_USE cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in,
                                                uint32_t channels, uint32_t height, uint32_t width,
                                                struct cnnvp_graph_layer **layer);
+/* An activation that leaves all values as they are. */
+void cnnvp_import_pass(struct cnnvp_graph_layer *layer);
+/* A copy of `in`, taken as channels, rows and columns of those sizes, in another order: dimension i of the result is
+ * from[i]. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],
+                                                 const uint32_t from[3], int32_t *out);
+/* Attribute perm, which names each of `rank` dimensions once; without it they are turned round. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_perm(struct cnnvp_import *import, size_t rank, int64_t perm[CNNVP_ONNX_RANK]);
 /* A layer that copies `in` to `out`, a tensor that is there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out,
                                               struct cnnvp_graph_layer **layer);
@@ -136,6 +144,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const
  * layer's output is the result. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset,
                                                 int inner, struct cnnvp_graph_layer **layer);
+/* The same with one number for all channels each. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_scale(struct cnnvp_import *import, int32_t in, float factor, float offset,
+                                               int inner, struct cnnvp_graph_layer **layer);
 /* A constant operand: one number for each channel of a tensor, or for each word of an image. */
 struct cnnvp_import_numbers {
     int each_word;

@@ -7,9 +7,6 @@
 
 #include "onnx_node.h"
 
-/* A lower limit that limits nothing. */
-#define LOWEST (-3.4028235e38f)
-
 enum pad_mode { PAD_CONSTANT, PAD_REFLECT, PAD_EDGE };
 
 /* Rows and columns of copies that one reflection or repetition may become. */
@@ -119,37 +116,21 @@ static cnnvp_result place_in_zeros(struct cnnvp_import *import, int32_t in, cons
               : cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, in, input.rank, input.channels, height, width, layer);
     if (result != CNNVP_DONE)
         return result;
-    (*layer)->post_count = 1;
-    (*layer)->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, LOWEST};
+    cnnvp_import_pass(*layer);
     (*layer)->placed = 1;
     (*layer)->place_row = padding->top;
     (*layer)->place_column = padding->left;
     return CNNVP_DONE;
 }
 
-/* x + offset as a step, or as the node's result. */
-static cnnvp_result add_offset(struct cnnvp_import *import, int32_t in, float offset, int inner, int32_t *out)
-{
-    const size_t channels = import->graph->tensors[in].channels;
-    struct cnnvp_graph_layer *layer;
-    float *offsets = cnnvp_keep_alloc(&import->graph->arena, channels, sizeof *offsets);
-    if (offsets == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t c = 0; c < channels; ++c)
-        offsets[c] = offset;
-    const cnnvp_result result = cnnvp_import_affine(import, in, NULL, offsets, inner, &layer);
-    *out = result == CNNVP_DONE ? layer->out : in;
-    return result;
-}
-
 /* Another number than 0 lies around x where 0 lies around x - value. */
 static cnnvp_result pad_with_value(struct cnnvp_import *import, int32_t in, const struct padding *padding)
 {
     struct cnnvp_graph_layer *layer;
-    cnnvp_result result = add_offset(import, in, -padding->value, 1, &in);
+    cnnvp_result result = cnnvp_import_scale(import, in, 1.0f, -padding->value, 1, &layer);
     if (result == CNNVP_DONE)
-        result = place_in_zeros(import, in, padding, 1, &layer);
-    return result == CNNVP_DONE ? add_offset(import, layer->out, padding->value, 0, &in) : result;
+        result = place_in_zeros(import, layer->out, padding, 1, &layer);
+    return result == CNNVP_DONE ? cnnvp_import_scale(import, layer->out, 1.0f, padding->value, 0, &layer) : result;
 }
 
 /* Row or column `from` of the middle once more at `to` of the result. */
@@ -211,16 +192,9 @@ static cnnvp_result append_channels(struct cnnvp_import *import, int32_t in, int
         const uint32_t some = left < channels ? left : channels;
         struct cnnvp_graph_layer *layer;
         int32_t part;
-        float *line = cnnvp_keep_alloc(&import->graph->arena, 2 * (size_t)some, sizeof *line);
-        if (line == NULL)
-            return cnnvp_import_no_memory(import);
-        for (uint32_t c = 0; c < some; ++c) {
-            line[c] = 0.0f;
-            line[some + c] = value;
-        }
         result = cnnvp_import_cut(import, in, 1, 0, some, &part);
         if (result == CNNVP_DONE)
-            result = cnnvp_import_affine(import, part, line, line + some, 1, &layer);
+            result = cnnvp_import_scale(import, part, 0.0f, value, 1, &layer);
         if (result == CNNVP_DONE)
             result = cnnvp_import_append(import, layer->out, out, 1, at);
         left -= some;

@@ -7,9 +7,6 @@
 
 #include "onnx_node.h"
 
-/* A lower limit that limits nothing. */
-#define LOWEST (-3.4028235e38f)
-
 cnnvp_result cnnvp_import_alias(struct cnnvp_import *import, const char *name, int32_t tensor)
 {
     return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = tensor});
@@ -149,8 +146,7 @@ cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t a
         cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, in, input.channels, height, width, &layer);
     if (result != CNNVP_DONE)
         return result;
-    layer->post_count = 1;
-    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, LOWEST};
+    cnnvp_import_pass(layer);
     layer->cropped = 1;
     layer->crop_row = columns ? 0 : (uint32_t)first;
     layer->crop_column = columns ? (uint32_t)first : 0;

@@ -132,19 +132,7 @@ static void make_whole(struct cnnvp_import *import, struct cnnvp_graph_layer *la
 static cnnvp_result add_scale(struct cnnvp_import *import, int32_t in, float factor, float offset, int inner,
                               struct cnnvp_graph_layer **layer)
 {
-    const size_t channels = import->graph->tensors[in].channels;
-    float *line = NULL;
-    if (!import->graph->weightless) {
-        line = cnnvp_keep_alloc(&import->graph->arena, 2 * channels, sizeof *line);
-        if (line == NULL)
-            return cnnvp_import_no_memory(import);
-        for (size_t c = 0; c < channels; ++c) {
-            line[c] = factor;
-            line[channels + c] = offset;
-        }
-    }
-    const cnnvp_result result =
-        cnnvp_import_affine(import, in, line, line != NULL ? line + channels : NULL, inner, layer);
+    const cnnvp_result result = cnnvp_import_scale(import, in, factor, offset, inner, layer);
     if (result == CNNVP_DONE)
         (*layer)->uniform = offset < 0.0f || offset > 0.0f ? 0.0f : factor;
     return result;

@@ -108,21 +108,6 @@ cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, in
     return cnnvp_import_shaped(import, import->graph->tensors[*in].name, *in, reduced.rank, reduced.dims, in);
 }
 
-/* A mean as a sum. */
-static cnnvp_result multiply(struct cnnvp_import *import, int32_t *in, int64_t words)
-{
-    const size_t channels = import->graph->tensors[*in].channels;
-    struct cnnvp_graph_layer *layer;
-    float *scale = cnnvp_keep_alloc(&import->graph->arena, channels, sizeof *scale);
-    if (scale == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t c = 0; c < channels; ++c)
-        scale[c] = (float)words;
-    const cnnvp_result result = cnnvp_import_affine(import, *in, scale, NULL, 1, &layer);
-    *in = result == CNNVP_DONE ? layer->out : *in;
-    return result;
-}
-
 static cnnvp_result import_reduce(struct cnnvp_import *import)
 {
     const enum reduction reduction = (enum reduction)import->kind;
@@ -141,8 +126,11 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
                       reduced.axes[rank - 1] ? shape[2] : 1);
     else if (reduced.words > 1)
         result = reduce_runs(import, &in, reduction, &reduced);
-    if (result == CNNVP_DONE && reduction == REDUCE_SUM && reduced.words > 1)
-        result = multiply(import, &in, reduced.words);
+    if (result == CNNVP_DONE && reduction == REDUCE_SUM && reduced.words > 1) { /* a mean as a sum */
+        struct cnnvp_graph_layer *layer;
+        result = cnnvp_import_scale(import, in, (float)reduced.words, 0.0f, 1, &layer);
+        in = result == CNNVP_DONE ? layer->out : in;
+    }
     if (result != CNNVP_DONE)
         return result;
     const int keep = cnnvp_onnx_int(import->node, "keepdims", 1) != 0;

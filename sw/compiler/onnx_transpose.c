@@ -46,24 +46,23 @@ static struct groups group_axes(uint32_t rank, const int64_t *dims, const int64_
     return groups;
 }
 
-/* A copy of `in`, taken as three dimensions, in another order. */
-static cnnvp_result permute(struct cnnvp_import *import, int32_t *in, const uint32_t sizes[3], const uint32_t from[3])
+cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],
+                                  const uint32_t from[3], int32_t *out)
 {
-    struct cnnvp_graph *graph = import->graph;
-    const int32_t view = cnnvp_graph_tensor_add(graph, graph->tensors[*in].name, 4, sizes[0], sizes[1], sizes[2]);
-    if (view == CNNVP_GRAPH_NONE)
-        return cnnvp_import_no_memory(import);
-    graph->tensors[view].base = *in;
-    struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, view, sizes[from[0]], sizes[from[1]],
-                                                   sizes[from[2]], &layer);
+    int32_t view;
+    const int64_t dims[4] = {0, sizes[0], sizes[1], sizes[2]};
+    cnnvp_result result = cnnvp_import_shaped(import, import->graph->tensors[in].name, in, 4, dims, &view);
     if (result != CNNVP_DONE)
         return result;
-    layer->post_count = 1;
-    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    struct cnnvp_graph_layer *layer;
+    result = cnnvp_import_inner(import, CNNVP_OP_ACTIVATION, view, sizes[from[0]], sizes[from[1]], sizes[from[2]],
+                                &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    cnnvp_import_pass(layer);
     layer->permuted = 1;
     memcpy(layer->from, from, sizeof layer->from);
-    *in = layer->out;
+    *out = layer->out;
     return CNNVP_DONE;
 }
 
@@ -72,8 +71,8 @@ static cnnvp_result permute_few(struct cnnvp_import *import, int32_t *in, const 
 {
     static const uint32_t swapped[3] = {2, 1, 0};
     const uint32_t sizes[3] = {groups->sizes[0], 1, groups->sizes[1]};
-    return groups->count == 2 ? permute(import, in, sizes, swapped)
-                              : permute(import, in, groups->sizes, groups->wanted);
+    return groups->count == 2 ? cnnvp_import_permute(import, *in, sizes, swapped, in)
+                              : cnnvp_import_permute(import, *in, groups->sizes, groups->wanted, in);
 }
 
 /* The first group of the result that is out of order goes to the end, where the ones behind it will follow. */
@@ -89,7 +88,7 @@ static cnnvp_result move_one(struct cnnvp_import *import, int32_t *in, struct gr
     for (uint32_t i = 0; i < groups->count; ++i)
         if (i != moved)
             sizes[i < moved ? 0 : 2] *= groups->sizes[i];
-    const cnnvp_result result = permute(import, in, sizes, last);
+    const cnnvp_result result = cnnvp_import_permute(import, *in, sizes, last, in);
     memmove(groups->sizes + moved, groups->sizes + moved + 1, (groups->count - 1 - moved) * sizeof size);
     groups->sizes[groups->count - 1] = size;
     for (uint32_t i = 0; i < groups->count; ++i) {
@@ -133,36 +132,42 @@ static cnnvp_result transpose_maps(struct cnnvp_import *import, int32_t in, uint
                                                    rank == 4 ? (uint32_t)dims[2] : 1, (uint32_t)dims[rank - 1], &layer);
     if (result != CNNVP_DONE)
         return result;
-    layer->post_count = 1;
-    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+    cnnvp_import_pass(layer);
     layer->permuted = 1;
     for (uint32_t i = 0; i < 3; ++i) /* (N, C, W): channels and columns change places */
         layer->from[i] = rank == 4 ? (uint32_t)perm[i + 1] - 1u : 2u - i;
     return CNNVP_DONE;
 }
 
-/* perm, or all dimensions turned round; one in front stays there. */
-static cnnvp_result read_order(struct cnnvp_import *import, uint32_t rank, int64_t perm[CNNVP_ONNX_RANK])
+cnnvp_result cnnvp_import_perm(struct cnnvp_import *import, size_t rank, int64_t perm[CNNVP_ONNX_RANK])
 {
-    int64_t named[CNNVP_ONNX_RANK];
     size_t count = 0;
-    const size_t front = import->single != 0;
-    const size_t own = rank - front;
-    const cnnvp_result result = cnnvp_import_list(import, "perm", SIZE_MAX, CNNVP_ONNX_RANK, named, &count);
+    uint32_t seen = 0;
+    const cnnvp_result result = cnnvp_import_list(import, "perm", SIZE_MAX, CNNVP_ONNX_RANK, perm, &count);
     if (result != CNNVP_DONE)
         return result;
     if (count == 0)
-        for (; count < own; ++count)
-            named[count] = (int64_t)(own - 1 - count);
-    uint32_t seen = 0;
+        for (; count < rank; ++count)
+            perm[count] = (int64_t)(rank - 1 - count);
     for (size_t i = 0; i < count; ++i)
-        seen |= named[i] >= 0 && named[i] < (int64_t)own ? 1u << named[i] : 0u;
-    if (count != own || seen != (1u << own) - 1u)
-        return cnnvp_import_error(import, "perm must name each of %zu dimensions once", own);
+        seen |= perm[i] >= 0 && perm[i] < (int64_t)rank ? 1u << perm[i] : 0u;
+    if (count != rank || seen != (1u << rank) - 1u)
+        return cnnvp_import_error(import, "perm must name each of %zu dimensions once", rank);
+    return CNNVP_DONE;
+}
+
+/* The order of all dimensions; one in front stays there. */
+static cnnvp_result read_order(struct cnnvp_import *import, uint32_t rank, int64_t perm[CNNVP_ONNX_RANK])
+{
+    int64_t named[CNNVP_ONNX_RANK];
+    const size_t front = import->single != 0;
+    const cnnvp_result result = cnnvp_import_perm(import, rank - front, named);
+    if (result != CNNVP_DONE)
+        return result;
     if (!front && named[0] != 0)
         return cnnvp_import_mixes(import, "a perm that does not leave the batch in front");
     perm[0] = 0;
-    for (size_t i = 0; i < own; ++i)
+    for (size_t i = 0; i < rank - front; ++i)
         perm[i + front] = named[i] + (int64_t)front;
     return CNNVP_DONE;
 }
