@@ -11,14 +11,24 @@
 
 #include "isa.h"
 
+static uint32_t ring(uint32_t depth)
+{
+    uint32_t size = 1;
+    while (size < depth)
+        size *= 2u;
+    return size;
+}
+
 int cnnvp_pipeline_init(struct pipeline *pipeline, uint32_t queue_depth, uint32_t sequence_depth)
 {
     pipeline->queue_depth = queue_depth;
     pipeline->sequence_depth = sequence_depth;
-    pipeline->words = calloc(queue_depth, sizeof *pipeline->words);
-    pipeline->pushed = calloc(queue_depth, sizeof *pipeline->pushed);
-    pipeline->entries = calloc(sequence_depth, sizeof *pipeline->entries);
-    pipeline->left = calloc(sequence_depth, sizeof *pipeline->left);
+    pipeline->queue_mask = ring(queue_depth) - 1u;
+    pipeline->sequence_mask = ring(sequence_depth) - 1u;
+    pipeline->words = calloc(ring(queue_depth), sizeof *pipeline->words);
+    pipeline->pushed = calloc(ring(queue_depth), sizeof *pipeline->pushed);
+    pipeline->entries = calloc(ring(sequence_depth), sizeof *pipeline->entries);
+    pipeline->left = calloc(ring(sequence_depth), sizeof *pipeline->left);
     if (pipeline->words && pipeline->pushed && pipeline->entries && pipeline->left)
         return CNNVP_OK;
     cnnvp_pipeline_fini(pipeline);
@@ -47,7 +57,7 @@ void cnnvp_pipeline_reset(struct pipeline *pipeline)
     pipeline->next_fetch = 0;
     pipeline->redirecting = 0;
     pipeline->halted = 0;
-    memset(pipeline->left, 0, pipeline->sequence_depth * sizeof *pipeline->left);
+    memset(pipeline->left, 0, (pipeline->sequence_mask + 1u) * sizeof *pipeline->left);
 }
 
 /* The oldest word that must stay in the queue. */
@@ -64,7 +74,7 @@ uint32_t cnnvp_pipeline_free(const struct pipeline *pipeline)
 
 void cnnvp_pipeline_push(struct pipeline *pipeline, uint64_t word, uint64_t cycle)
 {
-    const uint64_t place = pipeline->tail % pipeline->queue_depth;
+    const uint64_t place = pipeline->tail & pipeline->queue_mask;
     pipeline->words[place] = word;
     pipeline->pushed[place] = cycle;
     ++pipeline->tail;
@@ -75,8 +85,8 @@ uint64_t cnnvp_pipeline_next_fetch(const struct pipeline *pipeline, uint64_t *fu
     if (!pipeline->enabled || pipeline->halted || pipeline->redirecting || pipeline->pc >= pipeline->tail
         || pipeline->fetched - pipeline->issued == pipeline->sequence_depth)
         return PIPELINE_NEVER;
-    const uint64_t after_push = pipeline->pushed[pipeline->pc % pipeline->queue_depth] + 1u;
-    const uint64_t room = pipeline->left[pipeline->fetched % pipeline->sequence_depth];
+    const uint64_t after_push = pipeline->pushed[pipeline->pc & pipeline->queue_mask] + 1u;
+    const uint64_t room = pipeline->left[(pipeline->fetched - pipeline->sequence_depth) & pipeline->sequence_mask];
     const uint64_t cycle = after_push > pipeline->next_fetch ? after_push : pipeline->next_fetch;
     if (full_wait)
         *full_wait = room > cycle ? room - cycle : 0u;
@@ -100,8 +110,8 @@ static void turn_loops(struct pipeline *pipeline)
 
 void cnnvp_pipeline_fetch(struct pipeline *pipeline, uint64_t cycle)
 {
-    struct pipeline_entry *entry = &pipeline->entries[pipeline->fetched % pipeline->sequence_depth];
-    entry->word = pipeline->words[pipeline->pc % pipeline->queue_depth];
+    struct pipeline_entry *entry = &pipeline->entries[pipeline->fetched & pipeline->sequence_mask];
+    entry->word = pipeline->words[pipeline->pc & pipeline->queue_mask];
     entry->pc = pipeline->pc;
     entry->ready = cycle + 2u;
     ++pipeline->fetched;
@@ -115,12 +125,12 @@ void cnnvp_pipeline_fetch(struct pipeline *pipeline, uint64_t cycle)
 const struct pipeline_entry *cnnvp_pipeline_oldest(const struct pipeline *pipeline)
 {
     return pipeline->issued == pipeline->fetched ? NULL
-                                                 : &pipeline->entries[pipeline->issued % pipeline->sequence_depth];
+                                                 : &pipeline->entries[pipeline->issued & pipeline->sequence_mask];
 }
 
 void cnnvp_pipeline_issue(struct pipeline *pipeline, uint64_t cycle)
 {
-    pipeline->left[pipeline->issued % pipeline->sequence_depth] = cycle;
+    pipeline->left[pipeline->issued & pipeline->sequence_mask] = cycle;
     ++pipeline->issued;
 }
 

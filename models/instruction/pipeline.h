@@ -30,18 +30,19 @@ struct pipeline_loop {
 };
 
 struct pipeline {
-    /* queue: word n, counted from 0 since reset, is words[n % queue_depth] */
+    /* queue: word n, counted from 0 since reset, is words[n & queue_mask] */
     uint64_t *words;
     uint64_t *pushed; /* cycle of the push */
-    uint32_t queue_depth;
-    uint32_t sequence_depth;
+    /* rings are as long as the next power of two: a division would take longer than the rest */
+    uint32_t queue_depth, queue_mask;
+    uint32_t sequence_depth, sequence_mask;
     uint64_t tail; /* words pushed */
     uint64_t pc;   /* word that is fetched next; beyond tail after a jump over words to come */
     struct pipeline_loop loops[PIPELINE_LOOPS];
     uint32_t loop_count;
-    /* sequence: entry n is entries[n % sequence_depth] */
+    /* sequence: entry n is entries[n & sequence_mask] */
     struct pipeline_entry *entries;
-    uint64_t *left; /* cycle in which the entry's last occupant issued */
+    uint64_t *left; /* cycle in which entry n issued */
     uint64_t fetched;
     uint64_t issued;
     uint64_t next_fetch; /* earliest cycle of the next fetch */
