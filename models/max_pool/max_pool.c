@@ -3,6 +3,7 @@
 #include "max_pool.h"
 
 #include "bfp/encoder.h"
+#include "pool_ids.h"
 #include "stage/step.h"
 
 #include <stdlib.h>
@@ -11,24 +12,8 @@
 #define STAGE_DEF "max_pool/max_pool.def"
 #include "stage/stage_tables.inc"
 
-struct max_pool {
-    struct cnnvp_stage stage;
-    uint8_t *ids; /* of one plane, a byte each */
-    uint64_t capacity;
-};
-
-static int reserve(struct max_pool *pool, uint64_t values)
-{
-    if (pool->capacity >= values)
-        return CNNVP_OK;
-    free(pool->ids);
-    pool->ids = malloc((size_t)values);
-    pool->capacity = pool->ids == NULL ? 0 : values;
-    return pool->ids == NULL ? CNNVP_E_NOMEM : CNNVP_OK;
-}
-
 /* Pooled planes move up in place: a plane's results never lie behind its values. */
-static void pool_tile(const struct max_pool *pool, const struct cnnvp_tile *tile, uint8_t *positions)
+static void pool_tile(const struct cnnvp_pool_ids *pool, const struct cnnvp_tile *tile, uint8_t *positions)
 {
     const struct cnnvp_max_pool shape = {tile->height, tile->width, tile->ky, tile->kx, tile->sy, tile->sx};
     const uint64_t pooled = cnnvp_tile_pooled(tile);
@@ -125,7 +110,7 @@ static int step_tile(const struct cnnvp_stage *stage, const struct cnnvp_access 
     return CNNVP_OK;
 }
 
-static int work_on(struct max_pool *pool, const struct cnnvp_access *access, struct cnnvp_tile *tile)
+static int work_on(struct cnnvp_pool_ids *pool, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     const struct cnnvp_stage *stage = &pool->stage;
     const uint64_t planes = (uint64_t)tile->images * tile->channels;
@@ -133,7 +118,7 @@ static int work_on(struct max_pool *pool, const struct cnnvp_access *access, str
     const struct cnnvp_stage_piece piece = {PORT_buffer, CNNVP_BORROW_WRITE, 0, planes * bytes, 2u};
     const bool keep = (tile->flags & CNNVP_TILE_KEEP) != 0;
     void *positions = NULL;
-    int status = stage->timing_only ? CNNVP_OK : reserve(pool, cnnvp_tile_pooled(tile));
+    int status = stage->timing_only ? CNNVP_OK : cnnvp_pool_ids_reserve(pool, cnnvp_tile_pooled(tile));
     if (status == CNNVP_OK && keep)
         status = cnnvp_stage_borrow(stage, access, &piece, &positions);
     if (status != CNNVP_OK)
@@ -152,7 +137,7 @@ static int work_on(struct max_pool *pool, const struct cnnvp_access *access, str
 
 static int max_pool_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    struct max_pool *pool = self;
+    struct cnnvp_pool_ids *pool = self;
     struct cnnvp_tile *tile;
     (void)port;
     int status = cnnvp_stage_tile(access, &tile);
@@ -172,17 +157,11 @@ static int max_pool_access(void *self, uint32_t port, struct cnnvp_access *acces
                             wide ? 4u : 1u);
 }
 
-static void max_pool_fini(void *self)
-{
-    struct max_pool *pool = self;
-    free(pool->ids);
-}
-
 const struct cnnvp_unit cnnvp_unit_max_pool = {
     STAGE_UNIT(max_pool),
     .summary = "max pool of mantissas, with the positions of the maxima",
-    .instance_size = sizeof(struct max_pool),
+    .instance_size = sizeof(struct cnnvp_pool_ids),
     .init = cnnvp_stage_init,
-    .fini = max_pool_fini,
+    .fini = cnnvp_pool_ids_fini,
     .access = max_pool_access,
 };

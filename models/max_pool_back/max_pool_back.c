@@ -7,32 +7,16 @@
 
 #include "bfp/encoder.h"
 #include "max_pool/max_pool.h"
+#include "max_pool/pool_ids.h"
 #include "stage/step.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define STAGE_DEF "max_pool_back/max_pool_back.def"
 #include "stage/stage_tables.inc"
 
-struct max_pool_back {
-    struct cnnvp_stage stage;
-    uint8_t *ids; /* of one plane, a byte each */
-    uint64_t capacity;
-};
-
-static int reserve(struct max_pool_back *pool, uint64_t values)
-{
-    if (pool->capacity >= values)
-        return CNNVP_OK;
-    free(pool->ids);
-    pool->ids = malloc((size_t)values);
-    pool->capacity = pool->ids == NULL ? 0 : values;
-    return pool->ids == NULL ? CNNVP_E_NOMEM : CNNVP_OK;
-}
-
 /* False where a position lies outside its window: the matrix is not one that max pool has left. */
-static bool restore(const struct max_pool_back *pool, const struct cnnvp_tile *tile, const uint8_t *positions)
+static bool restore(const struct cnnvp_pool_ids *pool, const struct cnnvp_tile *tile, const uint8_t *positions)
 {
     const struct cnnvp_max_pool shape = {tile->height, tile->width, tile->ky, tile->kx, tile->sy, tile->sx};
     const uint64_t pooled = cnnvp_tile_pooled(tile);
@@ -106,14 +90,14 @@ static void restore_one(void *context, uint32_t image, uint64_t index)
     tile->values[plane * tile->plane + index % tile->plane] = sum;
 }
 
-static int work_on(struct max_pool_back *pool, const struct cnnvp_access *access, struct cnnvp_tile *tile)
+static int work_on(struct cnnvp_pool_ids *pool, const struct cnnvp_access *access, struct cnnvp_tile *tile)
 {
     const struct cnnvp_stage *stage = &pool->stage;
     const uint64_t planes = (uint64_t)tile->images * tile->channels;
     const uint64_t bytes = cnnvp_tile_packed(cnnvp_tile_pooled(tile), cnnvp_tile_position_bits(tile->kx, tile->ky));
     const struct cnnvp_stage_piece piece = {PORT_buffer, CNNVP_BORROW_READ, 0, planes * bytes, 2u};
     void *positions;
-    int status = stage->timing_only ? CNNVP_OK : reserve(pool, cnnvp_tile_pooled(tile));
+    int status = stage->timing_only ? CNNVP_OK : cnnvp_pool_ids_reserve(pool, cnnvp_tile_pooled(tile));
     if (status == CNNVP_OK)
         status = cnnvp_stage_borrow(stage, access, &piece, &positions);
     if (status != CNNVP_OK)
@@ -133,7 +117,7 @@ static int work_on(struct max_pool_back *pool, const struct cnnvp_access *access
 
 static int max_pool_back_access(void *self, uint32_t port, struct cnnvp_access *access)
 {
-    struct max_pool_back *pool = self;
+    struct cnnvp_pool_ids *pool = self;
     struct cnnvp_tile *tile;
     (void)port;
     int status = cnnvp_stage_tile(access, &tile);
@@ -149,17 +133,11 @@ static int max_pool_back_access(void *self, uint32_t port, struct cnnvp_access *
     return cnnvp_stage_pass(&pool->stage, access, PORT_next, tile, tile->images * tile->channels * tile->plane, 4u);
 }
 
-static void max_pool_back_fini(void *self)
-{
-    struct max_pool_back *pool = self;
-    free(pool->ids);
-}
-
 const struct cnnvp_unit cnnvp_unit_max_pool_back = {
     STAGE_UNIT(max_pool_back),
     .summary = "max pool backward, by the positions of the maxima",
-    .instance_size = sizeof(struct max_pool_back),
+    .instance_size = sizeof(struct cnnvp_pool_ids),
     .init = cnnvp_stage_init,
-    .fini = max_pool_back_fini,
+    .fini = cnnvp_pool_ids_fini,
     .access = max_pool_back_access,
 };
