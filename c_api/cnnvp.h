@@ -123,7 +123,8 @@ struct cnnvp_run_result {
 /* Builds the platform from a resolved configuration, which it copies. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const struct cnnvp_platform_options *options,
                                                cnnvp_platform **platform, struct cnnvp_error *error);
-/* Closes the traces: their files appear now if the platform has run, complete. What happens afterwards is not recorded. */
+/* Closes the traces: their files appear now if the platform has run, complete. What happens afterwards is not
+ * recorded. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, struct cnnvp_error *error);
 
 /* Closes the trace too if that has not been done, and prints what goes wrong there. NULL is allowed. */

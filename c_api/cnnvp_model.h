@@ -405,9 +405,10 @@ struct cnnvp_host_ops {
                  uint64_t address);
 
     /* -- blocking, only from process, since 1.2 -- */
-    /* wait up to the absolute time `at`, then settle. Where nothing else can happen up to and at `at`, the calling process
-     * runs ahead of the kernel instead, which is what makes it cheap: `now` says `at`, and transactions, events and
-     * interrupts are those of that time. The next call of wait, wait_wake or settle lets the kernel catch up first. */
+    /* wait up to the absolute time `at`, then settle. Where nothing else can happen up to and at `at`, the calling
+     * process runs ahead of the kernel instead, which is what makes it cheap: `now` says `at`, and transactions, events
+     * and interrupts are those of that time. The next call of wait, wait_wake or settle lets the kernel catch up
+     * first. */
     int (*reach)(struct cnnvp_host *host, cnnvp_time at);
 };
 

@@ -35,7 +35,8 @@ public:
         uint64_t size; /* bytes, 1 or more; windows do not overlap */
     };
 
-    /* `instance` is the bus's own number, `initiators` the names of those that will be bound to target(0), target(1)... */
+    /* `instance` is the bus's own number, `initiators` the names of those that will be bound to target(0),
+     * target(1)... */
     bus(const sc_core::sc_module_name &name, run_control &control, uint32_t instance, std::vector<window> windows,
         std::vector<std::string> initiators);
 

@@ -94,7 +94,8 @@ struct link_bytes {
 link_bytes bytes_of(const cnnvp_access &access);
 link_bytes bytes_of(const cnnvp_request &request);
 
-/* False when [address, address + size) wraps or the request's segments leave 64 bits; otherwise the range it touches. */
+/* False when [address, address + size) wraps or the request's segments leave 64 bits; otherwise the range it
+ * touches. */
 bool span_of(const cnnvp_request &request, uint64_t *first, uint64_t *last);
 
 } // namespace cnnvp

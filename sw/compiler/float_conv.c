@@ -144,7 +144,8 @@ static void run_group(const struct cnnvp_float_kernels *kernels, const struct pa
                       const uint32_t *offsets, size_t first_output, float *y)
 {
     const struct cnnvp_graph_layer *layer = p->layer;
-    const size_t step = p->out->channel_step > 1 ? p->out->channel_step : 1; /* channels of the result lie so far apart */
+    /* channels of the result lie so far apart */
+    const size_t step = p->out->channel_step > 1 ? p->out->channel_step : 1;
     const size_t area = (size_t)p->out->height * p->out->width * step;
     float sums[CNNVP_FLOAT_CHANNELS * CNNVP_FLOAT_POSITIONS];
     for (size_t at = 0; at < p->positions; at += CNNVP_FLOAT_POSITIONS) {

@@ -179,10 +179,12 @@ extern const size_t cnnvp_value_count;
 
 /* The number at a path such as total.time_ps, units.dram.bursts or layers.C1.cycles; 0 if there is none. */
 int cnnvp_stats_number(const json_t *stats, const char *path, double *number);
-/* Refuses objectives that the statistics of the sweep's first point will not have, by making them without running it. */
+/* Refuses objectives that the statistics of the sweep's first point will not have, by making them without running
+ * it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number,
                                                    struct cnnvp_error *error);
-/* The same for what only a network under training has, which takes the program a moment; leaves nothing in the folder. */
+/* The same for what only a network under training has, which takes the program a moment; leaves nothing in the
+ * folder. */
 CNNVP_MUST_USE cnnvp_result cnnvp_objectives_check_training(struct cnnvp_sweep *sweep, const char *program,
                                                             const char *folder, struct cnnvp_error *error);
 /* 1: the objectives need this member of the statistics; `sweep` is a struct cnnvp_sweep. */
@@ -206,7 +208,8 @@ struct cnnvp_point {
     struct cnnvp_error refused;
 };
 
-/* Resolves a point's configuration; its key stays empty. A configuration that cannot be is no error of this function. */
+/* Resolves a point's configuration; its key stays empty. A configuration that cannot be is no error of this
+ * function. */
 CNNVP_MUST_USE cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t number,
                                                   struct cnnvp_point *point, struct cnnvp_error *error);
 /* The same, and makes its key. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assembler and disassembler: encodings by hand, messages with their places, round trips, and text and bytes at random. */
+/* Assembler and disassembler: encodings by hand, messages with their places, round trips, and text and bytes at
+ * random. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

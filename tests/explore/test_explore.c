@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of the exploration by themselves: constraints, searches, fronts, result files; specifications that are wrong. */
+/* Parts of the exploration by themselves: constraints, searches, fronts, result files; specifications that are
+ * wrong. */
 #define _XOPEN_SOURCE 700
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assembler text; what assembles is disassembled to text of the same words, unless .word made something else of them. */
+/* Assembler text; what assembles is disassembled to text of the same words, unless .word made something else of
+ * them. */
 #include "fuzz.h"
 
 #include <stdlib.h>

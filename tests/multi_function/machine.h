@@ -48,7 +48,8 @@ struct machine {
     struct cnnvp_host *units[M_INSTANCES];
     uint64_t sequence;
     cnnvp_time delay; /* of the last command */
-    /* Command `break_at` (0: none) is broken off half-way: every unit is reset, and the machine goes on from `broken`. */
+    /* Command `break_at` (0: none) is broken off half-way: every unit is reset, and the machine goes on from
+     * `broken`. */
     uint64_t break_at;
     jmp_buf broken;
 };

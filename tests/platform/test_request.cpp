@@ -194,7 +194,8 @@ void reset_one(bench::platform &made, const char *name)
     control->on_process = [](agent *self) { (void)self->ops->notify(self->host, 0, 50 * ns); };
 }
 
-/* A reset of the initiator: no completion reaches it, its data are not written. Of the target: the initiator is told. */
+/* A reset of the initiator: no completion reaches it, its data are not written. Of the target: the initiator is
+ * told. */
 void reset_in_mid_transfer(bool bus)
 {
     for (const char *victim : {"a", "m"}) {

@@ -190,7 +190,8 @@ static void compare(cnnvp_platform *platform, const struct train_net *net, const
     assert_true(fabs(loss - want->loss) < 1e-6);
 }
 
-/* After how many of the program's instructions, and polls of the element more, the guest resets the element; 0: never. */
+/* After how many of the program's instructions, and polls of the element more, the guest resets the element; 0:
+ * never. */
 struct reset {
     uint32_t completed, polls;
 };
