@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The unit of max pool and that of its way back: a block, and the positions of one plane's maxima that it works
- * with. */
+/* The unit of max pool, and that of its way back: a block with the positions of one plane's maxima. */
 #ifndef CNNVP_POOL_IDS_H
 #define CNNVP_POOL_IDS_H
 

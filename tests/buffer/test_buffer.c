@@ -483,8 +483,7 @@ static void read_as(const struct fixture *f, uint32_t half, uint32_t offset, uin
     assert_int_equal(fake_access(f->host, "port", &access), CNNVP_OK);
 }
 
-/* What memory holds too counts while an instruction reads it: not ahead of that, not when the next one reads
- * elsewhere. */
+/* What memory holds too counts while an instruction reads it: not before, not when the next one reads elsewhere. */
 static void test_live_copies(void **state)
 {
     struct fixture f;

@@ -24,8 +24,7 @@ enum {
     EXP = 0x10000, MASK = 0x80000, IDS = 0xa0000, SECOND = 0x40000
 };
 
-/* conv 3x3 + BN + ReLU + pool, conv 5x5 + BN + ReLU, conv 3x3 + ReLU + pool, fully connected + ReLU, fully
- * connected. */
+/* conv 3x3 + BN + ReLU + pool, 5x5 + BN + ReLU, 3x3 + ReLU + pool, fully connected + ReLU, fully connected. */
 static const struct train_layer shapes[] = {
     {.inputs = 2, .height = SIDE, .width = SIDE, .outputs = 6, .side = 3, .pad = 1, .norm = 1, .relu = 1, .pool = 1,
      .epsilon = (double)1e-3f},

@@ -25,8 +25,7 @@
 
 enum { IMAGES = 6, SIDE = 8, STEPS = 3, MOST = IMAGES * 6 * SIDE * SIDE };
 
-/* conv 3x3 + BN + ReLU + pool, conv 5x5 + BN + ReLU, conv 3x3 + ReLU + pool, fully connected + ReLU, fully
- * connected. */
+/* conv 3x3 + BN + ReLU + pool, 5x5 + BN + ReLU, 3x3 + ReLU + pool, fully connected + ReLU, fully connected. */
 static const struct train_layer shapes[] = {
     {.inputs = 2, .height = SIDE, .width = SIDE, .outputs = 6, .side = 3, .pad = 1, .norm = 1, .relu = 1, .pool = 1,
      .epsilon = (double)1e-3f},
