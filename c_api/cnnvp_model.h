@@ -134,7 +134,7 @@ struct cnnvp_request {
     uint64_t count;        /* segments, 1 or more */
     int64_t stride;        /* bytes from one segment's start to the next's */
     uint32_t burst_bytes;  /* the initiator's burst length; the memory may split further */
-    uint32_t outstanding;  /* bursts that the initiator keeps in flight at most, 1 or more */
+    uint32_t outstanding;  /* bursts of this op that the initiator keeps in flight at most, in all its requests; 1 or more */
     cnnvp_time issued;     /* set by the host: when the request was made */
     cnnvp_time first_data; /* out: when the first burst was complete */
     uint64_t cookie;       /* the initiator's own */

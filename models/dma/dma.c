@@ -453,6 +453,7 @@ static void dma_reset(void *self)
         channel->first = 0;
         channel->count = 0;
         channel->bursts = 0;
+        channel->newest = 0;
         channel->port_free = 0;
         for (uint32_t p = 0; p < DMA_PIECES; ++p)
             channel->pieces[p].bursts = 0;

@@ -3,9 +3,9 @@
  * The two channels: which memory requests are made when, and when a transfer is complete. Transfers of a channel go to
  * memory, and complete, in program order.
  *
- * Bursts in flight. Each memory request (a piece) may have a number of bursts in flight; the sum over a channel's
- * pieces stays within `outstanding`. A piece gets all of them, or half where its transfer needs several pieces, so that
- * the next one is already on its way when one ends.
+ * Bursts in flight. The memory keeps at most `outstanding` bursts of a channel in flight, whichever pieces (memory
+ * requests) they belong to. Pieces are made until those on their way have as many and one more waits behind them, so that the
+ * memory knows it before one of them ends.
  */
 #include "dma_internal.h"
 
@@ -44,7 +44,9 @@ static struct dma_piece *free_piece(struct dma_channel *channel)
 
 static void count_peak(struct dma *dma, uint32_t tag)
 {
-    const uint64_t now = dma->channels[DMA_READ].bursts + dma->channels[DMA_WRITE].bursts;
+    uint64_t now = 0;
+    for (uint32_t c = 0; c < DMA_CHANNELS; ++c)
+        now += dma->channels[c].bursts < dma->outstanding ? dma->channels[c].bursts : dma->outstanding;
     if (now > dma->peak) {
         dma->ops->count(dma->host, DMA_STAT_outstanding_peak, tag, now - dma->peak);
         dma->peak = now;
@@ -57,11 +59,8 @@ static int send_piece(struct dma *dma, uint32_t number, struct dma_transfer *tra
     struct dma_channel *channel = &dma->channels[number];
     struct dma_piece_shape shape;
     const uint64_t bytes = dma_shape_piece(&transfer->memory, transfer->posted, limit, &shape);
-    const uint64_t bursts = (shape.size + dma->burst_bytes - 1u) / dma->burst_bytes * shape.count;
-    const uint64_t most = transfer->memory.planes == 1u ? dma->outstanding : (dma->outstanding + 1u) / 2u;
-    const uint64_t taken = bursts < most ? bursts : most;
     struct dma_piece *piece = free_piece(channel);
-    if (piece == NULL || taken > dma->outstanding - channel->bursts)
+    if (piece == NULL || channel->bursts >= dma->outstanding + channel->newest)
         return 0;
     const int by_receive = number == DMA_READ && transfer->received;
     piece->slot = (uint32_t)(transfer - channel->slots);
@@ -75,7 +74,7 @@ static int send_piece(struct dma *dma, uint32_t number, struct dma_transfer *tra
         .count = shape.count,
         .stride = (int64_t)shape.stride,
         .burst_bytes = (uint32_t)dma->burst_bytes,
-        .outstanding = (uint32_t)taken,
+        .outstanding = (uint32_t)dma->outstanding,
         .cookie = number,
     };
     if (transfer->posted == 0)
@@ -88,8 +87,9 @@ static int send_piece(struct dma *dma, uint32_t number, struct dma_transfer *tra
         transfer->status = status;
         return 1;
     }
-    piece->bursts = taken;
-    channel->bursts += taken;
+    piece->bursts = dma_piece_bursts(&shape, dma->burst_bytes);
+    channel->bursts += piece->bursts;
+    channel->newest = piece->bursts;
     transfer->flying++;
     dma->ops->count(dma->host, DMA_STAT_memory_requests, piece->request.tag, 1);
     count_peak(dma, piece->request.tag);

@@ -63,6 +63,16 @@ uint64_t dma_shape_piece(const struct dma_shape *shape, uint64_t position, uint6
     return piece->size * piece->count;
 }
 
+uint64_t dma_piece_bursts(const struct dma_piece_shape *piece, uint64_t burst_bytes)
+{
+    uint64_t bursts = 0;
+    for (uint64_t i = 0; i < piece->count; ++i) {
+        const uint64_t offset = (piece->address + i * piece->stride) & (burst_bytes - 1u);
+        bursts += (offset + piece->size + burst_bytes - 1u) / burst_bytes;
+    }
+    return bursts;
+}
+
 /* Segments of one plane of each, at distance `stride` in both: a.address + i * stride, i < a.count, and b likewise. */
 static int planes_overlap(uint64_t a, uint64_t a_size, uint64_t a_count, uint64_t b, uint64_t b_size, uint64_t b_count,
                           uint64_t stride)

@@ -71,7 +71,7 @@ struct dma_transfer {
 struct dma_piece {
     struct cnnvp_request request;
     uint32_t slot;
-    uint64_t bursts; /* of the channel's that it may have in flight; 0: the piece is free */
+    uint64_t bursts; /* that the memory makes of it; 0: the piece is free */
 };
 
 struct dma_channel {
@@ -79,7 +79,8 @@ struct dma_channel {
     uint32_t first;
     uint32_t count;
     struct dma_piece pieces[DMA_PIECES];
-    uint64_t bursts; /* in flight at most, sum over the pieces */
+    uint64_t bursts; /* of the pieces on their way */
+    uint64_t newest; /* of the last one that was made */
     cnnvp_time port_free;
     cnnvp_time track_end;
 };

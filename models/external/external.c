@@ -211,15 +211,23 @@ static void send_burst(struct external *self, struct cnnvp_request *request)
     }
 }
 
-/* 1 if the request has a burst to send now. Those of one requester in one direction are sent in order. */
+/* 1 if the request has a burst to send now. Those of one requester in one direction are sent in order, and of all of them
+ * together so many are in flight. */
 static int can_send(const struct external *self, const struct cnnvp_request *request)
 {
-    if (all_sent(request) || request->scratch[FLYING] >= request->outstanding)
+    uint64_t flying = 0;
+    int before = 1;
+    if (all_sent(request))
         return 0;
-    for (const struct cnnvp_request *at = self->first; at != request; at = next_of(at))
-        if (at->initiator == request->initiator && at->op == request->op && !all_sent(at))
+    for (const struct cnnvp_request *at = self->first; at; at = next_of(at)) {
+        before = before && at != request;
+        if (at->initiator != request->initiator || at->op != request->op)
+            continue;
+        if (before && !all_sent(at))
             return 0;
-    return 1;
+        flying += at->scratch[FLYING];
+    }
+    return flying < request->outstanding;
 }
 
 /* After the one that sent last, then from the first on. */

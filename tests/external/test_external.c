@@ -124,6 +124,30 @@ static void test_strided(void **state)
     }
 }
 
+/* The bound holds for all requests of a requester in one direction together, and for each requester and direction alone. */
+static void test_bound_of_requester(void **state)
+{
+    (void)state;
+    struct bench bench;
+    uint8_t data[4][256] = {{0}};
+    begin(&bench, NULL, 0);
+    struct cnnvp_request requests[] = {
+        request(CNNVP_READ, 0, 256, 1, 0, data[0]), request(CNNVP_READ, 4096, 256, 1, 0, data[1]),
+        request(CNNVP_WRITE, 8192, 256, 1, 0, data[2]), request(CNNVP_READ, 12288, 256, 1, 0, data[3])};
+    static const uint32_t initiators[] = {1, 1, 1, 2};
+    static const cnnvp_time ends[] = {LATENCY, LATENCY, LATENCY, 2 * LATENCY};
+    for (size_t i = 0; i < 4; ++i) {
+        requests[i].initiator = initiators[i];
+        send(&bench, &requests[i]);
+    }
+    run(&bench);
+    assert_int_equal(bench.count, 4);
+    for (size_t i = 0; i < 4; ++i)
+        assert_int_equal(bench.at[i], ends[i]);
+    assert_ptr_equal(bench.done[3], &requests[1]);
+    fake_sim_free(&bench.sim);
+}
+
 /* Two requesters take turns, burst by burst; one requester's reads stay in order. */
 static void test_turns(void **state)
 {
@@ -245,7 +269,7 @@ static void test_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_split), cmocka_unit_test(test_strided),     cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_split), cmocka_unit_test(test_strided),     cmocka_unit_test(test_bound_of_requester), cmocka_unit_test(test_turns),
         cmocka_unit_test(test_error), cmocka_unit_test(test_outside),     cmocka_unit_test(test_own_storage),
         cmocka_unit_test(test_reset),
     };
