@@ -26,10 +26,15 @@ struct cnnvp_plan_timing {
     uint32_t vector_pipeline;  /* cycles */
     uint32_t burst;            /* ps of 64 bytes that follow others */
     uint32_t bus;              /* ps of 64 bytes on the bus, reads and writes between each other */
-    uint32_t row;              /* ps more where another row of the memory begins */
+    uint32_t refresh;          /* 1024ths of the time */
+    uint32_t row;              /* ps from opening a row to opening another one of its bank */
+    uint32_t reopen;           /* ps from the last burst of a row to the first of another one of its bank */
     uint32_t row_bytes;
+    uint32_t banks;
     uint32_t latency;          /* ps from a read to its data */
     uint32_t write_latency;    /* ps until the memory has taken a write */
+    uint64_t posted;           /* ps of writing that the memory has taken and not done yet, at most */
+    uint32_t port;             /* ps of 64 bytes at the port of a buffer */
     uint32_t ahead;            /* bursts that are read before the buffer is free */
     uint64_t lead;             /* ps that the core may be ahead when the layer begins */
     uint64_t most_lead;        /* until the element's queue is full */

@@ -29,6 +29,28 @@ static uint64_t grid_of(uint64_t distances)
     return bits & (~bits + 1u);
 }
 
+/* Bursts of a stream that comes to so many rows, in 1024ths. Those of two rows lie in different bank groups, and follow each
+ * other as closely as the bus allows where both are on their way. */
+static uint64_t stream_ps(const struct cnnvp_plan_timing *timing, uint64_t bursts, uint64_t rows)
+{
+    const uint64_t mixed = sooner(timing->ahead * rows * 3u / 2u, bursts * 1024u);
+    const uint64_t ps = bursts * timing->burst - mixed * (timing->burst - timing->bus) / 1024u;
+    return ps + ps / 1024u * timing->refresh;
+}
+
+/* At least so long for rows, in 1024ths, so many bytes apart: of those in one bank one follows the other. */
+static uint64_t rows_ps(const struct cnnvp_plan_timing *timing, uint64_t bursts, uint64_t rows, uint64_t distance)
+{
+    /* Rows and banks are counted in powers of two, so this is how many steps lead back to the first bank. */
+    const uint64_t all = (uint64_t)timing->row_bytes * timing->banks;
+    const uint64_t both = distance | all;
+    const uint64_t banks = sooner(all / (both & (~both + 1u)), timing->banks);
+    if (banks == 1u)
+        return later(rows * timing->row, bursts * timing->burst * 1024u + rows * timing->reopen) / 1024u;
+    const uint64_t ahead = timing->ahead * rows / 1024u / bursts + 2u;
+    return rows * timing->row / sooner(banks, ahead) / 1024u;
+}
+
 /* A box of a tensor: its size, the distance of its first word from the frame's, and from there to the next box's. */
 struct box {
     uint64_t channels, rows, columns;
@@ -58,9 +80,10 @@ static uint64_t box_ps(const struct cnnvp_plan_timing *timing, const struct cnnv
     /* Stretches begin at multiples of `grid` behind the first, each as often: bursts that they touch, on average. */
     const uint64_t last = box->first * WORD_BYTES % grid + bytes + grid - 1u;
     const uint64_t burst_bytes = stretches * (last / grid * grid + BURST_BYTES - grid);
-    /* Two planes are on their way at a time, so short ones are bound by latency. */
-    const uint64_t busy = burst_bytes * timing->burst / BURST_BYTES;
-    return later(busy, planes * timing->latency / 2u) + changes * timing->row / 1024u;
+    const uint64_t rows = later(changes, burst_bytes * 1024u / timing->row_bytes);
+    const uint64_t bursts = burst_bytes / BURST_BYTES;
+    const uint64_t distance = (planes > 1u ? channel_stride : row_stride) * WORD_BYTES;
+    return later(stream_ps(timing, bursts, rows), rows_ps(timing, bursts, rows, distance));
 }
 
 uint64_t cnnvp_plan_operand_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
@@ -99,7 +122,7 @@ uint64_t cnnvp_plan_store_ps(const struct cnnvp_image_layer *layer, const struct
 /* Bytes that follow each other from the start of a burst on. */
 uint64_t cnnvp_plan_weights_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes)
 {
-    return cnnvp_divide_up(bytes, BURST_BYTES) * timing->burst + timing->row;
+    return stream_ps(timing, cnnvp_divide_up(bytes, BURST_BYTES), bytes * 1024u / timing->row_bytes);
 }
 
 /* Bursts of different bank groups follow each other more closely on the bus than those of one stream do, so each takes
@@ -410,14 +433,27 @@ struct cnnvp_plan_time cnnvp_plan_step(const struct cnnvp_image_layer *layer, co
     return (struct cnnvp_plan_time){.compute_ps = sums.compute * limits->timing.cycle, .memory_ps = sums.memory};
 }
 
-/* Where the core is not ahead, a half of its work counts besides the time in which the layer waits for it; where it is by
- * LEAD_PS, half of that. Measured: without, layers use up a lead that others need (MobileNetV2: 19 % slower). */
-#define LEAD_PS UINT64_C(32000000)
+/* Later layers live on the core's lead over what calculates, up to the most that there can be: work of the core that leaves it
+ * with less counts besides, LEAD_COST of 1024 where it is not ahead, half of that where it is by LEAD_PS. Measured: with nothing,
+ * layers use up a lead that others need (LeNet-5 on window: 19 % slower). */
+#define LEAD_PS UINT64_C(4000000)
+#define LEAD_COST 512u
 
 void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timing *timing)
 {
-    const uint64_t part = LEAD_PS * 512u / (LEAD_PS + timing->lead);
-    time->cost_ps = time->ps + time->core_ps / 1024u * part;
+    const uint64_t lead = timing->lead + time->ps;
+    const uint64_t left = sooner(lead > time->core_ps ? lead - time->core_ps : 0, timing->most_lead);
+    const uint64_t part = LEAD_PS * LEAD_COST / (LEAD_PS + timing->lead);
+    time->cost_ps = time->ps + sooner(time->core_ps, timing->most_lead - left) / 1024u * part;
+}
+
+/* Parts of traffic and of the core's work that are paid for like time: they cost energy and, the core's, host time. */
+#define MEMORY_PRICE_PART 40u
+#define CORE_PRICE_PART 64u
+
+uint64_t cnnvp_plan_price(const struct cnnvp_plan_time *time)
+{
+    return time->cost_ps + time->memory_ps / MEMORY_PRICE_PART + time->core_ps / CORE_PRICE_PART;
 }
 
 struct cnnvp_plan_time cnnvp_plan_least(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)

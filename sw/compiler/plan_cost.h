@@ -3,8 +3,9 @@
  * What the transfers and calculations of a layer take that is cut into tiles, one by one and all together.
  *
  * Calculation takes what the units' closed forms say. A transfer takes its bursts at the rate that one bank group
- * sustains, and what rows cost that do not follow each other. The core takes a fixed time for each instruction that it
- * pushes. Not counted: which banks rows lie in, when refreshes fall.
+ * sustains, or the bus where bursts of several rows are on their way, what rows of the same bank wait for each other, and
+ * refreshes on average. The core takes a fixed time for each instruction that it pushes. Not counted: which rows are open,
+ * when refreshes fall.
  */
 #ifndef CNNVP_COMPILER_PLAN_COST_H
 #define CNNVP_COMPILER_PLAN_COST_H
@@ -62,6 +63,9 @@ struct cnnvp_plan_time cnnvp_plan_least(const struct cnnvp_image_layer *layer, c
 
 /* time->cost_ps from the rest. */
 void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timing *timing);
+
+/* What larger buffers never raise: cost_ps, and a little of traffic and of the core's work. */
+uint64_t cnnvp_plan_price(const struct cnnvp_plan_time *time);
 
 /* Calculation and loads of one step of a layer with weights that finds nothing on chip. */
 struct cnnvp_plan_time cnnvp_plan_step(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,

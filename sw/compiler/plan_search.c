@@ -5,9 +5,9 @@
  * sees those up to its own sizes, and takes what the uppermost of them holds.
  *
  * Each place holds the best of what the places with one buffer a step smaller hold, or of its own ways, the latter only
- * where they cost less by more than the estimate may be wrong and take no longer. So a larger buffer never costs more by
- * the estimate, exactly. Time alone can rise a little with it: where traffic falls for that, where two buffers give two
- * ways of which the better one is taken, and where the estimate errs (tests/README.md has figures).
+ * where they are better by more than the estimate may be wrong and not dearer. So a larger buffer never costs more by the
+ * estimate's price, which is time, and a little of the core's work and of traffic. Time alone can rise a little with it: where
+ * traffic falls for that, and where the estimate errs (tests/README.md has figures).
  */
 #include "plan_time.h"
 
@@ -18,18 +18,21 @@
 #define FINALISTS 4   /* of each place, chosen by the bound, whose time is looked at closely */
 #define LEAST_POWER 8u /* halves of up to 256 bytes are one place */
 #define POWERS 21u
-#define LEADS 8u /* leads of the core that are told apart: equal layers then get equal plans */
+#define LEADS 64u /* leads of the core that are told apart: equal layers then get equal plans */
 
 /* How much better a way has to be that needs more room: by this part of what memory adds to calculation, this part of all,
- * and what a refresh at a bad moment costs. And how much longer it may take where it is better on the whole. */
+ * and what the moments of refreshes change. And how much dearer it may be. */
 #define ESTIMATED_PART 16u
 #define TIME_PART 128u
-#define JITTER_PS 100000u
-#define LONGER_PART 1024u
+#define JITTER_PS 360000u
+#define DEARER_PART 2048u
 
-/* What counts beside time: traffic and the core's instructions cost energy and, where other layers need them, time. */
+/* What traffic and the core's work count for among ways that are not dearer; of the core, at least and besides what later layers
+ * need of it. */
 #define MEMORY_PART 3u
-#define CORE_PART 8u
+#define CORE_LEAST_PART 4u
+#define CORE_PART 12u
+
 struct candidates {
     uint32_t values[CANDIDATES];
     size_t count;
@@ -76,7 +79,7 @@ struct place {
     struct cut cut;                  /* what the place holds; bound UINT64_MAX: nothing */
     struct cnnvp_plan_time time;     /* of it */
     uint64_t least;                  /* bound of all up to here */
-    uint64_t fastest;                /* time of what these places hold */
+    uint64_t cheapest;               /* price of what these places hold */
 };
 
 struct search {
@@ -106,10 +109,17 @@ static uint64_t sooner(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* What finalists of a place compete by: traffic counts a little where calculation hides it, since it costs energy. */
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What ways compete by that are not dearer. */
 static uint64_t preference(const struct cnnvp_plan_time *time)
 {
-    return time->cost_ps + time->memory_ps / MEMORY_PART + time->core_ps / CORE_PART;
+    const uint64_t needed = time->cost_ps - time->ps + time->core_ps / CORE_PART;
+    const uint64_t core = later(needed, time->core_ps / CORE_LEAST_PART);
+    return time->ps + core + time->memory_ps / MEMORY_PART;
 }
 
 static void consider(struct search *search)
@@ -255,10 +265,10 @@ static uint64_t margin_ps(const struct cnnvp_plan_time *time)
 }
 
 /*
- * Looks closely at the finalists of a place, and takes the best of those that are clearly better than `before` and take no
- * longer than `longest`; those whose bound is far from what smaller places offer are passed over.
+ * Looks closely at the finalists of a place, and takes the best of those that are clearly better than `before` and no dearer
+ * than `dearest`; those whose bound is far from what smaller places offer are passed over.
  */
-static void choose_own(struct search *search, struct place *place, const struct place *before, uint64_t longest)
+static void choose_own(struct search *search, struct place *place, const struct place *before, uint64_t dearest)
 {
     const uint64_t most =
         before != NULL ? preference(&before->time) - margin_ps(&before->time) : UINT64_MAX;
@@ -268,10 +278,10 @@ static void choose_own(struct search *search, struct place *place, const struct 
             break;
         set_cut(search->layer, cut);
         const struct cnnvp_plan_time least = cnnvp_plan_least(search->layer, search->limits);
-        if (least.cost_ps > longest || preference(&least) >= most)
+        if (cnnvp_plan_price(&least) > dearest || preference(&least) >= most)
             continue;
         const struct cnnvp_plan_time time = cnnvp_plan_time_of(search->layer, search->limits);
-        if (time.cost_ps > longest || preference(&time) >= most)
+        if (cnnvp_plan_price(&time) > dearest || preference(&time) >= most)
             continue;
         if (place->cut.bound == UINT64_MAX || preference(&time) < preference(&place->time)) {
             place->cut = *cut;
@@ -280,13 +290,13 @@ static void choose_own(struct search *search, struct place *place, const struct 
     }
 }
 
-/* The best of what the places below hold that takes no longer than the fastest of them, but for a trifle. */
-static const struct place *best_below(const struct place *const below[3], uint64_t longest)
+/* The best of what the places below hold that is no dearer than the cheapest of them, but for a trifle. */
+static const struct place *best_below(const struct place *const below[3], uint64_t dearest)
 {
     const struct place *best = NULL;
     for (size_t n = 0; n < 3; ++n) {
         const struct place *place = below[n];
-        if (place == NULL || place->cut.bound == UINT64_MAX || place->time.cost_ps > longest)
+        if (place == NULL || place->cut.bound == UINT64_MAX || cnnvp_plan_price(&place->time) > dearest)
             continue;
         if (best == NULL || preference(&place->time) < preference(&best->time))
             best = place;
@@ -301,23 +311,23 @@ static void climb_place(struct search *search, uint32_t i, uint32_t w, uint32_t 
                                           w > 0 ? place_of(search, i, w - 1u, o) : NULL,
                                           o > 0 ? place_of(search, i, w, o - 1u) : NULL};
     place->least = place->finalists[0].bound;
-    place->fastest = UINT64_MAX;
+    place->cheapest = UINT64_MAX;
     for (size_t n = 0; n < 3; ++n) {
         if (below[n] == NULL)
             continue;
         place->least = sooner(place->least, below[n]->least);
-        place->fastest = sooner(place->fastest, below[n]->fastest);
+        place->cheapest = sooner(place->cheapest, below[n]->cheapest);
     }
-    const uint64_t longest =
-        place->fastest == UINT64_MAX ? UINT64_MAX : place->fastest + place->fastest / LONGER_PART;
-    const struct place *before = best_below(below, longest);
-    choose_own(search, place, before, longest);
+    const uint64_t dearest =
+        place->cheapest == UINT64_MAX ? UINT64_MAX : place->cheapest + place->cheapest / DEARER_PART;
+    const struct place *before = best_below(below, dearest);
+    choose_own(search, place, before, dearest);
     if (place->cut.bound == UINT64_MAX && before != NULL) {
         place->cut = before->cut;
         place->time = before->time;
     }
     if (place->cut.bound != UINT64_MAX)
-        place->fastest = sooner(place->fastest, place->time.cost_ps);
+        place->cheapest = sooner(place->cheapest, cnnvp_plan_price(&place->time));
 }
 
 static const struct place *climb(struct search *search)

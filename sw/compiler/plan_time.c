@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #define HALVES 2u
+#define WORD_BYTES 2u
 #define WAITING 2u
 
 /* Whole steps are replayed, until there are so many and so many slices; further ones go on as the later half of these did.
@@ -77,6 +78,15 @@ static uint64_t share(struct replay *r, enum unit unit, uint64_t from, uint64_t 
     return both;
 }
 
+/* When reads get a turn that are asked for: a queue of writes that was full is emptied first, to a fifth (dram.drain_low). */
+static uint64_t after_writes(const struct replay *r, uint64_t from)
+{
+    const uint64_t posted = r->timing->posted;
+    if (r->memory[1] <= from + posted / 5u)
+        return from;
+    return from + sooner(r->memory[1] - from - posted / 5u, posted - posted / 5u);
+}
+
 /* ---- issue ---- */
 
 /* When an instruction issues that the core pushes after so many cycles, whose words have to be fetched, and which waits for
@@ -106,7 +116,7 @@ static void load(struct replay *r, enum buffer buffer, uint32_t half, uint64_t b
     const uint64_t requested = issue(r, timing->load_core, WORDS_LOAD, 0);
     const uint64_t received = issue(r, 0, 1, later(r->unit[READ], r->half[buffer][half]));
     const uint64_t ahead = sooner(busy, (uint64_t)timing->ahead * timing->burst);
-    const uint64_t begin = later(requested + timing->latency, r->memory[0]);
+    const uint64_t begin = later(after_writes(r, requested) + timing->latency, r->memory[0]);
     uint64_t end = begin + ahead;
     if (busy > ahead) {
         end = later(end, received + timing->latency);
@@ -150,9 +160,11 @@ static void push_epilogue(struct replay *r, const struct epilogue *e)
     const uint64_t at = issue(r, timing->store_core, WORDS_LOAD, later(r->unit[WRITE], r->half[OUTPUT][e->half]));
     const uint64_t begin = later(at + timing->write_latency, r->memory[1]);
     const uint64_t end = begin + busy + share(r, WRITE, begin, busy);
+    const uint64_t bytes = (uint64_t)e->extent.channels * e->extent.rows * e->extent.columns * WORD_BYTES;
+    const uint64_t taken = later(later(begin, end - sooner(end, timing->posted)), at + bytes * timing->port / 64u);
     r->memory[1] = end;
-    complete(r, WRITE, end);
-    r->half[OUTPUT][e->half] = end;
+    complete(r, WRITE, taken);
+    r->half[OUTPUT][e->half] = taken;
     r->memory_ps += busy;
 }
 

@@ -4,10 +4,10 @@
  * guest software pushes them (guest/pipeline.h), with the instruction element's rules of issue: in order, each when its
  * unit and its halves of buffers are free (order overlap) or when the one before has completed (strict).
  *
- * Calculation takes what the engine's closed forms say. A transfer takes the memory's latency and its bursts at the rate
- * that one bank group sustains, and what further rows cost that do not follow each other; loads and stores at the same time
- * share the memory. The core takes a fixed time for each instruction that it pushes. Not replayed: which banks rows lie
- * in, when refreshes fall, what other layers leave behind.
+ * Calculations, transfers and the core take what plan_cost.h says, a transfer the memory's latency besides, and loads and
+ * stores at the same time share the memory. A store is complete when the memory has taken it; the memory's queue of writes
+ * is emptied behind it, before further reads where it was full. Not replayed: which rows are open, when refreshes fall, what
+ * other layers leave behind.
  */
 #ifndef CNNVP_COMPILER_PLAN_TIME_H
 #define CNNVP_COMPILER_PLAN_TIME_H
