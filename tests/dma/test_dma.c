@@ -9,7 +9,6 @@
 
 #include "buffer/buffer.h"
 #include "dma/dma.h"
-#include "dma/dma_geometry.h"
 #include "fake_host.h"
 
 enum {
@@ -132,94 +131,6 @@ static struct tile flat(uint32_t memory_addr, uint32_t buffer_addr, uint32_t byt
 {
     return (struct tile){memory_addr, buffer_addr, bytes, 1, 0, 0, 1, 0, 0, 0};
 }
-
-/* ---- geometry ---- */
-
-static void test_shapes_merge(void **state)
-{
-    struct dma_shape s;
-    (void)state;
-    s = dma_shape_make(100, 8, 4, 8, 3, 32); /* all contiguous */
-    assert_true(s.size == 96 && s.count == 1 && s.planes == 1);
-    s = dma_shape_make(100, 8, 4, 8, 3, 64); /* planes apart */
-    assert_true(s.size == 32 && s.count == 3 && s.stride == 64 && s.planes == 1);
-    s = dma_shape_make(100, 8, 4, 16, 3, 64); /* rows at the same distance throughout */
-    assert_true(s.size == 8 && s.count == 12 && s.stride == 16 && s.planes == 1);
-    s = dma_shape_make(100, 8, 4, 16, 3, 100); /* neither */
-    assert_true(s.size == 8 && s.count == 4 && s.stride == 16 && s.planes == 3 && s.plane_stride == 100);
-    assert_int_equal(dma_shape_span(&s), 256);
-    assert_int_equal(dma_shape_bytes(&s), 96);
-    s = dma_shape_make(100, 8, 1, 999, 5, 8); /* rows of one: their stride says nothing */
-    assert_true(s.size == 40 && s.count == 1 && s.planes == 1);
-}
-
-/* Pieces put together are the shape, byte by byte, for any limit. */
-static void test_pieces_cover(void **state)
-{
-    (void)state;
-    for (uint64_t limit = 1; limit <= 60; ++limit) {
-        const struct dma_shape s = dma_shape_make(1000, 6, 4, 10, 3, 64);
-        uint64_t position = 0;
-        while (position < dma_shape_bytes(&s)) {
-            struct dma_piece_shape piece;
-            const uint64_t bytes = dma_shape_piece(&s, position, limit, &piece);
-            assert_true(bytes >= 1 && bytes <= limit);
-            assert_int_equal(bytes, piece.size * piece.count);
-            for (uint64_t b = 0; b < bytes; ++b) {
-                const uint64_t packed = position + b;
-                const uint64_t at = 1000 + packed / 24 * 64 + packed % 24 / 6 * 10 + packed % 6;
-                assert_int_equal(piece.address + b / piece.size * piece.stride + b % piece.size, at);
-            }
-            position += bytes;
-        }
-    }
-}
-
-static int touch(const struct dma_shape *a, const struct dma_shape *b)
-{
-    static uint8_t map[4096];
-    memset(map, 0, sizeof map);
-    for (int which = 0; which < 2; ++which) {
-        const struct dma_shape *s = which ? b : a;
-        for (uint64_t p = 0; p < s->planes; ++p)
-            for (uint64_t c = 0; c < s->count; ++c)
-                for (uint64_t i = 0; i < s->size; ++i) {
-                    uint8_t *at = &map[s->address + p * s->plane_stride + c * s->stride + i];
-                    if (which && *at)
-                        return 1;
-                    *at = !which;
-                }
-    }
-    return 0;
-}
-
-static void test_overlap(void **state)
-{
-    uint32_t seed = 1;
-    int exact = 0;
-    (void)state;
-    for (int n = 0; n < 20000; ++n) {
-        uint32_t r[14];
-        for (int i = 0; i < 14; ++i)
-            r[i] = (seed = seed * 1664525u + 1013904223u) >> 16;
-        const int same = r[12] % 4u != 0;
-        const struct dma_shape a =
-            dma_shape_make(r[0] % 500u, 1 + r[1] % 12u, 1 + r[2] % 5u, 12 + r[3] % 8u, 1 + r[4] % 3u, 100 + r[5] % 50u);
-        const struct dma_shape b =
-            dma_shape_make(r[6] % 500u, 1 + r[7] % 12u, 1 + r[8] % 5u, same ? 12 + r[3] % 8u : 12 + r[9] % 8u,
-                           1 + r[10] % 3u, same ? 100 + r[5] % 50u : 100 + r[11] % 50u);
-        const int expected = touch(&a, &b);
-        const int answer = dma_shape_overlap(&a, &b);
-        assert_true(answer >= expected); /* never missed */
-        if (a.stride == b.stride) {
-            assert_int_equal(answer, expected);
-            ++exact;
-        }
-    }
-    assert_true(exact > 5000);
-}
-
-/* ---- transfers ---- */
 
 /* A small tile: the request reads it ahead, the receive only needs the port. */
 static void test_request_and_receive(void **state)
@@ -811,16 +722,15 @@ static void test_order_through_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes_merge),        cmocka_unit_test(test_pieces_cover),
-        cmocka_unit_test(test_overlap),             cmocka_unit_test(test_request_and_receive),
-        cmocka_unit_test(test_head_and_tail),       cmocka_unit_test(test_clock_edges),
-        cmocka_unit_test(test_strided),             cmocka_unit_test(test_planes_share_bursts),
-        cmocka_unit_test(test_short_planes_fill_bursts),
-        cmocka_unit_test(test_move_and_fill), cmocka_unit_test(test_live),       cmocka_unit_test(test_read_after_write),
-        cmocka_unit_test(test_store_inside_a_request), cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_narrow_port),         cmocka_unit_test(test_memory_errors),
-        cmocka_unit_test(test_bad_commands),        cmocka_unit_test(test_reset_in_the_middle),
-        cmocka_unit_test(test_random_programs),     cmocka_unit_test(test_order_through_memory),
+        cmocka_unit_test(test_request_and_receive), cmocka_unit_test(test_head_and_tail),
+        cmocka_unit_test(test_clock_edges), cmocka_unit_test(test_strided),
+        cmocka_unit_test(test_planes_share_bursts), cmocka_unit_test(test_short_planes_fill_bursts),
+        cmocka_unit_test(test_move_and_fill), cmocka_unit_test(test_live),
+        cmocka_unit_test(test_read_after_write), cmocka_unit_test(test_store_inside_a_request),
+        cmocka_unit_test(test_slots), cmocka_unit_test(test_narrow_port),
+        cmocka_unit_test(test_memory_errors), cmocka_unit_test(test_bad_commands),
+        cmocka_unit_test(test_reset_in_the_middle), cmocka_unit_test(test_random_programs),
+        cmocka_unit_test(test_order_through_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

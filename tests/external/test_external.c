@@ -269,9 +269,9 @@ static void test_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_split), cmocka_unit_test(test_strided),     cmocka_unit_test(test_bound_of_requester), cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_error), cmocka_unit_test(test_outside),     cmocka_unit_test(test_own_storage),
-        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_split),   cmocka_unit_test(test_strided), cmocka_unit_test(test_bound_of_requester),
+        cmocka_unit_test(test_turns),   cmocka_unit_test(test_error),   cmocka_unit_test(test_outside),
+        cmocka_unit_test(test_own_storage), cmocka_unit_test(test_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
