@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two channels: which memory requests are made when, and when a transfer is complete. Transfers of a channel go to
- * memory, and complete, in program order.
+ * The two channels: which memory requests are made when, and when a transfer is complete. Transfers of a channel go
+ * to memory, and complete, in program order.
  *
  * Bursts in flight. The memory keeps at most `outstanding` bursts of a channel in flight, whichever pieces (memory
- * requests) they belong to. Pieces are made until those on their way have as many and one more waits behind them, so that the
- * memory knows it before one of them ends.
+ * requests) they belong to. Pieces are made until those on their way have as many and one more waits behind them, so
+ * that the memory knows it before one of them ends.
  */
 #include "dma_internal.h"
 

@@ -211,8 +211,8 @@ static void send_burst(struct external *self, struct cnnvp_request *request)
     }
 }
 
-/* 1 if the request has a burst to send now. Those of one requester in one direction are sent in order, and of all of them
- * together so many are in flight. */
+/* 1 if the request has a burst to send now. Those of one requester in one direction are sent in order, and of all of
+ * them together so many are in flight. */
 static int can_send(const struct external *self, const struct cnnvp_request *request)
 {
     uint64_t flying = 0;

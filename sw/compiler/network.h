@@ -54,9 +54,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *ne
                                                   struct cnnvp_tensor_info **tensors, size_t *count,
                                                   struct cnnvp_error *error);
 
-/* Shape (images, ...) of a tensor as its ONNX value has it, without images for one of a network whose whole input is one
- * image; data are allocated, to be given back with
- * cnnvp_array_clear. */
+/* Shape (images, ...) of a tensor as its ONNX value has it, without images for one of a network whose whole input is
+ * one image; data are allocated, to be given back with cnnvp_array_clear. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t tensor, size_t images,
                                                 struct cnnvp_array *array, struct cnnvp_error *error);
 

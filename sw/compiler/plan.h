@@ -3,11 +3,11 @@
  * Tiling: chooses group_out, tile_h, tile_w, tile_in and tile_out of a layer (network_image.h) so that what the guest
  * brings on chip fits into one half of each buffer.
  *
- * - Edges of tiles are multiples of the engine's (engine.h), or the rest of the layer's: buffer sizes change no compute
- *   cycle.
- * - Which tiles are looked at does not depend on the buffers' sizes but through what fits: a larger buffer chooses from
- *   more, and takes what needs more room only where it is better by more than the estimate may be wrong (plan_search.c).
- *   The estimate is a replay of the layer's instructions (plan_time.h).
+ * - Edges of tiles are multiples of the engine's (engine.h), or the rest of the layer's: buffer sizes change no
+ *   compute cycle.
+ * - Which tiles are looked at does not depend on the buffers' sizes but through what fits: a larger buffer chooses
+ *   from more, and takes what needs more room only where it is better by more than the estimate may be wrong
+ *   (plan_search.c). The estimate is a replay of the layer's instructions (plan_time.h).
  * - A layer is refused only if even its smallest tile does not fit.
  */
 #ifndef CNNVP_COMPILER_PLAN_H

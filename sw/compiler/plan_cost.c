@@ -29,8 +29,8 @@ static uint64_t grid_of(uint64_t distances)
     return bits & (~bits + 1u);
 }
 
-/* Bursts of a stream that comes to so many rows, in 1024ths. Those of two rows lie in different bank groups, and follow each
- * other as closely as the bus allows where both are on their way. */
+/* Bursts of a stream that comes to so many rows, in 1024ths. Those of two rows lie in different bank groups, and
+ * follow each other as closely as the bus allows where both are on their way. */
 static uint64_t stream_ps(const struct cnnvp_plan_timing *timing, uint64_t bursts, uint64_t rows)
 {
     const uint64_t mixed = sooner(timing->ahead * rows * 3u / 2u, bursts * 1024u);
@@ -433,9 +433,9 @@ struct cnnvp_plan_time cnnvp_plan_step(const struct cnnvp_image_layer *layer, co
     return (struct cnnvp_plan_time){.compute_ps = sums.compute * limits->timing.cycle, .memory_ps = sums.memory};
 }
 
-/* Later layers live on the core's lead over what calculates, up to the most that there can be: work of the core that leaves it
- * with less counts besides, LEAD_COST of 1024 where it is not ahead, half of that where it is by LEAD_PS. Measured: with nothing,
- * layers use up a lead that others need (LeNet-5 on window: 19 % slower). */
+/* Later layers live on the core's lead over what calculates, up to the most that there can be: work of the core that
+ * leaves it with less counts besides, LEAD_COST of 1024 where it is not ahead, half of that where it is by LEAD_PS.
+ * Measured: with nothing, layers use up a lead that others need (LeNet-5 on window: 19 % slower). */
 #define LEAD_PS UINT64_C(4000000)
 #define LEAD_COST 512u
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The choice of a layer's tiles. All ways to cut it are one list that does not depend on the buffers' sizes. A way has a
- * place: for each buffer the smallest power of two of a half that holds its tiles. The places are a lattice; a platform
- * sees those up to its own sizes, and takes what the uppermost of them holds.
+ * The choice of a layer's tiles. All ways to cut it are one list that does not depend on the buffers' sizes. A way
+ * has a place: for each buffer the smallest power of two of a half that holds its tiles. The places are a lattice; a
+ * platform sees those up to its own sizes, and takes what the uppermost of them holds.
  *
- * Each place holds the best of what the places with one buffer a step smaller hold, or of its own ways, the latter only
- * where they are better by more than the estimate may be wrong and not dearer. So a larger buffer never costs more by the
- * estimate's price, which is time, and a little of the core's work and of traffic. Time alone can rise a little with it: where
- * traffic falls for that, and where the estimate errs (tests/README.md has figures).
+ * Each place holds the best of what the places with one buffer a step smaller hold, or of its own ways, the latter
+ * only where they are better by more than the estimate may be wrong and not dearer. So a larger buffer never costs
+ * more by the estimate's price, which is time, and a little of the core's work and of traffic. Time alone can rise a
+ * little with it: where traffic falls for that, and where the estimate errs (tests/README.md has figures).
  */
 #include "plan_time.h"
 
@@ -20,15 +20,15 @@
 #define POWERS 21u
 #define LEADS 64u /* leads of the core that are told apart: equal layers then get equal plans */
 
-/* How much better a way has to be that needs more room: by this part of what memory adds to calculation, this part of all,
- * and what the moments of refreshes change. And how much dearer it may be. */
+/* How much better a way has to be that needs more room: by this part of what memory adds to calculation, this part of
+ * all, and what the moments of refreshes change. And how much dearer it may be. */
 #define ESTIMATED_PART 16u
 #define TIME_PART 128u
 #define JITTER_PS 360000u
 #define DEARER_PART 2048u
 
-/* What traffic and the core's work count for among ways that are not dearer; of the core, at least and besides what later layers
- * need of it. */
+/* What traffic and the core's work count for among ways that are not dearer; of the core, at least and besides what
+ * later layers need of it. */
 #define MEMORY_PART 3u
 #define CORE_LEAST_PART 4u
 #define CORE_PART 12u
@@ -85,7 +85,7 @@ struct place {
 struct search {
     const struct cnnvp_plan_limits *limits;
     struct cnnvp_image_layer *layer; /* tiles under test */
-    uint32_t powers[3];              /* places of the input, weight and output buffer; 1, 1, 1: sizes count as they are */
+    uint32_t powers[3];              /* places of the input, weight and output buffer; all 1: sizes as they are */
     struct place *places;            /* [input][weight][output] */
     int found;
 };
@@ -265,8 +265,8 @@ static uint64_t margin_ps(const struct cnnvp_plan_time *time)
 }
 
 /*
- * Looks closely at the finalists of a place, and takes the best of those that are clearly better than `before` and no dearer
- * than `dearest`; those whose bound is far from what smaller places offer are passed over.
+ * Looks closely at the finalists of a place, and takes the best of those that are clearly better than `before` and no
+ * dearer than `dearest`; those whose bound is far from what smaller places offer are passed over.
  */
 static void choose_own(struct search *search, struct place *place, const struct place *before, uint64_t dearest)
 {

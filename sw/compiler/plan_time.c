@@ -7,8 +7,8 @@
 #define WORD_BYTES 2u
 #define WAITING 2u
 
-/* Whole steps are replayed, until there are so many and so many slices; further ones go on as the later half of these did.
- * Of one step so many slices are replayed at most. */
+/* Whole steps are replayed, until there are so many and so many slices; further ones go on as the later half of these
+ * did. Of one step so many slices are replayed at most. */
 #define STEPS 4u
 #define SLICES 24u
 #define STEP_SLICES 32u
@@ -78,7 +78,8 @@ static uint64_t share(struct replay *r, enum unit unit, uint64_t from, uint64_t 
     return both;
 }
 
-/* When reads get a turn that are asked for: a queue of writes that was full is emptied first, to a fifth (dram.drain_low). */
+/* When reads get a turn that are asked for: a queue of writes that was full is emptied first, to a fifth
+ * (dram.drain_low). */
 static uint64_t after_writes(const struct replay *r, uint64_t from)
 {
     const uint64_t posted = r->timing->posted;
@@ -89,8 +90,8 @@ static uint64_t after_writes(const struct replay *r, uint64_t from)
 
 /* ---- issue ---- */
 
-/* When an instruction issues that the core pushes after so many cycles, whose words have to be fetched, and which waits for
- * `ready`. */
+/* When an instruction issues that the core pushes after so many cycles, whose words have to be fetched, and which
+ * waits for `ready`. */
 static uint64_t issue(struct replay *r, uint64_t core_cycles, uint64_t words, uint64_t ready)
 {
     const struct cnnvp_plan_timing *timing = r->timing;
@@ -383,8 +384,8 @@ static void run(struct replay *r, struct replay *early)
     }
 }
 
-/* The steps that were not replayed: what calculation or memory takes of them, and what the later half of the others took
- * besides, slice by slice. */
+/* The steps that were not replayed: what calculation or memory takes of them, and what the later half of the others
+ * took besides, slice by slice. */
 static uint64_t rest_ps(const struct replay *r, const struct replay *early, const struct cnnvp_plan_time *all,
                         uint64_t rest_slices)
 {
@@ -394,7 +395,8 @@ static uint64_t rest_ps(const struct replay *r, const struct replay *early, cons
     const uint64_t rest_compute = all->compute_ps - sooner(r->compute_ps, all->compute_ps);
     const uint64_t rest_memory = all->memory_ps - sooner(r->memory_ps, all->memory_ps);
     const uint64_t part = both(r, compute, memory);
-    return both(r, rest_compute, rest_memory) + (time > part ? (time - part) / (r->slices - early->slices) * rest_slices : 0);
+    const uint64_t besides = time > part ? (time - part) / (r->slices - early->slices) * rest_slices : 0;
+    return both(r, rest_compute, rest_memory) + besides;
 }
 
 struct cnnvp_plan_time cnnvp_plan_time_of(const struct cnnvp_image_layer *layer,
