@@ -34,6 +34,7 @@ struct cnnvp_plan_timing {
     uint32_t latency;          /* ps from a read to its data */
     uint32_t write_latency;    /* ps until the memory has taken a write */
     uint64_t posted;           /* ps of writing that the memory has taken and not done yet, at most */
+    uint64_t posted_rest;      /* of these, what reads need not wait for */
     uint32_t port;             /* ps of 64 bytes at the port of a buffer */
     uint32_t ahead;            /* bursts that are read before the buffer is free */
     uint64_t lead;             /* ps that the core may be ahead when the layer begins */

@@ -4,16 +4,6 @@
 #define WORD_BYTES 2u
 #define BURST_BYTES 64u
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- memory ---- */
 
 /* How many of `count` steps by so many bytes lead to another row of the memory, in 1024ths. */

@@ -12,6 +12,16 @@
 
 #include "plan.h"
 
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint64_t sooner(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Results of a step: channels x rows x columns. */
 struct cnnvp_plan_extent {
     uint32_t channels, rows, columns;

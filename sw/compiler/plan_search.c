@@ -104,16 +104,6 @@ static uint32_t power_of(uint64_t bytes)
     return power - LEAST_POWER;
 }
 
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* What ways compete by that are not dearer. */
 static uint64_t preference(const struct cnnvp_plan_time *time)
 {

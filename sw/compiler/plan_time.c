@@ -48,16 +48,6 @@ struct replay {
     uint64_t memory_ps;
 };
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static uint32_t rest_of(uint32_t total, uint32_t at, uint32_t part)
 {
     return total - at < part ? total - at : part;
@@ -78,14 +68,12 @@ static uint64_t share(struct replay *r, enum unit unit, uint64_t from, uint64_t 
     return both;
 }
 
-/* When reads get a turn that are asked for: a queue of writes that was full is emptied first, to a fifth
- * (dram.drain_low). */
+/* When reads get a turn that are asked for: a queue of writes that was full is emptied first, but for a rest. */
 static uint64_t after_writes(const struct replay *r, uint64_t from)
 {
-    const uint64_t posted = r->timing->posted;
-    if (r->memory[1] <= from + posted / 5u)
-        return from;
-    return from + sooner(r->memory[1] - from - posted / 5u, posted - posted / 5u);
+    const uint64_t rest = r->timing->posted_rest;
+    const uint64_t most = r->timing->posted - sooner(rest, r->timing->posted);
+    return r->memory[1] <= from + rest ? from : from + sooner(r->memory[1] - from - rest, most);
 }
 
 /* ---- issue ---- */
