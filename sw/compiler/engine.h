@@ -28,6 +28,7 @@ struct cnnvp_engine_edges {
     uint32_t cols;
     uint32_t in;   /* channels, or inputs of a fully connected layer */
     uint32_t out;  /* channels, or outputs */
+    uint32_t side; /* of a pooling window's parts, rows and columns: what the array takes at once */
 };
 
 /* What one conv, pool or matmul instruction calculates. */

@@ -27,7 +27,8 @@ static struct cnnvp_engine_edges edges(const struct cnnvp_engine *engine, const 
                                        int least)
 {
     const uint32_t all = (uint32_t)pes(engine);
-    struct cnnvp_engine_edges wanted = {engine->number[ROWS], engine->number[COLS], 1, 1};
+    const uint32_t piece = engine->number[KERNEL_PIECE];
+    struct cnnvp_engine_edges wanted = {engine->number[ROWS], engine->number[COLS], 1, 1, piece != 0 ? piece : 1u};
     if (layer->op == CNNVP_OP_FC) {
         /* The mapping lays out one direction on the array, the other is just as well cut there. */
         wanted.in = least && engine->number[SINGLE_NEURON] == 0 ? 1 : all;

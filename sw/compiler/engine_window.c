@@ -21,7 +21,7 @@ static uint64_t pes(const struct cnnvp_engine *engine)
 static struct cnnvp_engine_edges edges(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
                                        int least)
 {
-    struct cnnvp_engine_edges wanted = {1, 1, 1, 1};
+    struct cnnvp_engine_edges wanted = {1, 1, 1, 1, SIDE};
     switch (layer->op) {
     case CNNVP_OP_CONV:
         wanted.in = engine->number[INPUT_PARA];

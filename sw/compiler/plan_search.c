@@ -193,22 +193,28 @@ static void consider_all(struct search *search, int least)
     }
 }
 
-/* Half of a window's side, in whole pieces of 3 as engines sweep it, at last single rows or columns. */
-static uint32_t half_window(uint32_t side)
+/* Half of a window's side, in whole pieces. */
+static uint32_t half_window(uint32_t side, uint32_t piece)
 {
-    return side > 6u ? divide_up(side, 6u) * 3u : side > 3u ? 3u : 1u;
+    return divide_up(side, 2u * piece) * piece;
 }
 
-/* Pooling windows larger than a half of the input buffer are swept in parts. */
+/*
+ * Pooling windows larger than a half of the input buffer are swept in parts: rows, then columns too. Parts are whole
+ * kernel pieces as the engine takes them, the last one is the rest: ceil(side / piece) pieces a side however it is cut,
+ * so compute cycles stay. A part of a piece would take as long as a whole one.
+ */
 static void consider_parts(struct search *search)
 {
     struct cnnvp_image_layer *layer = search->layer;
-    while (!search->found && cnnvp_plan_window_rows(layer) > 1u) {
-        layer->tile_ky = half_window(cnnvp_plan_window_rows(layer));
+    const struct cnnvp_engine *engine = &search->limits->engine;
+    const uint32_t piece = engine->kind->edges(engine, layer, 1).side;
+    while (!search->found && cnnvp_plan_window_rows(layer) > piece) {
+        layer->tile_ky = half_window(cnnvp_plan_window_rows(layer), piece);
         consider_all(search, 1);
     }
-    while (!search->found && cnnvp_plan_window_columns(layer) > 1u) {
-        layer->tile_kx = half_window(cnnvp_plan_window_columns(layer));
+    while (!search->found && cnnvp_plan_window_columns(layer) > piece) {
+        layer->tile_kx = half_window(cnnvp_plan_window_columns(layer), piece);
         consider_all(search, 1);
     }
 }

@@ -232,7 +232,8 @@ struct cnnvp_image_layer {
                                    from[i] */
     uint32_t from[3];
     uint32_t fill;              /* 1: on chip the output's place, frame included, is set to zeros before the layer */
-    uint32_t tile_kx, tile_ky;  /* pool: the window is swept in parts of so many columns and rows; 0: whole */
+    uint32_t tile_kx, tile_ky;  /* pool: the window is swept in parts of so many columns and rows, whole kernel pieces;
+                                   0: whole */
     uint32_t arithmetic;        /* add: enum cnnvp_image_arithmetic */
     uint32_t axis;              /* softmax: enum cnnvp_image_axis */
     uint32_t norm;              /* enum cnnvp_image_norm_kind */

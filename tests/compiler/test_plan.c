@@ -245,6 +245,84 @@ static void the_smallest_tile_suffices(void **state)
     assert_true(dense.tile_in % 64 == 0 && dense.tile_out == 1);
 }
 
+static struct cnnvp_image_layer random_pool(struct builder *random)
+{
+    struct cnnvp_image_layer layer = {.op = CNNVP_OP_POOL, .pool = between(random, 0, 1)};
+    layer.kx = between(random, 1, 14);
+    layer.ky = between(random, 1, 14);
+    layer.sx = between(random, 1, 4);
+    layer.sy = between(random, 1, 4);
+    layer.dx = between(random, 1, 3);
+    layer.dy = between(random, 1, 3);
+    layer.out = (struct cnnvp_image_tensor){.channels = between(random, 1, 20),
+                                            .height = between(random, 1, 20),
+                                            .width = between(random, 1, 20)};
+    layer.in = layer.out;
+    layer.in.width = (layer.out.width - 1) * layer.sx + (layer.kx - 1) * layer.dx + 1;
+    layer.in.height = (layer.out.height - 1) * layer.sy + (layer.ky - 1) * layer.dy + 1;
+    return layer;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Kernel pieces that an array takes for a window's side, cut into parts of `part`. */
+static uint32_t pieces_of(uint32_t side, uint32_t part, uint32_t piece)
+{
+    uint32_t count = 0;
+    for (uint32_t at = 0; at < side; at += part)
+        count += (least(part, side - at) + piece - 1u) / piece;
+    return count;
+}
+
+/* Bytes of the input for one tile of the array and one kernel piece. */
+static uint64_t least_input(const struct cnnvp_image_layer *layer, const struct cnnvp_engine *engine, uint32_t piece)
+{
+    const int is_nfu = engine->kind == &cnnvp_engine_nfu;
+    const uint32_t rows = least(layer->out.height, is_nfu ? engine->number[0] : 1u);
+    const uint32_t cols = least(layer->out.width, is_nfu ? engine->number[1] : 1u);
+    const uint32_t channels = least(layer->out.channels, is_nfu ? 1u : engine->number[0]);
+    return UINT64_C(2) * channels * ((rows - 1u) * layer->sy + (least(layer->ky, piece) - 1u) * layer->dy + 1u) *
+           ((cols - 1u) * layer->sx + (least(layer->kx, piece) - 1u) * layer->dx + 1u);
+}
+
+/* Windows that do not fit whole are swept in parts, which take as many kernel pieces, and so cycles, as the whole ones.
+ * What is refused has one piece that does not fit. */
+static void parts_of_windows_cost_no_cycles(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 41);
+    unsigned swept = 0;
+    unsigned refused = 0;
+    for (unsigned i = 0; i < 3000; ++i) {
+        struct cnnvp_image_layer layer = random_pool(&random);
+        struct cnnvp_plan_limits limits = random_limits(&random);
+        const uint32_t piece = limits.engine.kind == &cnnvp_engine_window || i % 2u == 0 ? 3u : 1u;
+        if (limits.engine.kind == &cnnvp_engine_nfu)
+            limits.engine.number[4] = piece == 3u ? 3u : 0; /* pe_array.kernel_piece */
+        limits.input_bytes = between(&random, 20, 2000);
+        struct cnnvp_error error = {""};
+        if (cnnvp_plan_layer(&layer, "L", &limits, &error) != CNNVP_DONE) {
+            assert_non_null(strstr(error.text, "bytes of input_buffer"));
+            assert_true(least_input(&layer, &limits.engine, piece) > limits.input_bytes);
+            ++refused;
+            continue;
+        }
+        const uint32_t rows = cnnvp_plan_window_rows(&layer);
+        const uint32_t columns = cnnvp_plan_window_columns(&layer);
+        assert_true(cnnvp_plan_use_of(&layer, &limits.engine).input_bytes <= limits.input_bytes);
+        assert_int_equal(pieces_of(layer.ky, rows, piece), (layer.ky + piece - 1u) / piece);
+        assert_int_equal(pieces_of(layer.kx, columns, piece), (layer.kx + piece - 1u) / piece);
+        swept += rows < layer.ky || columns < layer.kx;
+    }
+    assert_true(swept > 300);
+    assert_true(refused > 300);
+    builder_free(&random);
+}
+
 /* Words that cross the memory's port, counted from the guest's loops. */
 static uint64_t traffic(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
 {
@@ -455,6 +533,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_layers_fit),
         cmocka_unit_test(the_smallest_tile_suffices),
+        cmocka_unit_test(parts_of_windows_cost_no_cycles),
         cmocka_unit_test(larger_buffers_save_traffic),
         cmocka_unit_test(a_slow_core_gets_fewer_slices),
         cmocka_unit_test(the_presets_timing_is_the_default),
