@@ -79,7 +79,7 @@ install(FILES ${CMAKE_BINARY_DIR}/cmake/cnnvpConfig.cmake ${CMAKE_BINARY_DIR}/cm
 find_program(CNNVP_HELP2MAN help2man)
 if(CNNVP_HELP2MAN AND NOT CNNVP_SANITIZE)
   set(pages)
-  foreach(command "" run train exec models check asm disasm sweep diff report)
+  foreach(command "" run train exec models check memory asm disasm sweep diff report)
     if(command)
       set(page ${CMAKE_BINARY_DIR}/man/cnnvp-${command}.1)
       set(call "$<TARGET_FILE:cnnvp_program> ${command}")

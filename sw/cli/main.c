@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -94,10 +95,21 @@ static void keep_standard_streams(void)
             (void)open("/dev/null", O_RDONLY);
 }
 
+/* A full disk shows when standard output is flushed; argp exits by itself behind --help and --version. */
+static void flush_output(int status, void *context)
+{
+    (void)context;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    cli_message("standard output cannot be written: %s", strerror(errno));
+    _exit(status ? status : CNNVP_FAILED);
+}
+
 int main(int argc, char **argv)
 {
     static char name[] = "cnnvp";
     keep_standard_streams();
+    (void)on_exit(flush_output, NULL);
     argp_err_exit_status = CNNVP_BAD_INPUT;
     argp_program_version_hook = print_version;
     if (argc > 0)
@@ -108,11 +120,5 @@ int main(int argc, char **argv)
     cli_parse(&argp, name, ARGP_IN_ORDER, argc, argv, &call);
     free(help);
     call.argv[0] = name;
-    int status = call.command->run(call.argc, call.argv);
-    /* A full disk shows when standard output is flushed. */
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        cli_message("standard output cannot be written: %s", strerror(errno));
-        return status ? status : CNNVP_FAILED;
-    }
-    return status;
+    return call.command->run(call.argc, call.argv);
 }

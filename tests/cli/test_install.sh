@@ -12,6 +12,11 @@ CNNVP=$work/moved/bin/cnnvp
 for header in cnnvp.h cnnvp_model.h cnnvp_command.h; do
     [ -s moved/include/cnnvp/$header ] || fail "no $header"
 done
+if command -v help2man >/dev/null && [ -e "$BUILD/man/cnnvp.1" ]; then
+    for command in $("$CNNVP" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+        [ -s "$BUILD/man/cnnvp-$command.1" ] || fail "no manual page of $command"
+    done
+fi
 mkdir elsewhere && cd elsewhere || exit 1
 expect 0 check nfu
 expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" --timing-only

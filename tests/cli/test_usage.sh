@@ -7,7 +7,7 @@ expect 0 --version
 says "cnnvp 0.1.0"
 says "model ABI 1."
 says "SystemC "
-for command in run exec models check asm disasm; do
+for command in run train exec models check memory asm disasm sweep diff report; do
     expect 0 --help
     says "  $command "
     expect 0 $command --help
@@ -42,8 +42,11 @@ refused 2 "--rounding: \"up\" is not one of truncate, nearest, stochastic" run x
 
 # Full disk, as far as a test can have one.
 if [ -c /dev/full ]; then
-    "$CNNVP" models >/dev/full 2>err
-    [ $? -eq 1 ] || fail "a full disk goes unnoticed"
-    grep -q "standard output cannot be written" err || fail "no word of the full disk"
+    for call in models --version --help "run --help"; do
+        # shellcheck disable=SC2086
+        "$CNNVP" $call >/dev/full 2>err
+        [ $? -eq 1 ] || fail "a full disk goes unnoticed: cnnvp $call"
+        [ "$(grep -c "standard output cannot be written" err)" -eq 1 ] || fail "no word of the full disk: cnnvp $call"
+    done
 fi
 finish
