@@ -109,10 +109,13 @@ CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_platform_options *opt
 
 /* ---- running (cli_session.c) ---- */
 
-/* Makes SIGINT and SIGTERM end a run at its next safe point. */
+/* Makes SIGINT, SIGTERM, SIGHUP and SIGPIPE end a run at its next safe point, so that it leaves nothing half-written; a file
+ * that has reached its limit of size fails like a full disk. SIGHUP stays ignored where it is (nohup). */
 void cli_catch_signals(void);
 /* 1 once one of them has come. */
 int cli_was_interrupted(void);
+/* 1 once it was SIGPIPE: nobody reads standard output, nor wants to be told. */
+int cli_reader_gone(void);
 CNNVP_MUST_USE cnnvp_result cli_platform_open(const struct cli_platform_options *options, const cnnvp_config *config,
                                               int timing_only, cnnvp_platform **platform);
 /* The same, with what the guest prints going somewhere else than to standard output. */

@@ -8,27 +8,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The last signal, or 0. */
 static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number)
 {
-    (void)number;
-    interrupted = 1;
+    interrupted = number;
     cnnvp_platform_interrupt();
+}
+
+static void handle(int number, void (*handler)(int), int flags)
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaction(number, &action, NULL);
 }
 
 void cli_catch_signals(void)
 {
-    /* Once: a second signal ends the program at once. */
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
+    /* Once: a second signal ends the program at once. Whoever stops reading standard output signals many times. */
+    handle(SIGINT, on_signal, (int)SA_RESETHAND);
+    handle(SIGTERM, on_signal, (int)SA_RESETHAND);
+    handle(SIGPIPE, on_signal, 0);
+    /* Writing fails in its place, and says so. */
+    handle(SIGXFSZ, SIG_IGN, 0);
+    struct sigaction hangup;
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        handle(SIGHUP, on_signal, (int)SA_RESETHAND);
 }
 
 int cli_was_interrupted(void)
 {
     return interrupted != 0;
+}
+
+int cli_reader_gone(void)
+{
+    return interrupted == SIGPIPE;
 }
 
 cnnvp_result cli_platform_open(const struct cli_platform_options *options, const cnnvp_config *config, int timing_only,

@@ -99,9 +99,14 @@ static void keep_standard_streams(void)
 static void flush_output(int status, void *context)
 {
     (void)context;
-    if (fflush(stdout) == 0 && !ferror(stdout))
+    /* Of what failed before, nobody kept the reason. */
+    const char *reason = ferror(stdout) ? "an earlier write failed" : NULL;
+    if (fflush(stdout) != 0)
+        reason = strerror(errno);
+    if (!reason)
         return;
-    cli_message("standard output cannot be written: %s", strerror(errno));
+    if (!cli_reader_gone())
+        cli_message("standard output cannot be written: %s", reason);
     _exit(status ? status : CNNVP_FAILED);
 }
 

@@ -27,6 +27,10 @@ program full 'la a0, tohost
 li a1, 512
 ori a1, a1, 1
 sw a1, 0(a0)'
+program chatter 'li a0, 0x10000000
+li a1, 10
+2: sb a1, 0(a0)
+j 2b'
 program forever '2: addi a0, a0, 1
 j 2b'
 program stuck '2: j 2b'
@@ -139,6 +143,11 @@ wait $pid
 [ $? -eq 1 ] || fail "status $? after SIGTERM"
 grep -q "interrupted" err || fail "no word of the interruption: $(cat err)"
 grep -q '"partial": true' signal.json || fail "no partial statistics after SIGTERM"
+
+# So does whoever stops reading what the guest prints.
+"$CNNVP" exec chatter.elf --stats pipe.json --memory-trace pipe.txt 2>err | head -n 1 >/dev/null
+grep -q '"partial": true' pipe.json || fail "no partial statistics when nobody reads: $(cat err)"
+[ "$(echo pipe.txt*)" = pipe.txt ] || fail "left behind when nobody reads: $(echo pipe.txt*)"
 
 # Bad input leaves nothing behind.
 refused 2 "nowhere.elf" exec nowhere.elf --stats s.json --trace t.vcd

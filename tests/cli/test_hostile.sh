@@ -70,7 +70,7 @@ grep -q 'accelerator cycles' closed.npy closed.json && fail "the table is in a f
 [ $? -eq 1 ] || fail "a full output was not noticed"
 
 # Signals.
-for signal in INT TERM; do
+for signal in INT TERM HUP; do
     "$CNNVP" run "$network" -n 3000 -q -o stopped.npy --dump stopped 2>err &
     process=$!
     sleep 0.7
@@ -80,7 +80,25 @@ for signal in INT TERM; do
     [ $status -eq 1 ] || fail "status $status after SIG$signal"
     grep -q '^cnnvp: interrupted' err || fail "no message after SIG$signal: $(cat err)"
     absent stopped.npy stopped
+    # What is written while the run goes on.
+    "$CNNVP" run "$network" -n 100000 -q --timing-only --memory-trace stopped.txt 2>err &
+    process=$!
+    sleep 0.7
+    kill -s $signal $process
+    wait $process
+    [ "$(echo stopped.txt*)" = stopped.txt ] || fail "SIG$signal left $(echo stopped.txt*)"
+    rm -f stopped.txt
 done
+(trap '' HUP && exec "$CNNVP" run "$network" -n 500 -q -o ignored.npy) &
+process=$!
+sleep 0.2
+kill -s HUP $process
+wait $process || fail "a signal that is ignored ended the run"
+# A file that may not grow.
+(ulimit -f 2 && "$CNNVP" run "$network" -q --memory-trace limited.txt 2>err)
+[ $? -eq 1 ] || fail "status of a file beyond its limit"
+grep -q 'limited.txt.*File too large' err || fail "no word of a file beyond its limit: $(cat err)"
+absent limited.txt
 # At any time: before there is a handler nothing is written; afterwards the statistics are whole and say what they are.
 for delay in 0.001 0.002 0.003 0.004 0.005 0.006 0.008 0.01 0.02 0.05 0.1 0.2; do
     rm -f early.json
