@@ -3,7 +3,7 @@
  * Core-local interruptor: software interrupt and machine timer of hart 0, in the register layout of SiFive's CLINT
  * (SiFive FU540-C000 Manual v1p0, chapter 9; RISC-V Privileged ISA 1.12, section 3.2.1).
  * Modelled: msip, mtimecmp, mtime, both interrupt levels at the exact tick. Registers are 32-bit words; a 64-bit one is
- * two.
+ * two. A reset clears mtime.
  * Not modelled: more than one hart. mtimecmp is all ones after reset (the documents leave it open): no interrupt.
  */
 #include "clint.h"
@@ -65,7 +65,8 @@ static cnnvp_time time_of(const struct clint *clint, uint64_t tick)
 static void update(struct clint *clint)
 {
     const uint64_t compare = pair(clint, REG_MTIMECMP_LO);
-    const uint64_t mtime = ticks(clint) + clint->offset;
+    const uint64_t now = ticks(clint);
+    const uint64_t mtime = now + clint->offset;
     const int timer = mtime >= compare;
 
     if (timer && !clint->timer)
@@ -73,8 +74,10 @@ static void update(struct clint *clint)
     clint->timer = timer;
     if (timer)
         (void)clint->ops->cancel(clint->host, EVENT_COMPARE);
+    else if (compare - mtime > UINT64_MAX - now) /* mtime was set back: beyond all ticks */
+        (void)clint->ops->notify(clint->host, EVENT_COMPARE, CNNVP_TIME_NEVER);
     else
-        (void)clint->ops->notify(clint->host, EVENT_COMPARE, time_of(clint, ticks(clint) + (compare - mtime)));
+        (void)clint->ops->notify(clint->host, EVENT_COMPARE, time_of(clint, now + (compare - mtime)));
     (void)clint->ops->irq(clint->host, PORT_TIMER, timer);
     (void)clint->ops->irq(clint->host, PORT_SOFTWARE, (int)(clint->reg[REG_MSIP] & 1u));
 }
@@ -114,7 +117,7 @@ static void reset(void *instance)
 {
     struct clint *clint = instance;
 
-    clint->offset = 0;
+    clint->offset = 0 - ticks(clint);
     clint->timer = 0;
     update(clint);
 }

@@ -117,6 +117,30 @@ static void test_written_time(void **state)
     fake_sim_free(&f.sim);
 }
 
+/* Compared with all ones it is further away than ticks can count: no interrupt, and nothing to wait for. */
+static void test_time_set_back(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f, 10);
+    fake_run(&f.sim, 10 * us);
+    assert_int_equal(fake_write(f.host, "MTIME_LO", 0), CNNVP_OK);
+    fake_run(&f.sim, 20 * us);
+    assert_int_equal(f.host->irq_level[PORT_TIMER], 0);
+    assert_int_equal(read_pair(f.host, "MTIME_LO", "MTIME_HI"), 100);
+    set_compare(f.host, 150);
+    fake_run(&f.sim, 25 * us - 1);
+    assert_int_equal(f.host->irq_level[PORT_TIMER], 0);
+    fake_run(&f.sim, 25 * us);
+    assert_int_equal(f.host->irq_level[PORT_TIMER], 1);
+    fake_reset(f.host);
+    assert_int_equal(read_pair(f.host, "MTIME_LO", "MTIME_HI"), 0);
+    fake_run(&f.sim, 26 * us);
+    assert_int_equal(read_pair(f.host, "MTIME_LO", "MTIME_HI"), 10);
+    fake_sim_free(&f.sim);
+}
+
 static void test_software_interrupt_and_reset(void **state)
 {
     struct fixture f;
@@ -145,6 +169,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_time),        cmocka_unit_test(test_interrupt_at_the_exact_tick),
         cmocka_unit_test(test_far_compare), cmocka_unit_test(test_written_time),
+        cmocka_unit_test(test_time_set_back),
         cmocka_unit_test(test_software_interrupt_and_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
