@@ -117,7 +117,8 @@ void unit_host::reset()
         });
     release_held();
     announce_lines();
-    if (sc_core::sc_get_status() == sc_core::SC_RUNNING)
+    /* Between runs, the next one starts it. */
+    if (sc_core::sc_get_status() == sc_core::SC_RUNNING && !control_.ended())
         start();
 }
 

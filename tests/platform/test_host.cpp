@@ -242,7 +242,7 @@ void test_reach_and_limit(void **)
     assert_int_equal(made["a"]->noted, 8);
 }
 
-/* After a reset processes start at once, but none gets ahead before the next run. */
+/* After a reset between runs, processes start with the next run and none gets ahead before. */
 void test_reach_between_runs(void **)
 {
     bench::network net;

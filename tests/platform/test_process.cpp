@@ -97,6 +97,21 @@ void test_reset_of_an_ended_process(void **)
     assert_int_equal(made["a"]->processes, 2);
 }
 
+/* A reset between runs, and some time: what a process does at once belongs to the next run, which it may end. */
+void test_reset_between_runs(void **)
+{
+    bench::network net;
+    net.add("a");
+    bench::platform made(net);
+    made["a"]->on_process = [](agent *self) { self->ops->finish(self->host, 0, ""); };
+    for (uint32_t round = 1; round <= 3; round++) {
+        assert_int_equal(made.run().end, CNNVP_END_EXIT);
+        made.get().reset();
+        cnnvp::advance(cnnvp::from_ps(10 * ns));
+        assert_int_equal(made["a"]->processes, round);
+    }
+}
+
 /* A target that is not ours: blocks in b_transport, or throws. */
 struct foreign : sc_core::sc_module {
     tlm_utils::simple_target_socket<foreign> socket;
@@ -206,7 +221,8 @@ int main()
 {
     const CMUnitTest tests[] = {
         cmocka_unit_test(test_killed_while_blocked),      cmocka_unit_test(test_killed_while_settling),
-        cmocka_unit_test(test_reset_while_blocked),       cmocka_unit_test(test_reset_of_an_ended_process),
+        cmocka_unit_test(test_reset_while_blocked),       cmocka_unit_test(test_reset_between_runs),
+        cmocka_unit_test(test_reset_of_an_ended_process),
         cmocka_unit_test(test_blocking_target_and_reset), cmocka_unit_test(test_target_that_throws),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
