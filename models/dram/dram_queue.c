@@ -261,6 +261,15 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
     dram_queue_step(queue, stream);
 }
 
+/* The same, and while no other stream waits those behind it that can at the same clock: no command is before them. */
+static void enter_all(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock)
+{
+    const uint64_t alone = UINT64_C(1) << (stream - queue->streams);
+    do
+        enter(queue, stream, clock);
+    while (queue->waiting == alone && dram_entering(queue, stream, dram_free_place(stream)) == clock);
+}
+
 /* ---- the channels ---- */
 
 /* Channel whose next command is the earliest. */
@@ -332,7 +341,7 @@ static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
         if (first > last)
             return;
         if (enters <= commands)
-            enter(queue, stream, enters);
+            enter_all(queue, stream, enters);
         else if (idle_too || queue->waiting || channels_wait(queue))
             issue(queue, channel);
         else
