@@ -8,6 +8,9 @@
  *   tap reads consecutive pairs (position y * row + x of the result reads element position + offset[tap]).
  * - Maps of few positions are dot products over all taps instead, since weights are contiguous there.
  * - Everything else goes row by row.
+ *
+ * Weights fill a buffer with a few output channels, so many commands in a row read the same map: it is packed or
+ * gathered once, and again when a word of it has changed.
  */
 #include "fx16_kernels.h"
 
@@ -36,6 +39,7 @@ static uint32_t minimum(uint32_t a, uint32_t b)
 void cnnvp_fx16_scratch_free(struct cnnvp_fx16_scratch *scratch)
 {
     free(scratch->memory);
+    free(scratch->input);
     *scratch = (struct cnnvp_fx16_scratch){0};
 }
 
@@ -50,6 +54,32 @@ static uint8_t *reserve(struct cnnvp_fx16_scratch *scratch, uint64_t size)
         scratch->size = size + size / 2u;
     }
     return scratch->memory;
+}
+
+/* 1 if both commands want their input in the same order. */
+static bool same_order(const struct cnnvp_fx16_tile *a, const struct cnnvp_fx16_tile *b)
+{
+    return a->in_row_stride == b->in_row_stride && a->in_channel_stride == b->in_channel_stride
+           && a->in_channels == b->in_channels && a->out_h == b->out_h && a->out_w == b->out_w && a->kx == b->kx
+           && a->ky == b->ky && a->sx == b->sx && a->sy == b->sy && a->dx == b->dx && a->dy == b->dy
+           && a->in_span == b->in_span;
+}
+
+/* 1 if the memory, which is reserved, has this input from the command before. Otherwise the caller puts it there. */
+static bool has_input(struct cnnvp_fx16_scratch *scratch, const struct cnnvp_fx16_tile *tile, const int16_t *input)
+{
+    const size_t bytes = (size_t)tile->in_span * sizeof *input;
+    const bool fits = scratch->input != NULL && scratch->tile.in_span == tile->in_span;
+    if (fits && same_order(&scratch->tile, tile) && memcmp(scratch->input, input, bytes) == 0)
+        return true;
+    if (!fits) {
+        free(scratch->input);
+        scratch->input = malloc(bytes);
+    }
+    if (scratch->input != NULL) /* otherwise the next command puts its own there too */
+        memcpy(scratch->input, input, bytes);
+    scratch->tile = *tile;
+    return false;
 }
 
 /* ---- dense convolution on packed planes ---- */
@@ -213,9 +243,10 @@ static int conv_direct(const struct fx16_kernels *kernels, const struct cnnvp_fx
     if (status != CNNVP_OK)
         return status;
     make_offsets(tile, &p);
+    const bool packed = has_input(scratch, tile, data->input) && p.pairs == p.total_pairs;
     for (uint32_t first = 0; first < p.total_pairs; first += p.pairs) {
         const uint32_t pairs = minimum(p.pairs, p.total_pairs - first);
-        for (uint32_t i = 0; i < pairs; ++i) {
+        for (uint32_t i = 0; i < pairs && !packed; ++i) {
             const uint64_t channel = 2u * (uint64_t)(first + i);
             const int16_t *plane = data->input + channel * tile->in_channel_stride;
             const bool both = channel + 1u < tile->in_channels;
@@ -276,12 +307,14 @@ static int conv_dot(const struct fx16_kernels *kernels, const struct cnnvp_fx16_
     if (low == NULL)
         return CNNVP_E_NOMEM;
     int16_t *high = low + vectors * pitch + GATHER_SLACK;
-    for (uint32_t i = 0; i < area; ++i) {
-        gather_taps(tile, data->input, i / tile->out_w, i % tile->out_w, low + i * pitch);
-        memset(low + i * pitch + terms, 0, (pitch - terms) * sizeof *low);
+    if (!has_input(scratch, tile, data->input)) {
+        for (uint32_t i = 0; i < area; ++i) {
+            gather_taps(tile, data->input, i / tile->out_w, i % tile->out_w, low + i * pitch);
+            memset(low + i * pitch + terms, 0, (pitch - terms) * sizeof *low);
+        }
+        memset(low + area * pitch, 0, (vectors - area) * pitch * sizeof *low);
+        kernels->split(low, vectors * pitch, high);
     }
-    memset(low + area * pitch, 0, (vectors - area) * pitch * sizeof *low);
-    kernels->split(low, vectors * pitch, high);
     for (uint32_t o = 0; o < tile->out_channels; ++o) {
         const int16_t *weights = data->weights + o * terms;
         int16_t tail[FX16_DOT_ALIGN] = {0};

@@ -95,10 +95,13 @@ struct cnnvp_fx16_data {
 CNNVP_MUST_USE int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile,
                                      const char **reason);
 
-/* Working memory of the fast kernels, grown where a command needs more. All zero at first. (fx16_compute.c) */
+/* Working memory of the fast kernels, grown where a command needs more. What a command has made of its input stays:
+ * often the next one computes other output channels of the same map. All zero at first. (fx16_compute.c) */
 struct cnnvp_fx16_scratch {
     void *memory;
     size_t size;
+    int16_t *input;             /* the words that the memory holds in the kernels' order, NULL: none */
+    struct cnnvp_fx16_tile tile; /* whose */
 };
 void cnnvp_fx16_scratch_free(struct cnnvp_fx16_scratch *scratch);
 
