@@ -5,7 +5,7 @@
  * element block by block in the order of S004, with addresses that follow from its Morton counters.
  *
  * Modelled: one instruction word a cycle at most; a full queue is looked at again every poll_cycles; the values of the
- * element's registers, so that assignments which change nothing are left out; the interrupt.
+ * element's registers, so that assignments which change nothing are left out unless the table keeps them; the interrupt.
  * Not modelled: reading the table takes no time of its own; preset order tables (software issues those).
  */
 #include "scheduler.h"
@@ -75,18 +75,20 @@ static int element_access(struct scheduler *self, enum cnnvp_op op, uint32_t off
     return self->ops->access(self->host, PORT_ELEMENT, &access);
 }
 
-/* 1: the word would change nothing. */
-static int is_idle(struct scheduler *self, uint32_t high, uint32_t low)
+/* 1: the word would change nothing. Takes the mark of one that is kept off. */
+static int is_idle(struct scheduler *self, uint32_t *high, uint32_t low)
 {
-    const uint32_t number = high >> 8 & 0xffu;
-    if (high >> 24 == OP_layer) {
+    const uint32_t number = *high >> 8 & 0xffu;
+    if (*high >> 24 == OP_layer) {
         const int same = self->tag == low;
         self->tag = low;
         return same;
     }
-    if (high >> 24 != OP_set)
+    if (*high >> 24 != OP_set)
         return 0;
-    const int same = self->known[number] && self->value[number] == low;
+    const int kept = (*high & (uint32_t)SCHEDULER_KEEP) != 0;
+    const int same = !kept && self->known[number] && self->value[number] == low;
+    *high &= ~(uint32_t)SCHEDULER_KEEP;
     self->value[number] = low;
     self->known[number] = 1;
     return same;
@@ -122,7 +124,7 @@ static int64_t push_section(struct scheduler *self, uint32_t room)
         uint32_t high;
         uint32_t low;
         scheduler_word(&self->walk, &self->section, self->position++, &high, &low);
-        if (is_idle(self, high, low)) {
+        if (is_idle(self, &high, low)) {
             self->ops->count(self->host, STAT_elided, 0, 1);
             continue;
         }

@@ -125,7 +125,8 @@ static int collect_all(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uin
     const uint32_t room = CNNVP_RECORDED_WORDS / VARIANTS; /* nothing is being recorded */
     for (uint32_t v = 0; v < VARIANTS; ++v) {
         struct cnnvp_capture *capture = &lists->capture[v];
-        *capture = (struct cnnvp_capture){.words = guest->replay.recording.words + v * room, .capacity = room};
+        *capture = (struct cnnvp_capture){
+            .words = guest->replay.recording.words + v * room, .capacity = room, .keep = SCHEDULER_KEEP};
         collect_variant(guest, depth, layer, lists, (enum variant)v);
         if (capture->overflow || capture->count != lists->capture[BASE].count)
             return 0;

@@ -132,7 +132,8 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
     if (element->capture != NULL) {
         struct cnnvp_capture *to = element->capture;
         for (uint32_t i = 0; i < count; ++i) {
-            capture(to, (uint32_t)CNNVP_OPCODE_set << 24 | (base + i) << 8, descriptor[i]);
+            const uint32_t keep = element->value[base + i] == ~descriptor[i] ? to->keep : 0;
+            capture(to, (uint32_t)CNNVP_OPCODE_set << 24 | (base + i) << 8 | keep, descriptor[i]);
             to->touched[(base + i) / 32u] |= 1u << ((base + i) % 32u);
         }
         capture(to, (uint32_t)opcode << 24 | status << 16 | base << 8 | halves, immediate);

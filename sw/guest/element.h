@@ -52,12 +52,14 @@ struct cnnvp_recording {
     struct cnnvp_word words[CNNVP_RECORDED_WORDS];
 };
 
-/* Words that are collected instead of pushed: every register of a descriptor is assigned, whatever it holds. */
+/* Words that are collected instead of pushed: every register of a descriptor is assigned, whatever it holds. `keep` marks
+ * the high half of those that are to be pushed in any case (cnnvp_element_forget). */
 struct cnnvp_capture {
     struct cnnvp_word *words;
     uint32_t count;
     uint32_t capacity;
     uint32_t overflow;   /* did not fit */
+    uint32_t keep;
     uint32_t touched[8]; /* bit n of all: register n is assigned */
 };
 

@@ -228,6 +228,23 @@ static void hardware_issues_the_same(void **state)
     }
 }
 
+/* Number formats depend on data; how many words the unit pushes must not. */
+static void hardware_pushes_formats_whatever_they_are(void **state)
+{
+    static const char *const options[] = {
+        "--schedule depth-first --block 4 -n 2 -p " TEST_EXAMPLES "/nfu_scheduler.yaml",
+        "--schedule depth-first --block 4 -n 2 -p " TEST_EXAMPLES "/window_scheduler.yaml"};
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; ++seed) {
+        struct chain chain = chain_random(seed, 4);
+        char file[64];
+        chain.outputs = 0;
+        chain_write(&chain, file);
+        same(file, options[seed % 2], "--timing-only", "values");
+        (void)unlink(file);
+    }
+}
+
 /* An instruction issues when its block is ready, not when all before it are done: loads, results and the next block
  * overlap. */
 static void blocks_overlap(void **state)
@@ -324,6 +341,7 @@ int main(void)
         cmocka_unit_test(invariants),
         cmocka_unit_test(native_guest_does_the_same),
         cmocka_unit_test(hardware_issues_the_same),
+        cmocka_unit_test(hardware_pushes_formats_whatever_they_are),
         cmocka_unit_test(blocks_overlap),
         cmocka_unit_test(weights_stay_as_far_as_they_fit),
         cmocka_unit_test(wrong_use_is_refused),

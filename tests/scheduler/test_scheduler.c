@@ -244,6 +244,26 @@ static void assignments_are_elided(void **state)
     close_scheduler(element);
 }
 
+/* One that depends on data is pushed in any case, as the element knows it. */
+static void kept_assignments_are_pushed(void **state)
+{
+    (void)state;
+    struct table table = {.words = {2, 0x0001, 1, 0, 9, 0x0001, 1, 1, 0, /* list */ 1, 3u << 16, 14, 0, 0,
+                                    /* r7 = 1 three times, the second one kept */
+                                    1, 0x40000700, 1, 0x40000701, 1, 0x40000700},
+                          .count = 20};
+    struct element *element = open_scheduler(&table);
+    (void)fake_write(element->scheduler, "CTRL", 1);
+    fake_run(&element->sim, 1000 * CYCLE);
+    assert_int_equal(element->count, 3); /* the first, and the kept one of both blocks */
+    for (uint32_t i = 0; i < 3; ++i) {
+        assert_int_equal(element->high_words[i], 0x40000700);
+        assert_int_equal(element->low_words[i], 1);
+    }
+    assert_int_equal(fake_count(element->scheduler, "elided"), 3);
+    close_scheduler(element);
+}
+
 static void wrong_tables_are_refused(void **state)
 {
     (void)state;
@@ -291,6 +311,7 @@ int main(void)
         cmocka_unit_test(pushes_what_the_recursion_says),
         cmocka_unit_test(a_full_queue_is_waited_for),
         cmocka_unit_test(assignments_are_elided),
+        cmocka_unit_test(kept_assignments_are_pushed),
         cmocka_unit_test(wrong_tables_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
