@@ -115,6 +115,11 @@ Onnx__NodeProto *builder_node(struct builder *builder, const char *op_type, cons
     return node;
 }
 
+void builder_operand(struct builder *builder, Onnx__NodeProto *node, const char *name)
+{
+    node->input = append(builder, node->input, node->n_input++, builder_text(builder, name));
+}
+
 static Onnx__AttributeProto *attribute(struct builder *builder, Onnx__NodeProto *node, const char *name)
 {
     Onnx__AttributeProto *made = builder_alloc(builder, sizeof *made);

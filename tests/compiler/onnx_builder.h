@@ -32,6 +32,8 @@ void builder_output(struct builder *builder, const char *name);
 /* Up to four inputs, NULL ends them. The node bears the output's name. */
 Onnx__NodeProto *builder_node(struct builder *builder, const char *op_type, const char *output, const char *a,
                               const char *b, const char *c, const char *d);
+/* One more input. */
+void builder_operand(struct builder *builder, Onnx__NodeProto *node, const char *name);
 void builder_int(struct builder *builder, Onnx__NodeProto *node, const char *name, int64_t value);
 void builder_float(struct builder *builder, Onnx__NodeProto *node, const char *name, float value);
 void builder_string(struct builder *builder, Onnx__NodeProto *node, const char *name, const char *value);

@@ -9,16 +9,29 @@
 /* A number from 0 to below `limit`, and the next state. */
 uint32_t soak_random(uint64_t *state, uint32_t limit);
 
-/* Writes a random network that the importer takes. 0: done. */
-int soak_write_network(uint64_t seed, const char *file);
+/* What suits a platform. */
+enum soak_kind {
+    SOAK_ANY,
+    SOAK_CHAIN,  /* much of it can run depth first */
+    SOAK_LEARNER /* the training engine takes it */
+};
 
 /* Buffer sizes lie apart: what is larger than another has to be known. */
 struct soak_platform {
-    char options[1024]; /* of `cnnvp run`, without the sizes */
+    char options[2048];  /* of `cnnvp run`, without the sizes */
     uint32_t buffers[3]; /* input, weight, output: bytes */
+    const char *output;  /* name of the output buffer */
+    enum soak_kind kind;
+    int on_chip;
 };
 
+/* Write a random network that the importer takes. 0: done. What the first one draws stays as it is: recorded pairs are
+ * known by their numbers. */
+int soak_write_network(uint64_t seed, const char *file);
+int soak_write_wide(uint64_t seed, enum soak_kind kind, const char *file);
+
 void soak_platform(uint64_t seed, struct soak_platform *platform);
+void soak_wide_platform(uint64_t seed, struct soak_platform *platform);
 
 /* Shared by the soak and its workers. */
 struct soak_counts {
@@ -31,6 +44,7 @@ struct soak {
     char folder[64];
     const char *program; /* NULL: in this process */
     uint64_t seed;
+    int wide;
     struct soak_counts *counts;
     struct soak_platform platform;
 };

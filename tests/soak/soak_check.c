@@ -15,15 +15,15 @@ static void command_text(const struct soak *soak, uint32_t larger, const char *m
 {
     (void)snprintf(text, room,
                    "run net.onnx --seed %" PRIu64 " -q --stats stats.json -o out.npy %s -s input_buffer.size=%u "
-                   "-s weight_buffer.size=%u -s output_buffer.size=%u %s",
+                   "-s weight_buffer.size=%u -s %s.size=%u %s",
                    soak->counts->pair, soak->platform.options, soak->platform.buffers[0] * larger,
-                   soak->platform.buffers[1] * larger, soak->platform.buffers[2] * larger, more);
+                   soak->platform.buffers[1] * larger, soak->platform.output, soak->platform.buffers[2] * larger, more);
 }
 
 static void start(const struct soak *soak, uint32_t larger, const char *more, struct soak_run *run)
 {
-    enum { MOST = 128 };
-    char text[2048];
+    enum { MOST = 256 };
+    char text[4096];
     char *words[MOST] = {(char[]){"cnnvp"}};
     size_t count = 1;
     command_text(soak, larger, more, text, sizeof text);
@@ -38,7 +38,7 @@ static void start(const struct soak *soak, uint32_t larger, const char *more, st
 
 static void complain(const struct soak *soak, uint32_t larger, const char *more, const char *what, const char *detail)
 {
-    char text[2048];
+    char text[4096];
     command_text(soak, larger, more, text, sizeof text);
     printf("pair %" PRIu64 " of seed %" PRIu64 ": %s%s%s\n  in %s: cnnvp %s\n", soak->counts->pair, soak->seed, what,
            *detail ? ": " : "", detail, soak->folder, text);
@@ -191,8 +191,12 @@ void soak_check_pair(struct soak *soak)
     struct soak_run base;
     struct soak_counts *counts = soak->counts;
     const uint64_t seed = soak->seed * UINT64_C(1000000007) + counts->pair;
-    int fine = soak_write_network(seed, "net.onnx") == 0;
-    soak_platform(seed, &soak->platform);
+    if (soak->wide)
+        soak_wide_platform(seed, &soak->platform);
+    else
+        soak_platform(seed, &soak->platform);
+    int fine = (soak->wide ? soak_write_wide(seed, soak->platform.kind, "net.onnx")
+                           : soak_write_network(seed, "net.onnx")) == 0;
     start(soak, 1, "", &base);
     if (fine && base.status == 2 && strncmp(base.message, "cnnvp: ", 7) == 0 && base.output == NULL) {
         ++counts->refused; /* a network that the buffers cannot hold */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "onnx_builder.h"
-#include "soak.h"
+#include "soak_network.h"
+#include "soak_platform.h"
 
 /* splitmix64 */
 uint32_t soak_random(uint64_t *state, uint32_t limit)
@@ -18,32 +18,19 @@ uint32_t soak_random(uint64_t *state, uint32_t limit)
 
 /* ---- networks ---- */
 
-struct value {
-    char name[16];
-    int64_t channels, height, width; /* height 0: a vector */
-};
-
-struct network {
-    struct builder builder;
-    uint64_t random;
-    struct value values[16]; /* the input, and what the nodes gave */
-    size_t count;
-};
-
-static int64_t between(struct network *network, int64_t low, int64_t high)
+int64_t soak_between(struct network *network, int64_t low, int64_t high)
 {
     return low + (int64_t)soak_random(&network->random, (uint32_t)(high - low + 1));
 }
 
-static const char *name(struct network *network, const char *what)
+const char *soak_name(struct network *network, const char *what)
 {
     char text[32];
     (void)snprintf(text, sizeof text, "%s%zu", what, network->count);
     return builder_text(&network->builder, text);
 }
 
-/* The next value; the node that gives it bears its name. */
-static struct value *result(struct network *network, int64_t channels, int64_t height, int64_t width)
+struct value *soak_result(struct network *network, int64_t channels, int64_t height, int64_t width)
 {
     struct value *value = &network->values[network->count];
     (void)snprintf(value->name, sizeof value->name, "v%zu", network->count);
@@ -53,7 +40,7 @@ static struct value *result(struct network *network, int64_t channels, int64_t h
     return value;
 }
 
-static int64_t outputs(int64_t size, int64_t pads, int64_t kernel, int64_t stride)
+int64_t soak_outputs(int64_t size, int64_t pads, int64_t kernel, int64_t stride)
 {
     return (size + pads - kernel) / stride + 1;
 }
@@ -62,26 +49,26 @@ static int add_window(struct network *network, const struct value *in, const cha
 {
     struct builder *b = &network->builder;
     const int conv = strcmp(op_type, "Conv") == 0;
-    const int64_t kernel[2] = {between(network, 1, in->height < 5 ? in->height : 5),
-                               between(network, 1, in->width < 5 ? in->width : 5)};
-    const int64_t strides[2] = {between(network, 1, 3), between(network, 1, 3)};
-    const int64_t pads[4] = {between(network, 0, kernel[0] - 1), between(network, 0, kernel[1] - 1),
-                             between(network, 0, kernel[0] - 1), between(network, 0, kernel[1] - 1)};
-    const int64_t height = outputs(in->height, pads[0] + pads[2], kernel[0], strides[0]);
-    const int64_t width = outputs(in->width, pads[1] + pads[3], kernel[1], strides[1]);
+    const int64_t kernel[2] = {soak_between(network, 1, in->height < 5 ? in->height : 5),
+                               soak_between(network, 1, in->width < 5 ? in->width : 5)};
+    const int64_t strides[2] = {soak_between(network, 1, 3), soak_between(network, 1, 3)};
+    const int64_t pads[4] = {soak_between(network, 0, kernel[0] - 1), soak_between(network, 0, kernel[1] - 1),
+                             soak_between(network, 0, kernel[0] - 1), soak_between(network, 0, kernel[1] - 1)};
+    const int64_t height = soak_outputs(in->height, pads[0] + pads[2], kernel[0], strides[0]);
+    const int64_t width = soak_outputs(in->width, pads[1] + pads[3], kernel[1], strides[1]);
     const uint32_t kind = soak_random(&network->random, 4);
-    const int64_t multiplier = kind == 0 ? between(network, 1, 2) : 0; /* depthwise */
+    const int64_t multiplier = kind == 0 ? soak_between(network, 1, 2) : 0; /* depthwise */
     const int64_t group = kind == 0 ? in->channels : kind == 1 && in->channels % 2 == 0 ? 2 : 1;
-    const int64_t channels = !conv ? in->channels : kind == 0 ? group * multiplier : group * between(network, 1, 6);
+    const int64_t channels = !conv ? in->channels : kind == 0 ? group * multiplier : group * soak_between(network, 1, 6);
     const int64_t shape[4] = {channels, in->channels / group, kernel[0], kernel[1]};
-    const char *weights = conv ? name(network, "w") : NULL;
-    const char *bias = conv && soak_random(&network->random, 2) ? name(network, "b") : NULL;
+    const char *weights = conv ? soak_name(network, "w") : NULL;
+    const char *bias = conv && soak_random(&network->random, 2) ? soak_name(network, "b") : NULL;
     if (weights != NULL)
         (void)builder_random(b, weights, 4, shape, 0.5f);
     if (bias != NULL)
         (void)builder_random(b, bias, 1, &channels, 0.5f);
     Onnx__NodeProto *node =
-        builder_node(b, op_type, result(network, channels, height, width)->name, in->name, weights, bias, NULL);
+        builder_node(b, op_type, soak_result(network, channels, height, width)->name, in->name, weights, bias, NULL);
     builder_ints(b, node, "kernel_shape", 2, kernel);
     builder_ints(b, node, "strides", 2, strides);
     builder_ints(b, node, "pads", 4, pads);
@@ -96,7 +83,7 @@ static int add_function(struct network *network, const struct value *in)
                                             "HardSwish", "Elu",     "Neg",  "Softplus"};
     const char *function = functions[soak_random(&network->random, sizeof functions / sizeof functions[0])];
     const struct value from = *in;
-    (void)builder_node(&network->builder, function, result(network, from.channels, from.height, from.width)->name,
+    (void)builder_node(&network->builder, function, soak_result(network, from.channels, from.height, from.width)->name,
                        from.name, NULL, NULL, NULL);
     return 1;
 }
@@ -111,7 +98,7 @@ static int add_pair(struct network *network, const struct value *in)
         if (network->values[i].channels == in->channels && network->values[i].height == in->height &&
             network->values[i].width == in->width && soak_random(&network->random, 2))
             other = &network->values[i];
-    (void)builder_node(&network->builder, operation, result(network, in->channels, in->height, in->width)->name,
+    (void)builder_node(&network->builder, operation, soak_result(network, in->channels, in->height, in->width)->name,
                        in->name, other->name, NULL, NULL);
     return 1;
 }
@@ -122,7 +109,7 @@ static int add_concat(struct network *network, const struct value *in)
     if (other->height != in->height || other->width != in->width || in->channels + other->channels > 24)
         return 0;
     Onnx__NodeProto *node = builder_node(&network->builder, "Concat",
-                                         result(network, in->channels + other->channels, in->height, in->width)->name,
+                                         soak_result(network, in->channels + other->channels, in->height, in->width)->name,
                                          in->name, other->name, NULL, NULL);
     builder_int(&network->builder, node, "axis", 1);
     return 1;
@@ -131,36 +118,36 @@ static int add_concat(struct network *network, const struct value *in)
 static int add_norm(struct network *network, const struct value *in)
 {
     struct builder *b = &network->builder;
-    const char *scale = name(network, "s");
-    const char *offset = name(network, "o");
+    const char *scale = soak_name(network, "s");
+    const char *offset = soak_name(network, "o");
     (void)builder_random(b, scale, 1, &in->channels, 1.5f);
     (void)builder_random(b, offset, 1, &in->channels, 1.5f);
-    (void)builder_node(b, "InstanceNormalization", result(network, in->channels, in->height, in->width)->name, in->name,
+    (void)builder_node(b, "InstanceNormalization", soak_result(network, in->channels, in->height, in->width)->name, in->name,
                        scale, offset, NULL);
     return 1;
 }
 
-static int add_dense(struct network *network, const struct value *in)
+int soak_add_dense(struct network *network, const struct value *in)
 {
     struct builder *b = &network->builder;
     const int64_t words = in->height == 0 ? in->channels : in->channels * in->height * in->width;
-    const int64_t shape[2] = {words, between(network, 1, 20)};
-    const char *weights = name(network, "w");
-    const char *flat = name(network, "f");
+    const int64_t shape[2] = {words, soak_between(network, 1, 20)};
+    const char *weights = soak_name(network, "w");
+    const char *flat = soak_name(network, "f");
     if (words > 2000)
         return 0;
     (void)builder_random(b, weights, 2, shape, 0.3f);
     (void)builder_node(b, "Flatten", flat, in->name, NULL, NULL, NULL);
-    (void)builder_node(b, "Gemm", result(network, shape[1], 0, 0)->name, flat, weights, NULL, NULL);
+    (void)builder_node(b, "Gemm", soak_result(network, shape[1], 0, 0)->name, flat, weights, NULL, NULL);
     return 1;
 }
 
 static int add_softmax(struct network *network, const struct value *in)
 {
     Onnx__NodeProto *node =
-        builder_node(&network->builder, "Softmax", result(network, in->channels, in->height, in->width)->name, in->name,
+        builder_node(&network->builder, "Softmax", soak_result(network, in->channels, in->height, in->width)->name, in->name,
                      NULL, NULL, NULL);
-    builder_int(&network->builder, node, "axis", in->height == 0 ? 1 : between(network, 1, 3));
+    builder_int(&network->builder, node, "axis", in->height == 0 ? 1 : soak_between(network, 1, 3));
     return in->height == 0 || (in->height > 1 && in->width > 1 && in->channels > 1);
 }
 
@@ -169,12 +156,12 @@ static int add_padding(struct network *network, const struct value *in)
     struct builder *b = &network->builder;
     static const char *const modes[] = {"constant", "reflect", "edge"};
     const int64_t pads[8] = {
-        0, 0, between(network, 0, in->height > 2 ? 2 : 0), between(network, 0, in->width > 2 ? 2 : 0),
-        0, 0, between(network, 0, in->height > 2 ? 2 : 0), between(network, 0, in->width > 2 ? 2 : 0)};
-    const char *list = name(network, "p");
+        0, 0, soak_between(network, 0, in->height > 2 ? 2 : 0), soak_between(network, 0, in->width > 2 ? 2 : 0),
+        0, 0, soak_between(network, 0, in->height > 2 ? 2 : 0), soak_between(network, 0, in->width > 2 ? 2 : 0)};
+    const char *list = soak_name(network, "p");
     (void)builder_int64s(b, list, 8, pads);
     const struct value *out =
-        result(network, in->channels, in->height + pads[2] + pads[6], in->width + pads[3] + pads[7]);
+        soak_result(network, in->channels, in->height + pads[2] + pads[6], in->width + pads[3] + pads[7]);
     Onnx__NodeProto *node = builder_node(b, "Pad", out->name, in->name, list, NULL, NULL);
     builder_string(b, node, "mode", modes[soak_random(&network->random, 3)]);
     return 1;
@@ -186,13 +173,13 @@ static int add_transpose(struct network *network, const struct value *in)
     const int64_t *order = orders[soak_random(&network->random, 5)];
     const int64_t sizes[4] = {0, in->channels, in->height, in->width};
     Onnx__NodeProto *node = builder_node(&network->builder, "Transpose",
-                                         result(network, sizes[order[1]], sizes[order[2]], sizes[order[3]])->name,
+                                         soak_result(network, sizes[order[1]], sizes[order[2]], sizes[order[3]])->name,
                                          in->name, NULL, NULL, NULL);
     builder_ints(&network->builder, node, "perm", 4, order);
     return 1;
 }
 
-static int add_node(struct network *network, const struct value *in)
+int soak_add_plain(struct network *network, const struct value *in)
 {
     const int vector = in->height == 0;
     switch (vector ? 6 + soak_random(&network->random, 4) : soak_random(&network->random, 16)) {
@@ -210,7 +197,7 @@ static int add_node(struct network *network, const struct value *in)
     case 7:
         return add_pair(network, in);
     case 8:
-        return add_dense(network, in);
+        return soak_add_dense(network, in);
     case 9:
         return add_softmax(network, in);
     case 10:
@@ -226,31 +213,37 @@ static int add_node(struct network *network, const struct value *in)
     }
 }
 
-int soak_write_network(uint64_t seed, const char *file)
+void soak_network_begin(struct network *network, uint64_t seed, int64_t channels, int64_t height, int64_t width)
 {
-    struct network network = {.random = seed};
-    size_t size = 0;
-    builder_init(&network.builder, 14);
-    network.builder.random = seed;
-    const struct value *in =
-        result(&network, between(&network, 1, 8), between(&network, 1, 20), between(&network, 1, 20));
+    builder_init(&network->builder, 14);
+    network->builder.random = seed;
+    const struct value *in = soak_result(network, channels, height, width);
     const int64_t dims[4] = {-1, in->channels, in->height, in->width};
-    builder_input(&network.builder, in->name, 4, dims);
-    network.count = 1;
-    const size_t nodes = (size_t)between(&network, 1, 7);
-    for (size_t tries = 0; network.count <= nodes && tries < 50; ++tries) {
-        const struct network before = network;
-        const struct value from = network.values[network.count - 1];
-        if (add_node(&network, &from)) {
-            ++network.count;
+    builder_input(&network->builder, in->name, 4, dims);
+    network->count = 1;
+}
+
+void soak_network_grow(struct network *network, size_t nodes,
+                       int (*add)(struct network *network, const struct value *in))
+{
+    for (size_t tries = 0; network->count <= nodes && tries < 50; ++tries) {
+        const struct network before = *network;
+        const struct value from = network->values[network->count - 1];
+        if (add(network, &from)) {
+            ++network->count;
             continue;
         }
         /* A node that did not suit may have been begun. */
-        network.builder.graph.n_node = before.builder.graph.n_node;
+        network->builder.graph.n_node = before.builder.graph.n_node;
     }
-    builder_output(&network.builder, network.values[network.count - 1].name);
-    uint8_t *bytes = builder_pack(&network.builder, &size);
-    builder_free(&network.builder);
+}
+
+int soak_network_end(struct network *network, const char *file)
+{
+    size_t size = 0;
+    builder_output(&network->builder, network->values[network->count - 1].name);
+    uint8_t *bytes = builder_pack(&network->builder, &size);
+    builder_free(&network->builder);
     FILE *stream = fopen(file, "wb");
     int written = bytes != NULL && stream != NULL && fwrite(bytes, 1, size, stream) == size;
     if (stream != NULL)
@@ -259,11 +252,20 @@ int soak_write_network(uint64_t seed, const char *file)
     return written ? 0 : -1;
 }
 
+int soak_write_network(uint64_t seed, const char *file)
+{
+    struct network network = {.random = seed};
+    const int64_t width = soak_between(&network, 1, 20);
+    const int64_t height = soak_between(&network, 1, 20);
+    const int64_t channels = soak_between(&network, 1, 8);
+    soak_network_begin(&network, seed, channels, height, width);
+    soak_network_grow(&network, (size_t)soak_between(&network, 1, 7), soak_add_plain);
+    return soak_network_end(&network, file);
+}
+
 /* ---- platforms ---- */
 
-static void append(struct soak_platform *platform, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void append(struct soak_platform *platform, const char *format, ...)
+void soak_append(struct soak_platform *platform, const char *format, ...)
 {
     const size_t used = strlen(platform->options);
     va_list arguments;
@@ -285,31 +287,35 @@ void soak_platform(uint64_t seed, struct soak_platform *platform)
     static const char *const mappings[] = {"broadcast", "single-neuron"};
     static const char *const fifos[] = {"literal", "extended"};
     uint64_t random = seed ^ UINT64_C(0x5851f42d4c957f2d);
-    *platform = (struct soak_platform){.options = ""};
+    *platform = (struct soak_platform){.options = "", .output = "output_buffer"};
     if (soak_random(&random, 2)) {
-        append(platform, "-p nfu -s pe_array.rows=%u -s pe_array.cols=%u", 1 + soak_random(&random, 12),
-               1 + soak_random(&random, 12));
-        append(platform, " -s pe_array.propagation=%s", one_of(&random, switches, 2));
-        append(platform, " -s pe_array.kernel_piece=%u", 3 * soak_random(&random, 2));
-        append(platform, " -s pe_array.fc_mapping=%s", one_of(&random, mappings, 2));
-        append(platform, " -s pe_array.fifo_v=%s", one_of(&random, fifos, 2));
+        const uint32_t cols = 1 + soak_random(&random, 12);
+        const uint32_t rows = 1 + soak_random(&random, 12);
+        soak_append(platform, "-p nfu -s pe_array.rows=%u -s pe_array.cols=%u", rows, cols);
+        soak_append(platform, " -s pe_array.propagation=%s", one_of(&random, switches, 2));
+        soak_append(platform, " -s pe_array.kernel_piece=%u", 3 * soak_random(&random, 2));
+        soak_append(platform, " -s pe_array.fc_mapping=%s", one_of(&random, mappings, 2));
+        soak_append(platform, " -s pe_array.fifo_v=%s", one_of(&random, fifos, 2));
     } else {
-        append(platform, "-p window -s pe_array.input_para=%u -s pe_array.output_para=%u -s pe_array.fc_para=%u",
-               1 + soak_random(&random, 10), 1 + soak_random(&random, 10), 1 + soak_random(&random, 20));
+        const uint32_t fc = 1 + soak_random(&random, 20);
+        const uint32_t output = 1 + soak_random(&random, 10);
+        const uint32_t input = 1 + soak_random(&random, 10);
+        soak_append(platform, "-p window -s pe_array.input_para=%u -s pe_array.output_para=%u -s pe_array.fc_para=%u", input,
+               output, fc);
     }
-    append(platform, " -s pe_array.acc_bits=%u", 32 + soak_random(&random, 33));
-    append(platform, " -s vector.lanes=%u", 1 + soak_random(&random, 16));
-    append(platform, " -s dram.preset=%s", one_of(&random, memories, 5));
-    append(platform, " -s dma.outstanding=%u", 1u << soak_random(&random, 6));
-    append(platform, " -s dma.burst_bytes=%u", 16u << soak_random(&random, 4));
-    append(platform, " -s instruction.order=%s", one_of(&random, orders, 2));
-    append(platform, " -s instruction.sequence_depth=%u", 1 + soak_random(&random, 20));
-    append(platform, " -s cpu.clock_mhz=%u", 100 + 100 * soak_random(&random, 15));
-    append(platform, " -s pe_array.clock_mhz=%u", 333 + 111 * soak_random(&random, 10));
-    append(platform, " -s input_buffer.pingpong=%s", one_of(&random, switches, 2));
-    append(platform, " -s output_buffer.pingpong=%s", one_of(&random, switches, 2));
-    append(platform, " --rounding %s", soak_random(&random, 3) == 0 ? "stochastic" : "nearest");
-    append(platform, " --images %u", 1 + soak_random(&random, 3));
+    soak_append(platform, " -s pe_array.acc_bits=%u", 32 + soak_random(&random, 33));
+    soak_append(platform, " -s vector.lanes=%u", 1 + soak_random(&random, 16));
+    soak_append(platform, " -s dram.preset=%s", one_of(&random, memories, 5));
+    soak_append(platform, " -s dma.outstanding=%u", 1u << soak_random(&random, 6));
+    soak_append(platform, " -s dma.burst_bytes=%u", 16u << soak_random(&random, 4));
+    soak_append(platform, " -s instruction.order=%s", one_of(&random, orders, 2));
+    soak_append(platform, " -s instruction.sequence_depth=%u", 1 + soak_random(&random, 20));
+    soak_append(platform, " -s cpu.clock_mhz=%u", 100 + 100 * soak_random(&random, 15));
+    soak_append(platform, " -s pe_array.clock_mhz=%u", 333 + 111 * soak_random(&random, 10));
+    soak_append(platform, " -s input_buffer.pingpong=%s", one_of(&random, switches, 2));
+    soak_append(platform, " -s output_buffer.pingpong=%s", one_of(&random, switches, 2));
+    soak_append(platform, " --rounding %s", soak_random(&random, 3) == 0 ? "stochastic" : "nearest");
+    soak_append(platform, " --images %u", 1 + soak_random(&random, 3));
     for (size_t i = 0; i < 3; ++i)
         platform->buffers[i] = 1024u << soak_random(&random, 7);
 }

@@ -99,6 +99,10 @@ static int option_words(struct library_run *library, const char *word, const cha
         options->timing_only = 1;
         return 1;
     }
+    if (is(word, "--on-chip")) {
+        options->on_chip = 1;
+        return 1;
+    }
     if (value == NULL)
         return 0;
     if (is(word, "run"))
@@ -114,7 +118,15 @@ static int option_words(struct library_run *library, const char *word, const cha
     else if (is(word, "--cpu"))
         options->cpu_host = is(value, "host");
     else if (is(word, "--rounding"))
-        options->rounding = is(value, "stochastic") ? CNNVP_ROUND_STOCHASTIC : CNNVP_ROUND_NEAREST;
+        options->rounding = is(value, "stochastic") ? CNNVP_ROUND_STOCHASTIC
+                            : is(value, "truncate") ? CNNVP_ROUND_TRUNCATE
+                                                    : CNNVP_ROUND_NEAREST;
+    else if (is(word, "--schedule"))
+        options->schedule = is(value, "layer") ? CNNVP_SCHEDULE_LAYER : CNNVP_SCHEDULE_DEPTH_FIRST;
+    else if (is(word, "--block"))
+        options->block = (uint32_t)strtoul(value, NULL, 10);
+    else if (is(word, "--block-order"))
+        options->block_order = is(value, "table") ? CNNVP_BLOCK_ORDER_TABLE : CNNVP_BLOCK_ORDER_MORTON;
     else if (!is(word, "-s") && !is(word, "--stats") && !is(word, "-o"))
         return 0;
     return 2;

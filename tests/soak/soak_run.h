@@ -18,7 +18,7 @@ struct soak_run {
 void soak_run_program(const char *program, char *const *words, struct soak_run *run);
 
 /* The same through cnnvp.h: "run", the network, -q, -p, -s, --seed, --rounding, --images, --cpu host, --timing-only,
- * --trace; --stats and -o are kept in memory. */
+ * --trace, --schedule, --block, --block-order, --on-chip; --stats and -o are kept in memory. */
 void soak_run_library(char *const *words, struct soak_run *run);
 
 void soak_run_clear(struct soak_run *run);
