@@ -136,12 +136,14 @@ static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint3
     return goes_on;
 }
 
-/* Weights that stay are loaded once, and again after other layers have used the weight buffer. What a half held before may
- * lie under them. */
+/* Weights that stay are loaded once, and again after other layers, or a chain that reloads its own, have used the weight
+ * buffer. What a half held before may lie under them. */
 static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t number)
 {
-    if (depth->chain->resident == CNNVP_WEIGHTS_RELOADED)
+    if (depth->chain->resident == CNNVP_WEIGHTS_RELOADED) {
+        guest->chain_weights = 0;
         return;
+    }
     for (uint32_t i = 0; i < depth->chain->layer_count && guest->chain_weights != number; ++i) {
         const struct cnnvp_image_layer *layer = &depth->layers[i];
         uint32_t address;

@@ -302,6 +302,29 @@ static void weights_stay_as_far_as_they_fit(void **state)
     (void)unlink(file);
 }
 
+/* Two chains, since a block of one position cannot be pooled: the first one's weights stay, the second one's do not fit
+ * and lie over them. The next image has to load the first one's again. */
+static void reloaded_weights_lie_over_those_that_stay(void **state)
+{
+    (void)state;
+    struct chain chain = {.channels = 2, .height = 4, .width = 4, .layer_count = 5, .seed = 3};
+    char file[64];
+    for (uint32_t i = 0; i < 5; ++i)
+        chain.layers[i] = (struct chain_layer){
+            .pool = i == 2, .channels = i < 3 ? 3 : 24, .kx = 3, .ky = i < 3 ? 3 : 5, .dilation = 1};
+    chain_write(&chain, file);
+    struct cli_run all = run_ok(file, "-o @output --schedule depth-first --block 1 -n 3");
+    struct cli_run some = run_ok(file, "-o @output --schedule depth-first --block 1 -n 3 -s weight_buffer.size=2KiB");
+    assert_int_equal(cli_number(some.stats, "schedule.chains.0.resident_weight_bytes"),
+                     cli_number(some.stats, "schedule.chains.0.weight_bytes"));
+    assert_int_equal(cli_number(some.stats, "schedule.chains.1.resident_weight_bytes"), 0);
+    assert_true(cli_number(all.stats, "schedule.chains.1.resident_weight_bytes") > 0);
+    cli_assert_same_file(&all.output, &some.output, "output");
+    cli_free(&all);
+    cli_free(&some);
+    (void)unlink(file);
+}
+
 static void refused(const char *file, const char *options, const char *why)
 {
     struct cli_run run = cli_run("run %s -q %s", file, options);
@@ -344,6 +367,7 @@ int main(void)
         cmocka_unit_test(hardware_pushes_formats_whatever_they_are),
         cmocka_unit_test(blocks_overlap),
         cmocka_unit_test(weights_stay_as_far_as_they_fit),
+        cmocka_unit_test(reloaded_weights_lie_over_those_that_stay),
         cmocka_unit_test(wrong_use_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
