@@ -25,7 +25,7 @@ bus::bus(const sc_core::sc_module_name &name, run_control &control, uint32_t ins
     : sc_core::sc_module(name), control_(control), initiators_(std::move(initiators)), warnings_(initiators_.size())
 {
     for (size_t i = 0; i < windows.size(); i++)
-        routes_.push_back({windows[i], i, 0, nullptr});
+        routes_.push_back({windows[i], i, 0, nullptr, {}});
     std::sort(routes_.begin(), routes_.end(),
               [](const route &a, const route &b) { return a.place.base < b.place.base; });
     for (size_t i = 0; i < routes_.size(); i++) {
@@ -52,6 +52,13 @@ bus::initiator_socket &bus::initiator(size_t window)
         if (route.given == window)
             return *route.socket;
     return *routes_.at(window).socket;
+}
+
+void bus::set_unit(size_t window, unit_host &unit, uint32_t port)
+{
+    for (route &route : routes_)
+        if (route.given == window)
+            route.behind = {&unit, port, route.place.base};
 }
 
 /* -- decoding -- */

@@ -23,6 +23,8 @@
 
 namespace cnnvp {
 
+class unit_host;
+
 class bus final : public sc_core::sc_module {
 public:
     using initiator_socket = tlm_utils::simple_initiator_socket_tagged<bus>;
@@ -34,6 +36,12 @@ public:
         uint64_t base;
         uint64_t size; /* bytes, 1 or more; windows do not overlap */
     };
+    /* A hosted unit's target port behind a window. */
+    struct unit_port {
+        unit_host *unit = nullptr;
+        uint32_t port = 0;
+        uint64_t base = 0; /* of the window */
+    };
 
     /* `instance` is the bus's own number, `initiators` the names of those that will be bound to target(0),
      * target(1)... */
@@ -43,6 +51,14 @@ public:
     /* The socket of the index-th of `windows` as they were given. */
     initiator_socket &initiator(size_t window);
     target_socket &target(size_t initiator) { return *targets_[initiator]; }
+    /* Says which unit the socket of that window is bound to. */
+    void set_unit(size_t window, unit_host &unit, uint32_t port);
+    /* The unit that serves the bytes `first` to `last`; NULL if there is none, or it is not hosted. */
+    const unit_port *find_unit(uint64_t first, uint64_t last)
+    {
+        const route *route = find(first, last);
+        return route && route->behind.unit ? &route->behind : nullptr;
+    }
 
 private:
     struct route {
@@ -50,6 +66,7 @@ private:
         size_t given; /* index in the constructor's list */
         uint32_t link;
         std::unique_ptr<initiator_socket> socket;
+        unit_port behind;
     };
 
     run_control &control_;

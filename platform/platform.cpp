@@ -141,6 +141,7 @@ void platform::connect_binding(const arrival &arrival)
     if (!target.unit) {
         from.set_link(binding.port, binding.target, 0, 0);
         from.initiator(binding.port).bind(bus_->target(arrival.socket));
+        from.set_bus(binding.port, *bus_);
         return;
     }
     /* A byte of memory has one address: what the bus calls it, also on a connection of its own. */
@@ -158,6 +159,7 @@ void platform::connect(const plan &plan)
         for (size_t i = 0; i < plan.windows.size(); i++) {
             const auto &[instance, socket] = plan.window_sockets[i];
             bus_->initiator(i).bind(hosts_[instance]->target(static_cast<uint32_t>(socket)));
+            bus_->set_unit(i, *hosts_[instance], resolved_.instances[instance].bus_port);
         }
         loader_->memory.bind(bus_->target(plan.loader_on_bus));
     }

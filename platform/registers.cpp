@@ -10,6 +10,7 @@ namespace cnnvp {
 
 namespace {
 constexpr uint64_t word = sizeof(uint32_t);
+constexpr size_t max_words = 1024; /* whose registers are found without a search */
 }
 
 register_file::register_file(const cnnvp_unit &unit, void *self, warn_function warn)
@@ -18,6 +19,9 @@ register_file::register_file(const cnnvp_unit &unit, void *self, warn_function w
     for (uint32_t i = 0; i < unit.register_count; i++)
         entries_.push_back({unit.registers[i].offset, i, false});
     std::sort(entries_.begin(), entries_.end(), [](const entry &a, const entry &b) { return a.offset < b.offset; });
+    words_.resize(entries_.empty() ? 0 : std::min<size_t>(entries_.back().offset / word + 1, max_words));
+    for (uint32_t i = 0; i < entries_.size() && entries_[i].offset / word < words_.size(); i++)
+        words_[entries_[i].offset / word] = i + 1;
 }
 
 void register_file::reset()
@@ -28,6 +32,10 @@ void register_file::reset()
 
 const register_file::entry *register_file::find(uint64_t offset) const
 {
+    if (offset % word == 0 && offset / word < words_.size()) {
+        const uint32_t place = words_[offset / word];
+        return place ? &entries_[place - 1] : nullptr;
+    }
     const auto at = std::lower_bound(entries_.begin(), entries_.end(), offset,
                                      [](const entry &entry, uint64_t wanted) { return entry.offset < wanted; });
     return at != entries_.end() && at->offset == offset ? &*at : nullptr;
@@ -35,6 +43,8 @@ const register_file::entry *register_file::find(uint64_t offset) const
 
 bool register_file::serves(uint64_t address, uint64_t size) const
 {
+    if (size == word && find(address))
+        return true;
     const uint64_t first = address & ~(word - 1);
     const auto at = std::lower_bound(entries_.begin(), entries_.end(), first,
                                      [](const entry &entry, uint64_t wanted) { return entry.offset < wanted; });

@@ -39,7 +39,8 @@ private:
     const cnnvp_unit &unit_;
     unsigned char *self_;
     warn_function warn_;
-    std::vector<entry> entries_; /* by offset */
+    std::vector<entry> entries_;  /* by offset */
+    std::vector<uint32_t> words_; /* for the first words: the register's place in entries_ + 1, 0 if there is none */
 
     const entry *find(uint64_t offset) const;
     uint32_t load(const cnnvp_register &reg) const;

@@ -124,7 +124,7 @@ void run_control::interrupt()
     interrupted.store(1);
 }
 
-cnnvp_time run_control::next_activity() const
+cnnvp_time run_control::find_activity() const
 {
     const sc_core::sc_time ahead = sc_core::sc_time_to_pending_activity();
     return ahead >= sc_core::sc_max_time() - kernel_time_ ? CNNVP_TIME_NEVER : to_ps(kernel_time_) + to_ps(ahead);
@@ -132,8 +132,13 @@ cnnvp_time run_control::next_activity() const
 
 bool run_control::run_ahead(cnnvp_time at)
 {
-    if (with_kernel_ || ended_ || at >= limit_ || next_activity() <= at)
+    if (with_kernel_ || ended_ || at >= limit_)
         return false;
+    const cnnvp_time next = next_activity();
+    if (next <= at)
+        return false;
+    activity_ = next;
+    activity_known_ = true;
     ahead_ = std::max(at, now()) - to_ps(kernel_time_);
     return true;
 }

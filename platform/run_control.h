@@ -49,13 +49,23 @@ public:
     /* -- time: the kernel's, or that of the one process that runs ahead of it -- */
     cnnvp_time now() const { return to_ps(kernel_time_) + ahead_; }
     /* From the kernel's time to `at`, or to now if that is later: for notifications. */
-    sc_core::sc_time until(cnnvp_time at) const { return from_ps(std::max(at, now()) - to_ps(kernel_time_)); }
+    sc_core::sc_time until(cnnvp_time at)
+    {
+        activity_changes();
+        return from_ps(std::max(at, now()) - to_ps(kernel_time_));
+    }
     /* Of the kernel, CNNVP_TIME_NEVER if none. */
-    cnnvp_time next_activity() const;
+    cnnvp_time next_activity() const { return activity_known_ ? activity_ : find_activity(); }
+    /* To be called where something is notified or cancelled without `until`. */
+    void activity_changes() { activity_known_ = false; }
     /* 1 if the process that calls now runs ahead to `at` from here on: nothing else can happen up to then. */
     bool run_ahead(cnnvp_time at);
     /* By how much the process is ahead; it is no longer. */
-    cnnvp_time end_ahead() { return std::exchange(ahead_, 0); }
+    cnnvp_time end_ahead()
+    {
+        activity_changes();
+        return std::exchange(ahead_, 0);
+    }
     /* Nobody runs ahead where there are models that ask the kernel for the time. */
     void stay_with_kernel() { with_kernel_ = true; }
     /* The present run ends before this time; 0 between runs, where processes start but nothing may be ahead. */
@@ -106,6 +116,10 @@ private:
     cnnvp_time ahead_ = 0;
     cnnvp_time limit_ = 0;
     bool with_kernel_ = false;
+    /* While a process runs ahead, the kernel's next activity changes only by what is notified: asking the kernel costs
+     * more than most of what a core's store does. */
+    bool activity_known_ = false;
+    cnnvp_time activity_ = 0;
     cnnvp_time pulse_time_ = 0;
     uint64_t pulses_ = 0;
 
@@ -117,6 +131,7 @@ private:
     sc_core::sc_event work_wanted_;
     std::function<void()> work_;
 
+    cnnvp_time find_activity() const;
     void end_with(enum cnnvp_end end, int code, const std::string &reason);
     void check_settled();
     void do_work();

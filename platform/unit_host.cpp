@@ -99,6 +99,7 @@ int unit_host::init(std::string *message, uint32_t *param)
 void unit_host::reset()
 {
     abandon_outgoing();
+    control_.activity_changes();
     for (auto &event : events_)
         event->due.cancel();
     woken_ = false;
@@ -136,6 +137,7 @@ void unit_host::announce_lines()
 
 void unit_host::start()
 {
+    control_.activity_changes();
     if (unit_.process && process_state_ == process_state::not_started)
         process_start_.notify(sc_core::SC_ZERO_TIME);
 }
@@ -312,6 +314,7 @@ int unit_host::notify(uint32_t event, cnnvp_time at)
     if (event >= events_.size())
         return CNNVP_E_INVAL;
     /* The kernel keeps the earlier of two notifications; ours keeps the later call. */
+    control_.activity_changes();
     events_[event]->due.cancel();
     if (at == CNNVP_TIME_NEVER)
         return CNNVP_OK;
@@ -323,6 +326,7 @@ int unit_host::cancel(uint32_t event)
 {
     if (event >= events_.size())
         return CNNVP_E_INVAL;
+    control_.activity_changes();
     events_[event]->due.cancel();
     return CNNVP_OK;
 }

@@ -4,9 +4,11 @@
  * implements struct cnnvp_host_ops as documented in cnnvp_model.h.
  *
  * How it is mapped
- * - access: b_transport (transport_dbg with CNNVP_DEBUG). request: nb_transport BEGIN_REQ / END_REQ, its completion
- *   BEGIN_RESP answered TLM_COMPLETED. dmi: get_direct_mem_ptr. Each outgoing port has one initiator socket, each
- *   connection that arrives at a target port a target socket of its own.
+ * - access: b_transport (transport_dbg with CNNVP_DEBUG). One that is CNNVP_UNTIMED, and so not counted, goes past the
+ *   sockets to the hosted unit behind the bus, as direct memory does: so the core's stores cost little.
+ * - request: nb_transport BEGIN_REQ / END_REQ, its completion BEGIN_RESP answered TLM_COMPLETED. dmi:
+ *   get_direct_mem_ptr. Each outgoing port has one initiator socket, each connection that arrives at a target port a
+ *   target socket of its own.
  * - events: one sc_event and SC_METHOD each. process: one SC_THREAD. Interrupt lines: direct calls, levels.
  * - reach: the process runs ahead of the kernel (run_control) while nothing is pending up to where it wants to be; it is the only
  *   one that runs then, so all units see its time. Whatever gives way to the kernel ends that.
@@ -32,6 +34,7 @@
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
+#include "bus.h"
 #include "config.h"
 #include "payload.h"
 #include "registers.h"
@@ -60,6 +63,8 @@ public:
     /* `base` is subtracted from addresses that leave through `port`, `size` bounds them (0: neither). */
     void set_clock(uint64_t mhz) { clock_mhz_ = mhz; }
     void set_link(uint32_t port, uint32_t target_instance, uint64_t base, uint64_t size);
+    /* `port` is bound to the bus. */
+    void set_bus(uint32_t port, bus &bus) { ports_[port].way = &bus; }
     void connect_irq(uint32_t port, unit_host &target, uint32_t target_port, uint32_t line);
 
     /* -- life -- */
@@ -100,6 +105,7 @@ private:
         uint32_t link = UINT32_MAX; /* of the recorder; none leads out of the platform */
         uint64_t base = 0;
         uint64_t size = 0;
+        bus *way = nullptr; /* what it leads to, if that is the bus */
         int level = 0; /* IRQ_OUT */
         std::vector<irq_link> irq_links;
         std::vector<uint32_t> drivers; /* IRQ_IN: for each line how many outputs are high */
@@ -197,6 +203,7 @@ private:
     int find_port(uint32_t port, port_state **state);
     bool translate(const port_state &port, uint64_t first, uint64_t last) const;
     int send(uint32_t port, cnnvp_access &access);
+    int send_straight(const bus::unit_port &to, cnnvp_access &access);
     int send_timed(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,
                    payload_extension &extension);
     int send_debug(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,

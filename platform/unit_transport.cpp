@@ -25,6 +25,13 @@ private:
     tlm::tlm_generic_payload *payload_;
 };
 
+/* Targets on the way make an access's address relative to themselves. */
+struct restore_address {
+    cnnvp_access &access;
+    uint64_t address;
+    ~restore_address() { access.address = address; }
+};
+
 /* A target that is not a hosted unit has only seen the plain members. */
 int foreign_status(const tlm::tlm_generic_payload &payload, const void *data)
 {
@@ -116,17 +123,22 @@ int unit_host::send(uint32_t number, cnnvp_access &access)
     if (current_->serving != &access)
         access.initiator = instance_.number;
 
-    loan borrowed(control_.pool());
-    struct restore {
-        cnnvp_access &access;
-        uint64_t address;
-        ~restore() { access.address = address; } /* targets on the way have made it relative to themselves */
-    } restore_at_end{access, access.address};
+    const restore_address restore_at_end{access, access.address};
     access.address -= port->base;
+    if (port->way && access.flags == CNNVP_UNTIMED && is_plain(access.op))
+        if (const bus::unit_port *to = port->way->find_unit(access.address, last - port->base))
+            return send_straight(*to, access);
+    loan borrowed(control_.pool());
     describe(borrowed.payload(), access);
     borrowed.extension().access = &access;
     return access.flags & CNNVP_DEBUG ? send_debug(*port, access, borrowed.payload(), borrowed.extension())
                                       : send_timed(*port, access, borrowed.payload(), borrowed.extension());
+}
+
+int unit_host::send_straight(const bus::unit_port &to, cnnvp_access &access)
+{
+    access.address -= to.base;
+    return to.unit->serve(to.port, access);
 }
 
 int unit_host::send_timed(port_state &port, cnnvp_access &access, tlm::tlm_generic_payload &payload,

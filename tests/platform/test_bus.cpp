@@ -44,16 +44,18 @@ void test_decoding(void **)
     made["m"]->on_access = agent_memory_access;
     made["a"]->on_process = [](agent *self) {
         uint32_t word = 0;
-        assert_int_equal(access_at(self, CNNVP_READ, low, &word, 4), CNNVP_OK);
-        assert_int_equal(word, 0x12345678);
-        word = 99;
-        assert_int_equal(access_at(self, CNNVP_WRITE, high + 0x7ffc, &word, 4), CNNVP_OK);
-        word = 0;
-        assert_int_equal(access_at(self, CNNVP_READ, high + 0x7ffc, &word, 4), CNNVP_OK);
-        assert_int_equal(word, 99);
-        const uint64_t nothing[] = {0, low - 1, low + 0x1000, high - 1, high + 0x8000, high + 0x7ffd, UINT64_MAX};
-        for (const uint64_t address : nothing)
-            assert_int_equal(access_at(self, CNNVP_READ, address, &word, 4), CNNVP_E_ADDR);
+        for (const uint32_t flags : {0u, uint32_t(CNNVP_UNTIMED)}) { /* through sockets, and past them */
+            assert_int_equal(access_at(self, CNNVP_READ, low, &word, 4, flags), CNNVP_OK);
+            assert_int_equal(word, 0x12345678);
+            word = 99;
+            assert_int_equal(access_at(self, CNNVP_WRITE, high + 0x7ffc, &word, 4, flags), CNNVP_OK);
+            word = 0;
+            assert_int_equal(access_at(self, CNNVP_READ, high + 0x7ffc, &word, 4, flags), CNNVP_OK);
+            assert_int_equal(word, 99);
+            const uint64_t nothing[] = {0, low - 1, low + 0x1000, high - 1, high + 0x8000, high + 0x7ffd, UINT64_MAX};
+            for (const uint64_t address : nothing)
+                assert_int_equal(access_at(self, CNNVP_READ, address, &word, 4, flags), CNNVP_E_ADDR);
+        }
         assert_int_equal(access_at(self, CNNVP_READ, high + 0x8000, &word, 4, CNNVP_DEBUG), CNNVP_E_ADDR);
         word = 0;
         assert_int_equal(access_at(self, CNNVP_READ, high + 0x7ffc, &word, 4, CNNVP_DEBUG), CNNVP_OK);

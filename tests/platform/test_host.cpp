@@ -199,6 +199,36 @@ void test_reach(void **)
     assert_memory_equal(other->times, times, sizeof times);
 }
 
+/* While ahead, what is pending is known without the kernel; it changes with each notification and its end. */
+void test_activity_ahead(void **)
+{
+    bench::network net;
+    net.add("a");
+    bench::platform made(net);
+    made["a"]->on_process = [](agent *self) {
+        const auto *ops = self->ops;
+        assert_int_equal(ops->settle(self->host), CNNVP_OK);
+        reach(self, 10 * ns);
+        assert_true(ops->next_activity(self->host) == CNNVP_TIME_NEVER);
+        assert_int_equal(ops->notify(self->host, 0, 50 * ns), CNNVP_OK);
+        assert_int_equal(ops->next_activity(self->host), 50 * ns);
+        reach(self, 20 * ns);
+        assert_int_equal(ops->notify(self->host, 0, 60 * ns), CNNVP_OK);
+        assert_int_equal(ops->next_activity(self->host), 60 * ns);
+        assert_int_equal(ops->notify(self->host, 1, 55 * ns), CNNVP_OK);
+        assert_int_equal(ops->next_activity(self->host), 55 * ns);
+        reach(self, 30 * ns);
+        assert_int_equal(ops->cancel(self->host, 1), CNNVP_OK);
+        assert_int_equal(ops->next_activity(self->host), 60 * ns);
+        assert_int_equal(ops->notify(self->host, 0, CNNVP_TIME_NEVER), CNNVP_OK);
+        assert_true(ops->next_activity(self->host) == CNNVP_TIME_NEVER);
+        assert_int_equal(kernel_time(), 0);
+        agent_note(self, 1);
+    };
+    made.run();
+    assert_int_equal(made["a"]->noted, 1);
+}
+
 /* Whatever gives way to the kernel, and the end of the run, comes at the process's time. */
 void test_reach_ends(void **)
 {
@@ -442,6 +472,7 @@ int main()
         cmocka_unit_test(test_events),              cmocka_unit_test(test_wake_is_latched),
         cmocka_unit_test(test_settle),              cmocka_unit_test(test_accesses),
         cmocka_unit_test(test_reach),               cmocka_unit_test(test_reach_ends),
+        cmocka_unit_test(test_activity_ahead),
         cmocka_unit_test(test_reach_and_limit),     cmocka_unit_test(test_reach_between_runs),
         cmocka_unit_test(test_reach_interrupted),
         cmocka_unit_test(test_access_that_comes_back), cmocka_unit_test(test_forbidden_moments),
