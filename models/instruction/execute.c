@@ -10,9 +10,9 @@
 static const uint32_t unit_ports[] = {
     [ISA_UNIT_array] = PORT_ARRAY, [ISA_UNIT_vector] = PORT_VECTOR, [ISA_UNIT_dma] = PORT_DMA};
 
-static int waits_for_all(const struct element *self, const struct isa_fields *fields)
+static int waits_for_all(const struct element *self, uint32_t opcode)
 {
-    return self->strict || fields->opcode == ISA_sync || fields->opcode == ISA_irq || fields->opcode == ISA_halt;
+    return self->strict || opcode == ISA_sync || opcode == ISA_irq || opcode == ISA_halt;
 }
 
 /* Earliest issue cycle if nothing were in flight. */
@@ -31,13 +31,16 @@ uint64_t cnnvp_element_issue_cycle(struct element *self)
         cycle = self->retry;
     if (!cnnvp_isa_legal(entry->word))
         return cycle;
+    const uint32_t opcode = (uint32_t)(entry->word >> 56);
+    const int all = waits_for_all(self, opcode);
+    if (!all && cnnvp_isa_opcode(opcode)->unit == ISA_UNIT_none)
+        return cycle; /* it uses nothing that others do */
     struct isa_fields fields;
     uint32_t resources;
     uint32_t causes;
     cnnvp_isa_fields(entry->word, &fields);
     cnnvp_isa_usage(&fields, &resources, &causes);
     const uint64_t before = cycle;
-    const int all = waits_for_all(self, &fields);
     cycle = cnnvp_ledger_clear(&self->ledger, resources, all, cycle, &self->blocker);
     if (cycle != LEDGER_UNKNOWN && cnnvp_isa_opcode(fields.opcode)->unit != ISA_UNIT_none)
         cycle = cnnvp_ledger_room(&self->ledger, cycle);
