@@ -406,7 +406,9 @@ static int dram_request(void *instance, uint32_t port, struct cnnvp_request *req
         request->first_data = now;
         cnnvp_dram_queue_finish(&self->queue, request, now + self->queue.timing.tck_ps);
     }
-    schedule(self);
+    /* nothing of it can come before the next clock */
+    if (self->notified > (now / self->queue.timing.tck_ps + 1u) * self->queue.timing.tck_ps)
+        schedule(self);
     return CNNVP_OK;
 }
 

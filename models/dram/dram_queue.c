@@ -333,7 +333,7 @@ static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
             due = cnnvp_dram_queue_due(queue);
             last = (due < bound ? due : bound) / queue->timing.tck_ps;
         }
-        if (dram_queue_run_reads(queue, last))
+        if (dram_queue_run_reads(queue, last) && cnnvp_dram_queue_due(queue) < due)
             continue;
         struct dram_stream *stream = choose(queue, &enters);
         struct dram_channel *channel = first_channel(queue, &commands);

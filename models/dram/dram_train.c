@@ -222,13 +222,21 @@ static uint64_t fitting(const struct dram_run *run, const struct train *train)
     return last < first ? 0 : dram_lesser((last - first) / train->spacing + 1u, most);
 }
 
+/* 1 if two RDs fit before the time or a window ends, or the stream comes to a row that is not open. */
+static int fits(const struct dram_run *run, uint64_t ready, uint64_t enters)
+{
+    const uint64_t second = ready + run->channel->timing->t[DRAM_T_ccd_s];
+    return second <= run->last && second <= run->window_command && second + run->latency <= run->window_data
+           && (enters > second || dram_read_is_open(run->channel, &run->stream->place));
+}
+
 int dram_train(struct dram_run *run, const struct dram_next_read *next, uint64_t enters)
 {
     struct dram_channel *channel = run->channel;
     const struct dram_stream *stream = run->stream;
     struct cnnvp_request *request = channel->entry[channel->list[0][next->bank].first].owner;
     struct train train = {.ready = next->clock, .until = DRAM_NEVER};
-    if (train.ready + run->latency <= channel->returned
+    if (!fits(run, train.ready, enters) || train.ready + run->latency <= channel->returned
         || channel->refresh_to > train.ready + channel->timing->t[DRAM_T_cl] || !dram_counts(run, request)
         || (stream && !enters_by_ends(run, train.ready, enters)) || !find_banks(run, next, &train))
         return 0;
