@@ -3,9 +3,9 @@
  * What a whole command computes, by exact integer kernels: the fast depth of all arrays on FX16. How the values would
  * move through an array, and what that costs, is each engine's own business.
  *
- * - Dense convolutions take pairs of input channels: each plane is packed once into pairs, split by stride so that
- * every
- *   tap reads consecutive pairs (position y * row + x of the result reads element position + offset[tap]).
+ * - Dense convolutions take pairs of input channels: each plane is packed once into pairs, ordered by stride so that
+ *   every tap reads consecutive pairs (position y * row + x of the result reads element position + offset[tap]), and
+ *   split into bytes.
  * - Maps of few positions are dot products over all taps instead, since weights are contiguous there.
  * - Everything else goes row by row.
  *
@@ -94,7 +94,8 @@ struct packing {
     uint32_t pairs;       /* of channels, in one go */
     uint32_t total_pairs; /* of the tile */
     uint64_t positions;   /* of the result, with what lies between its rows */
-    int32_t *planes;
+    int16_t *low; /* planes, pairs of values split into bytes */
+    int16_t *high;
     int32_t *weights;
     uint32_t *offsets;
 };
@@ -117,18 +118,19 @@ static int plan_packing(const struct cnnvp_fx16_tile *tile, struct cnnvp_fx16_sc
     p->total_pairs = tile->in_channels / 2u + tile->in_channels % 2u;
     if (p->plane > UINT32_MAX / 2u) /* offsets have 32 bits */
         return CNNVP_E_NOMEM;
-    const uint64_t fitting = PACKED_BYTES / (p->plane * sizeof *p->planes);
+    const uint64_t fitting = PACKED_BYTES / (p->plane * 4u * sizeof *p->low);
     p->pairs = fitting == 0 ? 1u : fitting < p->total_pairs ? (uint32_t)fitting : p->total_pairs;
     p->positions = (uint64_t)(tile->out_h - 1u) * p->row + tile->out_w;
     const uint64_t steps = (uint64_t)p->pairs * p->taps;
-    const uint64_t planes = round_up((p->plane * p->pairs + FX16_DIRECT_POSITIONS) * sizeof *p->planes, 64u);
-    const uint64_t weights = round_up(steps * 2u * FX16_DIRECT_CHANNELS * sizeof *p->weights, 64u);
-    uint8_t *memory = reserve(scratch, planes + weights + steps * sizeof *p->offsets);
+    const uint64_t planes = round_up((p->plane * p->pairs + FX16_DIRECT_POSITIONS) * 2u * sizeof *p->low, 64u);
+    const uint64_t weights = round_up(steps * FX16_DIRECT_CHANNELS * sizeof *p->weights, 64u);
+    uint8_t *memory = reserve(scratch, 2u * planes + weights + steps * sizeof *p->offsets);
     if (memory == NULL)
         return CNNVP_E_NOMEM;
-    p->planes = (int32_t *)(void *)memory;
-    p->weights = (int32_t *)(void *)(memory + planes);
-    p->offsets = (uint32_t *)(void *)(memory + planes + weights);
+    p->low = (int16_t *)(void *)memory;
+    p->high = (int16_t *)(void *)(memory + planes);
+    p->weights = (int32_t *)(void *)(memory + 2u * planes);
+    p->offsets = (uint32_t *)(void *)(memory + 2u * planes + weights);
     return CNNVP_OK;
 }
 
@@ -148,22 +150,16 @@ static void make_offsets(const struct cnnvp_fx16_tile *tile, const struct packin
 }
 
 /* One packed row from one or two input rows; behind column `n` it stays as it is, since no result uses that. */
-static void pack_row(const int16_t *first, const int16_t *second, size_t step, size_t n, int32_t *out)
+static void pack_row(const int16_t *first, const int16_t *second, size_t step, size_t n, int16_t *out)
 {
-    if (second == NULL) {
-        for (size_t x = 0; x < n; ++x)
-            out[x] = fx16_pair(first[x * step], 0);
-    } else if (step == 1u) {
-        for (size_t x = 0; x < n; ++x)
-            out[x] = fx16_pair(first[x], second[x]);
-    } else {
-        for (size_t x = 0; x < n; ++x)
-            out[x] = fx16_pair(first[x * step], second[x * step]);
+    for (size_t x = 0; x < n; ++x) {
+        out[2u * x] = first[x * step];
+        out[2u * x + 1u] = second == NULL ? 0 : second[x * step];
     }
 }
 
 static void pack_pair(const struct cnnvp_fx16_tile *tile, const struct packing *p, const int16_t *first,
-                      const int16_t *second, int32_t *out)
+                      const int16_t *second, int16_t *out)
 {
     const uint64_t cols = (uint64_t)(tile->out_w - 1u) * tile->sx + (uint64_t)(tile->kx - 1u) * tile->dx + 1u;
     const uint64_t rows = (uint64_t)(tile->out_h - 1u) * tile->sy + (uint64_t)(tile->ky - 1u) * tile->dy + 1u;
@@ -173,9 +169,9 @@ static void pack_pair(const struct cnnvp_fx16_tile *tile, const struct packing *
             const size_t n = (size_t)(fitting < p->row ? fitting : p->row);
             for (uint64_t y = 0; y < p->rows && y * tile->sy + py < rows; ++y) {
                 const uint64_t at = (y * tile->sy + py) * tile->in_row_stride + px;
-                pack_row(first + at, second == NULL ? NULL : second + at, tile->sx, n, out + y * p->row);
+                pack_row(first + at, second == NULL ? NULL : second + at, tile->sx, n, out + 2u * y * p->row);
             }
-            out += (uint64_t)p->rows * p->row;
+            out += 2u * (uint64_t)p->rows * p->row;
         }
     }
 }
@@ -184,14 +180,9 @@ static void pack_pair(const struct cnnvp_fx16_tile *tile, const struct packing *
  * second input channel's taps, 0 if there is none. */
 static int32_t *pack_taps(const int16_t *const k[FX16_DIRECT_CHANNELS], uint64_t taps, uint64_t second, int32_t *out)
 {
-    for (uint64_t t = 0; t < taps; ++t, out += 2u * FX16_DIRECT_CHANNELS) {
-        for (uint32_t o = 0; o < FX16_DIRECT_CHANNELS; ++o) {
-            const int16_t k0 = k[o][t];
-            const int16_t k1 = second != 0 ? k[o][second + t] : 0;
-            out[o] = fx16_pair(fx16_low(k0), fx16_low(k1));
-            out[FX16_DIRECT_CHANNELS + o] = fx16_pair(fx16_high(k0), fx16_high(k1));
-        }
-    }
+    for (uint64_t t = 0; t < taps; ++t, out += FX16_DIRECT_CHANNELS)
+        for (uint32_t o = 0; o < FX16_DIRECT_CHANNELS; ++o)
+            out[o] = fx16_pair(k[o][t], second != 0 ? k[o][second + t] : 0);
     return out;
 }
 
@@ -250,13 +241,15 @@ static int conv_direct(const struct fx16_kernels *kernels, const struct cnnvp_fx
             const uint64_t channel = 2u * (uint64_t)(first + i);
             const int16_t *plane = data->input + channel * tile->in_channel_stride;
             const bool both = channel + 1u < tile->in_channels;
-            pack_pair(tile, &p, plane, both ? plane + tile->in_channel_stride : NULL, p.planes + i * p.plane);
+            pack_pair(tile, &p, plane, both ? plane + tile->in_channel_stride : NULL, p.low + 2u * i * p.plane);
         }
+        if (!packed)
+            kernels->split(p.low, 2u * pairs * p.plane, p.high);
         for (uint32_t o = 0; o < tile->out_channels; o += FX16_DIRECT_CHANNELS) {
             const uint32_t channels = minimum(FX16_DIRECT_CHANNELS, tile->out_channels - o);
             pack_weights(tile, &p, data->weights, o, first, pairs);
             for (uint64_t at = 0; at < p.positions; at += FX16_DIRECT_POSITIONS) {
-                kernels->direct(p.planes + at, p.offsets, p.weights, (size_t)pairs * p.taps, block);
+                kernels->direct(p.low + 2u * at, p.high + 2u * at, p.offsets, p.weights, (size_t)pairs * p.taps, block);
                 for (uint32_t c = 0; c < channels; ++c)
                     add_block(tile, &p, at, block + c * FX16_DIRECT_POSITIONS,
                               data->sums + (o + c) * tile->plane_words);

@@ -31,19 +31,20 @@ static int32_t second_of(int32_t pair)
     return (int16_t)(uint16_t)((uint32_t)pair >> 16);
 }
 
-static void plain_direct(const int32_t *planes, const uint32_t *offsets, const int32_t *weights, size_t steps,
-                         int64_t *sums)
+static void plain_direct(const int16_t *low, const int16_t *high, const uint32_t *offsets, const int32_t *weights,
+                         size_t steps, int64_t *sums)
 {
     memset(sums, 0, sizeof *sums * FX16_DIRECT_CHANNELS * FX16_DIRECT_POSITIONS);
     for (size_t s = 0; s < steps; ++s) {
-        const int32_t *plane = planes + offsets[s];
-        const int32_t *weight = weights + s * 2u * FX16_DIRECT_CHANNELS;
+        const int16_t *l = low + 2u * (size_t)offsets[s];
+        const int16_t *h = high + 2u * (size_t)offsets[s];
         for (size_t o = 0; o < FX16_DIRECT_CHANNELS; ++o) {
-            const int32_t k0 = 256 * first_of(weight[FX16_DIRECT_CHANNELS + o]) + first_of(weight[o]);
-            const int32_t k1 = 256 * second_of(weight[FX16_DIRECT_CHANNELS + o]) + second_of(weight[o]);
+            const int32_t k0 = first_of(weights[s * FX16_DIRECT_CHANNELS + o]);
+            const int32_t k1 = second_of(weights[s * FX16_DIRECT_CHANNELS + o]);
             int64_t *sum = sums + o * FX16_DIRECT_POSITIONS;
             for (size_t p = 0; p < FX16_DIRECT_POSITIONS; ++p)
-                sum[p] += (int64_t)(k0 * first_of(plane[p])) + (int64_t)(k1 * second_of(plane[p]));
+                sum[p] += (int64_t)(k0 * (256 * h[2u * p] + l[2u * p])) +
+                          (int64_t)(k1 * (256 * h[2u * p + 1u] + l[2u * p + 1u]));
         }
     }
 }

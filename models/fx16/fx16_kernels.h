@@ -22,11 +22,11 @@ enum {
 struct fx16_kernels {
     const char *name;
     /*
-     * sums[o * 32 + p] = sum over steps of weights(step, o) . planes[offsets[step] + p], where planes are pairs of
-     * 16-bit values and weights are [step][low, high][o], pairs too.
+     * sums[o * 32 + p] = sum over steps of weights[step][o] . (256 * high + low)[offsets[step] + p], where all are
+     * pairs of 16-bit values; offsets count pairs.
      */
-    void (*direct)(const int32_t *planes, const uint32_t *offsets, const int32_t *weights, size_t steps,
-                   int64_t *sums);
+    void (*direct)(const int16_t *low, const int16_t *high, const uint32_t *offsets, const int32_t *weights,
+                   size_t steps, int64_t *sums);
     /* sums[p] = sum over n terms of weights[i] * (256 * high[p * pitch + i] + low[p * pitch + i]), p < 4. */
     void (*dot)(const int16_t *weights, const int16_t *low, const int16_t *high, size_t pitch, size_t n, int64_t *sums);
     /* sums[o] += sum over inputs i of input[i] * weights[i * outputs + o]. */
