@@ -142,8 +142,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_platform_write(cnnvp_platform *platform, uint6
 /* Direct pointer to [address, address + size) if it lies in one memory; lives as long as the platform. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size_t size, void **data);
 
-/* Runs until the guest ends it or something of enum cnnvp_end happens. DONE only for CNNVP_END_EXIT with code 0. */
+/* Runs until the guest ends it or something of enum cnnvp_end happens. DONE only for CNNVP_END_EXIT with code 0. After
+ * CNNVP_END_MAX_TIME and CNNVP_END_INTERRUPTED another call goes on, with the same results as a run in one piece. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, struct cnnvp_run_result *result);
+
+/* Moves max_time_ps for the next run, to step through simulated time. 0: no limit. */
+void cnnvp_platform_set_max_time(cnnvp_platform *platform, uint64_t max_time_ps);
 
 /* Asks a run to end at the next safe point; the one function that a signal handler may call. */
 void cnnvp_platform_interrupt(void);

@@ -189,6 +189,11 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *resu
     });
 }
 
+void cnnvp_platform_set_max_time(cnnvp_platform *platform, uint64_t max_time_ps)
+{
+    platform->max_time = max_time_ps;
+}
+
 void cnnvp_platform_interrupt(void)
 {
     cnnvp::run_control::interrupt();
