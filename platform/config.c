@@ -156,7 +156,7 @@ cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint
         uint32_t index = cnnvp_unit_param(instance->unit, dot + 1);
         const struct cnnvp_binding *irq = NULL;
         if (strcmp(dot + 1, "irq") == 0) {
-            uint32_t line = cnnvp_box_irq(resolved, instance, &irq);
+            uint32_t line = cnnvp_instance_irq(resolved, instance, &irq);
             if (value)
                 *value = line;
             if (text)

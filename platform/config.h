@@ -63,6 +63,20 @@ const struct cnnvp_resolved *cnnvp_config_resolved(const cnnvp_config *config);
 /* An independent copy of a resolved configuration (shares the libraries that were loaded). NULL: out of memory. */
 cnnvp_config *cnnvp_config_copy(const cnnvp_config *config);
 
+/* The plic line of the instance's first interrupt output, what `irq:` says; 0 and *binding left alone if there is
+ * none. */
+uint32_t cnnvp_instance_irq(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
+                            const struct cnnvp_binding **binding);
+
+/* The instance whose clock_mhz counts where it is another one, what `clock:` says; NULL otherwise. */
+const struct cnnvp_instance *cnnvp_instance_clock(const struct cnnvp_resolved *resolved,
+                                                  const struct cnnvp_instance *instance);
+
+/* Where a port leads as `connect:` says it: INSTANCE, INSTANCE.PORT or INSTANCE.PORT.LINE. Cut off where there is
+ * no room. */
+void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnvp_binding *binding, char *buffer,
+                        size_t size);
+
 /* Fills `error` with the place of parameter `index` (UINT32_MAX: of the instance) and a message. */
 void cnnvp_config_place_error(const struct cnnvp_instance *instance, uint32_t index, const char *message,
                               struct cnnvp_error *error);

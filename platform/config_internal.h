@@ -169,10 +169,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char 
 void cnnvp_box_release(struct cnnvp_box *box);
 CNNVP_MUST_USE cnnvp_result cnnvp_box_wire(struct cnnvp_box *box, struct cnnvp_error *error);
 const struct cnnvp_instance *cnnvp_box_find(const struct cnnvp_resolved *resolved, const char *name);
-/* The plic line of the instance's first interrupt output, what `irq:` says; 0 and *binding left alone if there is
- * none. */
-uint32_t cnnvp_box_irq(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
-                       const struct cnnvp_binding **binding);
 /* Index of a parameter in a unit's table, UINT32_MAX if it has none of that name. */
 uint32_t cnnvp_unit_param(const struct cnnvp_unit *unit, const char *name);
 

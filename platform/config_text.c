@@ -25,40 +25,18 @@ static void print_quoted(FILE *stream, const char *text)
     (void)fputc('"', stream);
 }
 
-uint32_t cnnvp_box_irq(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
-                       const struct cnnvp_binding **binding)
-{
-    for (uint32_t port = 0; instance->unit && port < instance->unit->port_count; port++) {
-        if (instance->unit->ports[port].kind != CNNVP_PORT_IRQ_OUT)
-            continue;
-        for (size_t i = 0; i < instance->binding_count; i++) {
-            const struct cnnvp_unit *target = resolved->instances[instance->bindings[i].target].unit;
-            if (instance->bindings[i].port == port && target && strcmp(target->kind, "plic") == 0) {
-                *binding = &instance->bindings[i];
-                return (*binding)->target_line;
-            }
-        }
-        return 0;
-    }
-    return 0;
-}
-
 static void print_connections(FILE *stream, const struct cnnvp_resolved *resolved,
                               const struct cnnvp_instance *instance, const struct cnnvp_binding *irq)
 {
     const char *before = "    connect:\n";
     for (size_t i = 0; i < instance->binding_count; i++) {
         const struct cnnvp_binding *binding = &instance->bindings[i];
-        const struct cnnvp_instance *target = &resolved->instances[binding->target];
+        char target[512];
         if (binding == irq)
             continue;
-        (void)fprintf(stream, "%s      %s: %s", before, instance->unit->ports[binding->port].name, target->name);
+        cnnvp_binding_text(resolved, binding, target, sizeof target);
+        (void)fprintf(stream, "%s      %s: %s\n", before, instance->unit->ports[binding->port].name, target);
         before = "";
-        if (target->unit)
-            (void)fprintf(stream, ".%s", target->unit->ports[binding->target_port].name);
-        if (target->unit && target->unit->ports[binding->target_port].kind == CNNVP_PORT_IRQ_IN)
-            (void)fprintf(stream, ".%" PRIu32, binding->target_line);
-        (void)fputc('\n', stream);
     }
 }
 
@@ -75,13 +53,14 @@ static void print_instance(FILE *stream, const struct cnnvp_box *box, size_t ind
     (void)fputc('\n', stream);
     if (instance->on_bus)
         (void)fprintf(stream, "    at: 0x%08" PRIx64 "\n", instance->base);
-    uint32_t line = cnnvp_box_irq(resolved, instance, &irq);
+    uint32_t line = cnnvp_instance_irq(resolved, instance, &irq);
     if (line)
         (void)fprintf(stream, "    irq: %" PRIu32 "\n", line);
     else
         irq = NULL;
-    if (instance->clock != CNNVP_NO_INSTANCE && instance->clock != instance->number)
-        (void)fprintf(stream, "    clock: %s\n", resolved->instances[instance->clock].name);
+    const struct cnnvp_instance *clock = cnnvp_instance_clock(resolved, instance);
+    if (clock)
+        (void)fprintf(stream, "    clock: %s\n", clock->name);
     for (size_t i = 0; instance->unit && i < instance->unit->param_count; i++) {
         const struct cnnvp_param *param = &instance->unit->params[i];
         (void)fprintf(stream, "    %s: ", param->name);
@@ -128,7 +107,7 @@ static void print_map(FILE *stream, const struct cnnvp_resolved *resolved)
     for (; at; at = next_window(resolved, at->base + at->size)) {
         const struct cnnvp_binding *binding = NULL;
         char irq[12] = "-";
-        uint32_t line = cnnvp_box_irq(resolved, at, &binding);
+        uint32_t line = cnnvp_instance_irq(resolved, at, &binding);
         if (line)
             (void)snprintf(irq, sizeof irq, "%" PRIu32, line);
         (void)fprintf(stream, "0x%08" PRIx64 "  0x%08" PRIx64 "  %10" PRIu64 "  %-4s  %-20s  %s\n", at->base,

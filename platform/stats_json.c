@@ -4,74 +4,10 @@
  * file's instances and of the units' tables. Numbers are whole; the few real ones have 15 significant digits.
  * Sums of real numbers run in the order of the instances.
  */
-#include "stats.h"
-
-#include <inttypes.h>
-#include <jansson.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "stats_builder.h"
 
 #define SCHEMA "cnnvp-stats/1"
 #define PICOSECONDS_PER_SECOND 1e12
-
-/* A JSON object under construction. The first failure (memory) makes the whole text fail. */
-struct builder {
-    const struct cnnvp_stats *stats;
-    uint64_t end_ps;
-    int failed;
-};
-
-static void set(struct builder *b, json_t *object, const char *name, json_t *value)
-{
-    if (json_object_set_new_nocheck(object, name, value) != 0)
-        b->failed = 1;
-}
-
-/* Beyond JSON's signed 64 bits (a parameter may be) the number becomes text. */
-static void set_count(struct builder *b, json_t *object, const char *name, uint64_t value)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    set(b, object, name, value <= INT64_MAX ? json_integer((json_int_t)value) : json_string(text));
-}
-
-static void set_real(struct builder *b, json_t *object, const char *name, double value)
-{
-    set(b, object, name, json_real(isfinite(value) ? value : 0));
-}
-
-/* Text of any bytes: what is not UTF-8 shows as '?'. */
-static json_t *text_value(const char *text)
-{
-    json_t *value = json_string(text);
-    char *copy = value ? NULL : strdup(text);
-
-    if (copy) {
-        for (char *c = copy; *c; c++)
-            if ((unsigned char)*c >= 0x80)
-                *c = '?';
-        value = json_string(copy);
-        free(copy);
-    }
-    return value;
-}
-
-static void set_text(struct builder *b, json_t *object, const char *name, const char *text)
-{
-    set(b, object, name, text_value(text));
-}
-
-/* A new object as a member. NULL without memory; jansson's functions and ours take NULL and fail. */
-static json_t *set_object(struct builder *b, json_t *object, const char *name)
-{
-    json_t *child = json_object();
-
-    set(b, object, name, child);
-    return b->failed ? NULL : child;
-}
 
 static double ratio(double dividend, double divisor)
 {
@@ -197,39 +133,7 @@ static uint64_t energy_of_layer(const struct cnnvp_stats *stats, uint32_t tag)
 
 /* ---- members of the file ---- */
 
-static void add_parameters(struct builder *b, json_t *object, const struct cnnvp_instance *instance)
-{
-    for (size_t i = 0; instance->unit && i < instance->unit->param_count; i++) {
-        const struct cnnvp_param *param = &instance->unit->params[i];
-
-        if (param->type == CNNVP_PARAM_ENUM || param->type == CNNVP_PARAM_TEXT)
-            set_text(b, object, param->name, instance->texts[i] ? instance->texts[i] : "");
-        else
-            set_count(b, object, param->name, instance->values[i]);
-    }
-}
-
-static void add_platform(struct builder *b, json_t *root)
-{
-    const struct cnnvp_resolved *platform = b->stats->platform;
-    json_t *object = set_object(b, root, "platform");
-
-    set_text(b, object, "platform", platform->platform_name ? platform->platform_name : "");
-
-    json_t *units = set_object(b, object, "units");
-
-    for (size_t i = 0; i < platform->instance_count; i++) {
-        const struct cnnvp_instance *instance = &platform->instances[i];
-        json_t *unit = set_object(b, units, instance->name);
-
-        set_text(b, unit, "model", instance->model ? instance->model : "");
-        if (instance->on_bus)
-            set_count(b, unit, "at", instance->base);
-        add_parameters(b, unit, instance);
-    }
-}
-
-static void add_network(struct builder *b, json_t *root)
+static void add_network(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_work_info *work = &b->stats->work;
     char hash[24];
@@ -249,7 +153,7 @@ static void add_network(struct builder *b, json_t *root)
     set_count(b, object, "macs", macs);
 }
 
-static void add_total(struct builder *b, json_t *root)
+static void add_total(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
     json_t *object = set_object(b, root, "total");
@@ -274,7 +178,7 @@ static void add_total(struct builder *b, json_t *root)
              ratio((double)stats->work.images * PICOSECONDS_PER_SECOND, (double)b->end_ps));
 }
 
-static void add_layer(struct builder *b, json_t *layers, uint32_t tag)
+static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
 {
     const struct cnnvp_stats *stats = b->stats;
     const struct cnnvp_layer_info *info = tag - 1 < stats->work.layer_count ? &stats->work.layers[tag - 1] : NULL;
@@ -308,7 +212,7 @@ static void add_layer(struct builder *b, json_t *layers, uint32_t tag)
     set_real(b, object, "energy_pj", picojoules(energy_of_layer(stats, tag)));
 }
 
-static void add_layers(struct builder *b, json_t *root)
+static void add_layers(struct stats_builder *b, json_t *root)
 {
     json_t *layers = json_array();
 
@@ -319,7 +223,7 @@ static void add_layers(struct builder *b, json_t *root)
 }
 
 /* The shares of a memory's requesters, by their names: those statistics that any of them has. */
-static void add_requesters(struct builder *b, json_t *unit, const struct cnnvp_instance_stats *stats,
+static void add_requesters(struct stats_builder *b, json_t *unit, const struct cnnvp_instance_stats *stats,
                            const struct cnnvp_instance *instance)
 {
     const struct cnnvp_resolved *platform = b->stats->platform;
@@ -347,7 +251,7 @@ static void add_requesters(struct builder *b, json_t *unit, const struct cnnvp_i
     }
 }
 
-static void add_tensor(struct builder *b, json_t *tensors, const struct cnnvp_tensor_info *info,
+static void add_tensor(struct stats_builder *b, json_t *tensors, const struct cnnvp_tensor_info *info,
                        const struct cnnvp_moved_bytes *moved)
 {
     json_t *object = json_object();
@@ -365,7 +269,7 @@ static void add_tensor(struct builder *b, json_t *tensors, const struct cnnvp_te
 }
 
 /* What was moved for none of them is the last row's: the rows' sums are memory's bytes. */
-static void add_tensors(struct builder *b, json_t *root)
+static void add_tensors(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
     struct cnnvp_moved_bytes rest = {memory_total(stats, "read_bytes"), memory_total(stats, "write_bytes")};
@@ -381,7 +285,7 @@ static void add_tensors(struct builder *b, json_t *root)
         add_tensor(b, tensors, &(struct cnnvp_tensor_info){.name = "", .kind = "other"}, &rest);
 }
 
-static void add_units(struct builder *b, json_t *root)
+static void add_units(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
     json_t *units = set_object(b, root, "units");
@@ -400,7 +304,7 @@ static void add_units(struct builder *b, json_t *root)
     }
 }
 
-static void add_links(struct builder *b, json_t *root)
+static void add_links(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
     json_t *links = json_array();
@@ -420,7 +324,7 @@ static void add_links(struct builder *b, json_t *root)
     }
 }
 
-static void add_memory(struct builder *b, json_t *root)
+static void add_memory(struct stats_builder *b, json_t *root)
 {
     static const char *const sums[] = {"read_bytes", "write_bytes",   "bursts",   "row_hits",
                                        "row_misses", "row_conflicts", "refreshes"};
@@ -437,7 +341,7 @@ static void add_memory(struct builder *b, json_t *root)
 }
 
 /* Depth first: what runs block by block. */
-static void add_schedule(struct builder *b, json_t *root)
+static void add_schedule(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_work_info *work = &b->stats->work;
     json_t *object = set_object(b, root, "schedule");
@@ -463,7 +367,7 @@ static void add_schedule(struct builder *b, json_t *root)
     }
 }
 
-static void add_storage(struct builder *b, json_t *root)
+static void add_storage(struct stats_builder *b, json_t *root)
 {
     json_t *object = set_object(b, root, "storage");
 
@@ -471,7 +375,7 @@ static void add_storage(struct builder *b, json_t *root)
     set_count(b, object, "peak_feature_bytes", b->stats->peak[CNNVP_LIVE_BYTES]);
 }
 
-static void add_energy(struct builder *b, json_t *root)
+static void add_energy(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
     json_t *object = set_object(b, root, "energy");
@@ -499,7 +403,7 @@ static void add_energy(struct builder *b, json_t *root)
 }
 
 /* Layers of one name (a layer's phases) share a member. */
-static void add_values(struct builder *b, json_t *root)
+static void add_values(struct stats_builder *b, json_t *root)
 {
     const struct cnnvp_stats *stats = b->stats;
     json_t *values = set_object(b, root, "values");
@@ -536,7 +440,7 @@ static void add_values(struct builder *b, json_t *root)
 cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds,
                               const char *systemc_version, char **json)
 {
-    struct builder b = {stats, end_ps, stats->out_of_memory};
+    struct stats_builder b = {stats, end_ps, stats->out_of_memory};
     json_t *root = json_object();
 
     *json = NULL;
@@ -549,7 +453,7 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
     set_real(&b, root, "wall_seconds", wall_seconds);
     if (stats->partial)
         set(&b, root, "partial", json_true());
-    add_platform(&b, root);
+    cnnvp_stats_add_platform(&b, root);
     add_network(&b, root);
     if (stats->work.block != 0)
         add_schedule(&b, root);

@@ -91,6 +91,22 @@ refused 1 "--max-time was reached" run "$network" -i "$input" --max-time 10us --
 grep -q '"partial": true' partial.json || fail "no partial statistics"
 absent x.npy
 
+# The statistics have the whole configuration: two platforms of the same parameters differ where they are wired otherwise.
+cat >other.yaml <<'YAML'
+base: nfu
+energy: {dram_byte: 5}
+units:
+  instruction: {irq: 5}
+  dma: {clock: cpu, connect: {weight: input_buffer.port}}
+YAML
+expect 0 run "$network" --timing-only -q --stats wired.json
+expect 1 run "$network" --timing-only -q --stats otherwise.json -p other.yaml
+expect 0 diff wired.json otherwise.json
+for line in "units.instruction.irq  *1  *5 " "units.dma.clock  *pe_array  *cpu" \
+    "units.dma.connect.weight  *weight_buffer.port  *input_buffer.port" "energy.dram_byte  *[0-9.]*  *5 "; do
+    grep -q "^  $line" out || fail "a difference of the configuration is not there: $line"
+done
+
 # Bad input leaves nothing behind.
 refused 2 "nowhere.onnx" run nowhere.onnx -o x.npy --stats x.json --trace x.vcd
 head -c 1000 "$network" >short.onnx

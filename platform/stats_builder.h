@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How stats.json is put together: JSON objects that remember a failure. */
+#ifndef CNNVP_PLATFORM_STATS_BUILDER_H
+#define CNNVP_PLATFORM_STATS_BUILDER_H
+
+#include "stats.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A JSON object under construction. The first failure (memory) makes the whole text fail. */
+struct stats_builder {
+    const struct cnnvp_stats *stats;
+    uint64_t end_ps; /* simulated */
+    int failed;
+};
+
+static inline void set(struct stats_builder *b, json_t *object, const char *name, json_t *value)
+{
+    if (json_object_set_new_nocheck(object, name, value) != 0)
+        b->failed = 1;
+}
+
+/* Beyond JSON's signed 64 bits (a parameter may be) the number becomes text. */
+static inline void set_count(struct stats_builder *b, json_t *object, const char *name, uint64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    set(b, object, name, value <= INT64_MAX ? json_integer((json_int_t)value) : json_string(text));
+}
+
+static inline void set_real(struct stats_builder *b, json_t *object, const char *name, double value)
+{
+    set(b, object, name, json_real(isfinite(value) ? value : 0));
+}
+
+/* Text of any bytes: what is not UTF-8 shows as '?'. */
+static inline json_t *text_value(const char *text)
+{
+    json_t *value = json_string(text);
+    char *copy = value ? NULL : strdup(text);
+
+    if (copy) {
+        for (char *c = copy; *c; c++)
+            if ((unsigned char)*c >= 0x80)
+                *c = '?';
+        value = json_string(copy);
+        free(copy);
+    }
+    return value;
+}
+
+static inline void set_text(struct stats_builder *b, json_t *object, const char *name, const char *text)
+{
+    set(b, object, name, text_value(text));
+}
+
+/* A new object as a member. NULL without memory; jansson's functions and ours take NULL and fail. */
+static inline json_t *set_object(struct stats_builder *b, json_t *object, const char *name)
+{
+    json_t *child = json_object();
+
+    set(b, object, name, child);
+    return b->failed ? NULL : child;
+}
+
+/* The member `platform`: the resolved configuration (stats_platform.c). */
+void cnnvp_stats_add_platform(struct stats_builder *b, json_t *root);
+
+#endif
