@@ -51,6 +51,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_unit_find(const char *model, const struct cnnv
 
 /* The built-in energy tables, for a person. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_energy_text(char **text);
+/* What the members of the statistics mean, for a person. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_stats_text(char **text);
 
 /* ---- configuration ---- */
 

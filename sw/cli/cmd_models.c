@@ -137,13 +137,31 @@ static void describe(const struct cnnvp_unit *unit)
         (void)printf("  %-26s  %s\n", unit->counters[i].name, unit->counters[i].unit ? unit->counters[i].unit : "-");
 }
 
+/* One of the texts about the statistics; 0: `name` is none. */
+static int print_text(const char *name, cnnvp_result *result)
+{
+    char *text = NULL;
+    if (strcmp(name, "energy") == 0)
+        *result = cnnvp_energy_text(&text);
+    else if (strcmp(name, "stats") == 0)
+        *result = cnnvp_stats_text(&text);
+    else if (strcmp(name, "values") == 0)
+        *result = (text = cnnvp_values_text()) ? CNNVP_DONE : CNNVP_FAILED;
+    else
+        return 0;
+    if (text)
+        (void)fputs(text, stdout);
+    free(text);
+    return 1;
+}
+
 static int command(int argc, char **argv)
 {
     const struct argp argp = {
         .parser = parse,
-        .args_doc = "[KIND|LIBRARY.so:KIND|energy|values]",
+        .args_doc = "[KIND|LIBRARY.so:KIND|energy|stats|values]",
         .doc = "Lists the kinds of units, or one kind's parameters, ports, registers and statistics; `energy`: the "
-               "energy tables; `values`: what training and labels add to the statistics.",
+               "energy tables; `stats`: the members of the statistics; `values`: what training and labels add to them.",
     };
     const char *kind = NULL;
     cli_parse(&argp, "cnnvp models", 0, argc, argv, &kind);
@@ -151,18 +169,9 @@ static int command(int argc, char **argv)
         list_kinds();
         return CNNVP_DONE;
     }
-    if (strcmp(kind, "energy") == 0 || strcmp(kind, "values") == 0) {
-        char *text = NULL;
-        cnnvp_result result = CNNVP_DONE;
-        if (strcmp(kind, "energy") == 0)
-            result = cnnvp_energy_text(&text);
-        else if (!(text = cnnvp_values_text()))
-            result = CNNVP_FAILED;
-        if (result == CNNVP_DONE)
-            (void)fputs(text, stdout);
-        free(text);
+    cnnvp_result result;
+    if (print_text(kind, &result))
         return (int)result;
-    }
     if (strcmp(kind, "bus") == 0) {
         (void)printf(
             "bus %s: address decoder between the core and the units; the platform's own\n\nIt has no parameters. "
@@ -172,7 +181,7 @@ static int command(int argc, char **argv)
     }
     const struct cnnvp_unit *unit = NULL;
     struct cnnvp_error error = {""};
-    cnnvp_result result = cnnvp_unit_find(kind, &unit, &error);
+    result = cnnvp_unit_find(kind, &unit, &error);
     if (result == CNNVP_DONE)
         describe(unit);
     return (int)cli_report(result, &error);

@@ -16,6 +16,47 @@ expect 0 models nfu
 grep -q '^  rows .* number .* 1 to 64 .* 8 ' out || fail "no type, range and default of nfu.rows"
 expect 0 models energy
 grep -q '^  dram_byte  *243.8  *110  ' out || fail "no energy tables"
+
+# Every member of the statistics is explained: by `models stats`, `models values` or the tables of its unit; and whatever is
+# explained there is.
+network=$SOURCE/scripts/networks/lenet5.onnx
+expect 0 run "$network" -q --stats run.json
+expect 1 run "$network" -q --max-time 1us --stats partial.json
+expect 0 run "$SOURCE/scripts/networks/mixed.onnx" -q --schedule depth-first --block 2 --stats depth.json
+expect 0 models stats
+cp out stats.txt
+expect 0 models values
+cp out values.txt
+python3 - run.json partial.json depth.json <<'PYTHON' || fail "statistics and their explanations"
+import json, re, sys
+
+def first_words(name):
+    return {row.split()[0] for row in open(name) if row.startswith("  ") and row.split()[0] != "name"}
+
+explained = {path: 0 for path in first_words("stats.txt") | first_words("values.txt")}
+forms = [(path, re.compile("^" + re.escape(path).replace(re.escape("{}"), "[^.]+(?:[.][^.]+)?") + "$")) for path in explained]
+forms.sort(key=lambda form: -len(form[0].replace("{}", "")))
+
+def walk(value, path):
+    if isinstance(value, dict):
+        for name, member in value.items():
+            walk(member, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for member in value:
+            walk(member, path + "[]")
+    else:
+        for name, form in forms:
+            if form.match(path):
+                explained[name] += 1
+                return
+        sys.exit(f"{path} is not explained")
+
+for name in sys.argv[1:]:
+    walk(json.load(open(name)), "")
+unused = [path for path, times in explained.items() if times == 0 and not path.startswith("values.")]
+if unused:
+    sys.exit(f"explained and not there: {unused}")
+PYTHON
 expect 0 models instruction
 says "registers"
 says ".enable"

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the members of stats.json mean, for a person. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cnnvp.h"
+
+static void line(FILE *stream, const char *path, const char *unit, const char *help)
+{
+    (void)fprintf(stream, "  %-44s  %-12s  %s\n", path, unit, help);
+}
+
+static const char *unit_of(const char *quantity)
+{
+    return strstr(quantity, "_bytes") ? "bytes" : "words";
+}
+
+cnnvp_result cnnvp_stats_text(char **text)
+{
+    size_t size = 0;
+    *text = NULL;
+    FILE *stream = open_memstream(text, &size);
+    if (!stream)
+        return CNNVP_FAILED;
+    (void)fputs("stats: members of the statistics ([]: of each element, {}: for each name)\n\n", stream);
+    line(stream, "name", "unit", "help");
+#define CNNVP_MEMBER(path, unit, help) line(stream, path, unit, help);
+#include "stats_members.def"
+#define CNNVP_STALL(cause, help) line(stream, "layers[].stall_cycles." #cause, "cycles", help);
+#include "stats.def"
+#define CNNVP_QUANTITY(name, help) line(stream, "layers[]." #name, unit_of(#name), help);
+#include "stats.def"
+    if (fclose(stream) == 0)
+        return CNNVP_DONE;
+    free(*text);
+    *text = NULL;
+    return CNNVP_FAILED;
+}
