@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hosts one instance of a unit (struct cnnvp_unit) in SystemC: owns its state, carries its ports on TLM-2.0 sockets, and
- * implements struct cnnvp_host_ops as documented in cnnvp_model.h.
+ * Hosts one instance of a unit (struct cnnvp_unit) in SystemC: owns its state, carries its ports on TLM-2.0 sockets,
+ * and implements struct cnnvp_host_ops as documented in cnnvp_model.h.
  *
  * How it is mapped
  * - access: b_transport (transport_dbg with CNNVP_DEBUG). One that is CNNVP_UNTIMED, and so not counted, goes past the
@@ -10,15 +10,15 @@
  *   get_direct_mem_ptr. Each outgoing port has one initiator socket, each connection that arrives at a target port a
  *   target socket of its own.
  * - events: one sc_event and SC_METHOD each. process: one SC_THREAD. Interrupt lines: direct calls, levels.
- * - reach: the process runs ahead of the kernel (run_control) while nothing is pending up to where it wants to be; it is the only
- *   one that runs then, so all units see its time. Whatever gives way to the kernel ends that.
- * - Completions that a unit announces are delivered in the same instant, when its callback has returned (from process: at
- *   its next blocking call or access), so that a target is never called back in the middle of its own work.
+ * - reach: the process runs ahead of the kernel (run_control) while nothing is pending up to where it wants to be; it is
+ *   the only one that runs then, so all units see its time. Whatever gives way to the kernel ends that.
+ * - Completions that a unit announces are delivered in the same instant, when its callback has returned (from process:
+ *   at its next blocking call or access), so that a target is never called back in the middle of its own work.
  *
  * Exceptions. SystemC ends threads by throwing through them, and other people's TLM models may throw. No exception may
  * cross a C frame: each call into C opens a `frame`; a host function called from C catches, leaves the exception in the
- * innermost frame and returns CNNVP_E_STOPPED; when C has returned, the frame rethrows it. There is a frame for each call
- * into the unit, so an access that arrives while the process is suspended has a slot of its own.
+ * innermost frame and returns CNNVP_E_STOPPED; when C has returned, the frame rethrows it. There is a frame for each
+ * call into the unit, so an access that arrives while the process is suspended has a slot of its own.
  */
 #ifndef CNNVP_PLATFORM_UNIT_HOST_H
 #define CNNVP_PLATFORM_UNIT_HOST_H
@@ -68,8 +68,9 @@ public:
     void connect_irq(uint32_t port, unit_host &target, uint32_t target_port, uint32_t line);
 
     /* -- life -- */
-    /* In the evaluation phase, or before the first run. Registers, then the unit; its interrupt outputs drop, the levels
-     * at its inputs are announced again, requests that it holds are answered CNNVP_E_STOPPED, its own are forgotten. */
+    /* In the evaluation phase, or before the first run. Registers, then the unit; its interrupt outputs drop, the
+     * levels at its inputs are announced again, requests that it holds are answered CNNVP_E_STOPPED, its own are
+     * forgotten. */
     void reset();
     /* Starts the process of a unit that has been reset. */
     void start();

@@ -34,7 +34,7 @@ extern const struct cnnvp_unit cnnvp_unit_buffer;
 /* What a write's feature values are to the account of live values (contract.md, `storage`). */
 enum cnnvp_buffer_write {
     CNNVP_BUFFER_VALUES = 0, /* live until something else is written there, or they leave */
-    CNNVP_BUFFER_COPIES = 1, /* memory has them too: live while the newest instruction that reads the buffer reads them */
+    CNNVP_BUFFER_COPIES = 1, /* memory has them too: live while the newest instruction that reads here reads them */
     CNNVP_BUFFER_MARK = 2    /* nothing is written: so many values of the range are live from now on, others are not */
 };
 

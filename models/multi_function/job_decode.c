@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum {
-#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) MASK_##mnemonic = (status_mask),
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
+    MASK_##mnemonic = (status_mask),
 #include "instruction/opcodes.def"
 };
 

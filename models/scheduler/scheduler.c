@@ -5,7 +5,8 @@
  * element block by block in the order of S004, with addresses that follow from its Morton counters.
  *
  * Modelled: one instruction word a cycle at most; a full queue is looked at again every poll_cycles; the values of the
- * element's registers, so that assignments which change nothing are left out unless the table keeps them; the interrupt.
+ * element's registers, so that assignments which change nothing are left out, but for those that the table keeps; the
+ * interrupt.
  * Not modelled: reading the table takes no time of its own; preset order tables (software issues those).
  */
 #include "scheduler.h"
