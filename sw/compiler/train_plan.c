@@ -17,6 +17,7 @@ struct product {
     uint64_t out_height;
     uint64_t out_width;
     uint64_t taps;
+    uint64_t kernels;      /* at a time: groups are multiples, or all */
     uint32_t ky, sy;
     int error;             /* rows of the first operand lie sy apart in the result, not the other way */
     enum cnnvp_train_image_block block;   /* of the first operand */
@@ -90,17 +91,16 @@ static int rows_fit(const struct product *p, uint64_t rows, uint64_t group)
 
 static int slice_fits(const struct product *p, uint64_t in, uint64_t rows)
 {
-    const uint64_t group = smaller(p->out_channels, p->target->cols);
+    const uint64_t group = smaller(p->out_channels, p->kernels);
     return input_fits(p, rows, in) && weights_fit(p, in, group);
 }
 
 /* The largest group of kernels for slices of that many channels. */
 static uint64_t largest_group(const struct product *p, uint64_t in, uint64_t rows)
 {
-    const uint64_t unit = p->target->cols;
-    uint64_t group = smaller(p->out_channels, unit);
+    uint64_t group = smaller(p->out_channels, p->kernels);
     while (group < p->out_channels) {
-        const uint64_t next = next_edge(group, unit, p->out_channels);
+        const uint64_t next = next_edge(group, p->kernels, p->out_channels);
         if (!weights_fit(p, in, next) || !output_fits(p, rows, next))
             break;
         group = next;
@@ -110,7 +110,7 @@ static uint64_t largest_group(const struct product *p, uint64_t in, uint64_t row
 
 static int cut_product(const struct product *p, struct cnnvp_train_tiles *tiles)
 {
-    uint64_t rows = largest(p, p->out_height, smaller(p->out_channels, p->target->cols), rows_fit);
+    uint64_t rows = largest(p, p->out_height, smaller(p->out_channels, p->kernels), rows_fit);
     if (p->error && rows < p->out_height)
         rows = rows / p->sy * p->sy;
     if (rows == 0)
@@ -314,6 +314,11 @@ uint64_t cnnvp_train_plan_sums(const struct cnnvp_train_plan_options *options, c
     return node->norm == CNNVP_TRAIN_NO_LAYER ? cnnvp_train_plan_exponents(options, node, node->co) : node->co;
 }
 
+static uint32_t kernels_of(const struct cnnvp_train_target *target, const struct cnnvp_train_node *node)
+{
+    return node->connected ? target->fc_kernels : target->cols;
+}
+
 static cnnvp_result cut_learning(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node,
                                  const struct cnnvp_train_target *target,
                                  const struct cnnvp_train_plan_options *options, uint32_t group,
@@ -322,7 +327,8 @@ static cnnvp_result cut_learning(const struct cnnvp_graph *graph, const struct c
     const struct product backward = {
         .target = target, .images = group, .in_channels = node->co, .out_channels = node->ci,
         .in_height = node->ho, .in_width = node->wo, .out_height = node->hi, .out_width = node->wi,
-        .taps = (uint64_t)node->kx * node->ky, .ky = node->ky, .sy = node->sy, .error = 1,
+        .taps = (uint64_t)node->kx * node->ky, .kernels = kernels_of(target, node),
+        .ky = node->ky, .sy = node->sy, .error = 1,
         .block = cnnvp_train_plan_block(options, node),
         .kernel_exponents = options->block == CNNVP_TRAIN_BY_CHANNEL,
     };
@@ -351,7 +357,8 @@ cnnvp_result cnnvp_train_plan(const struct cnnvp_graph *graph, const struct cnnv
     const struct product forward = {
         .target = target, .images = group, .in_channels = node->ci, .out_channels = node->co,
         .in_height = node->hi, .in_width = node->wi, .out_height = node->ho, .out_width = node->wo,
-        .taps = (uint64_t)node->kx * node->ky, .ky = node->ky, .sy = node->sy,
+        .taps = (uint64_t)node->kx * node->ky, .kernels = kernels_of(target, node),
+        .ky = node->ky, .sy = node->sy,
         .block = cnnvp_train_plan_block(options, node),
         .kernel_exponents = options->block == CNNVP_TRAIN_BY_CHANNEL,
     };

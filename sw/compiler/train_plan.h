@@ -10,6 +10,7 @@
 struct cnnvp_train_target {
     uint32_t arrays;        /* images, or channels in gradients, at a time */
     uint32_t cols;          /* kernels at a time */
+    uint32_t fc_kernels;    /* in fully connected layers, forward and error */
     uint32_t rows;          /* PEs of a column */
     uint32_t mantissa_bits;
     uint32_t value_bytes;   /* of a mantissa */

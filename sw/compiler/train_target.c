@@ -51,6 +51,7 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
     target->arrays = number(config, "pe_array.arrays");
     target->cols = number(config, "pe_array.cols");
     target->rows = number(config, "pe_array.rows");
+    target->fc_kernels = target->cols * (number(config, "pe_array.fc_rows") != 0 ? target->rows : 1u);
     target->mantissa_bits = number(config, "pe_array.mantissa_bits");
     target->value_bytes = target->mantissa_bits > 8 ? 4 : 1;
     target->error_rows = number(config, "pe_array.gradient") != 0;
