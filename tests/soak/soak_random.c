@@ -127,7 +127,7 @@ static int add_norm(struct network *network, const struct value *in)
     return 1;
 }
 
-int soak_add_dense(struct network *network, const struct value *in)
+static int add_dense(struct network *network, const struct value *in)
 {
     struct builder *b = &network->builder;
     const int64_t words = in->height == 0 ? in->channels : in->channels * in->height * in->width;
@@ -197,7 +197,7 @@ int soak_add_plain(struct network *network, const struct value *in)
     case 7:
         return add_pair(network, in);
     case 8:
-        return soak_add_dense(network, in);
+        return add_dense(network, in);
     case 9:
         return add_softmax(network, in);
     case 10:

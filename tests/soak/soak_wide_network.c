@@ -351,24 +351,37 @@ static int add_link(struct network *network, const struct value *in)
     }
 }
 
-/* Each round a convolution, and behind it what the training engine takes there. */
+/* A fully connected layer of all values. */
+static int add_classes(struct network *network, const struct value *in)
+{
+    struct builder *b = &network->builder;
+    const int64_t words = in->channels * in->height * in->width;
+    const int64_t shape[2] = {words, soak_between(network, 1, smaller(40, MACS_MAX / words))};
+    const char *weights = soak_name(network, "w");
+    const char *flat = soak_name(network, "f");
+    (void)builder_random(b, weights, 2, shape, 0.3f);
+    (void)builder_node(b, "Flatten", flat, in->name, NULL, NULL, NULL);
+    (void)builder_node(b, "Gemm", soak_result(network, shape[1], 0, 0)->name, flat, weights, NULL, NULL);
+    return 1;
+}
+
+/* Each round a convolution, and behind it what the training engine takes there; it ends with classes. */
 static void grow_learner(struct network *network)
 {
-    const size_t rounds = 1 + soak_random(&network->random, 3);
+    const size_t rounds = soak_random(&network->random, 4);
     for (size_t round = 0; round < rounds; ++round) {
-        int (*const adds[])(struct network *, const struct value *) = {NULL, add_batch_norm, add_relu, add_halving_pool};
+        int (*const adds[])(struct network *, const struct value *) = {add_batch_norm, add_relu, add_halving_pool};
+        const struct value in = network->values[network->count - 1];
+        if (!add_same_conv(network, &in, soak_between(network, 1, 40), 1))
+            break;
+        ++network->count;
         for (size_t i = 0; i < sizeof adds / sizeof adds[0]; ++i) {
             const struct value from = network->values[network->count - 1];
-            if (i == 0 ? add_same_conv(network, &from, soak_between(network, 1, 40), 1)
-                       : one_in(network, 2) && adds[i](network, &from))
-                ++network->count;
-            else if (i == 0)
-                return;
+            network->count += one_in(network, 2) && adds[i](network, &from) ? 1u : 0;
         }
     }
     const struct value from = network->values[network->count - 1];
-    if (!one_in(network, 4) && soak_add_dense(network, &from))
-        ++network->count;
+    network->count += add_classes(network, &from) ? 1u : 0;
 }
 
 int soak_write_wide(uint64_t seed, enum soak_kind kind, const char *file)

@@ -110,7 +110,7 @@ static void draw_memory(struct soak_platform *platform, uint64_t *random)
     static const char *const mappings[] = {"row-bank-column", "row-column-bank", "bank-row-column", "row-column-group"};
     choose(platform, random, "dram.preset", parts, 5);
     set(platform, "dram.channels", one_in(random, 2) ? 1u : 1 + soak_random(random, 4));
-    set(platform, "dram.ranks", one_in(random, 2) ? 1u : 1 + soak_random(random, 4));
+    set(platform, "dram.ranks", 1u << soak_random(random, 3));
     if (one_in(random, 2)) {
         choose(platform, random, "dram.page", pages, 2);
         choose(platform, random, "dram.scheduler", schedulers, 2);
