@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * soak [--wide] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE] [--program CNNVP]: random pairs of a
- * network and a platform as `cnnvp run` would run them, checked for the contract's invariants. What a pair is follows
- * from the seed and its number, and --wide: more kinds of everything. --state: goes on behind the last pair that FILE names, and keeps FILE up to date. A pair that fails
- * is named with the commands that show it, its network stays; exit status 1. Ctrl-C ends it after the pair. --program:
- * each run is a process of the program itself; otherwise workers, children of the soak that make a row of pairs each,
- * call the library, and a pair that ends its worker has failed.
+ * soak [--wide] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE] [--program CNNVP] [--slower PERCENT]:
+ * random pairs of a network and a platform as `cnnvp run` would run them, checked for the contract's invariants. What a
+ * pair is follows from the seed and its number, and --wide: more kinds of everything. --state: goes on behind the last
+ * pair that FILE names, and keeps FILE up to date. A pair that fails is named with the commands that show it, its
+ * network stays; exit status 1. Ctrl-C ends it after the pair. --program: each run is a process of the program itself;
+ * otherwise workers, children of the soak that make a row of pairs each, call the library, and a pair that ends its
+ * worker has failed. --slower: by how much larger buffers may be (2).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -135,6 +136,7 @@ static int parse(int argc, char **argv, struct soak *soak, struct options *optio
     static const struct option names[] = {{"seed", 1, NULL, 's'}, {"from", 1, NULL, 'f'}, {"count", 1, NULL, 'n'},
                                           {"seconds", 1, NULL, 't'}, {"state", 1, NULL, 'r'},
                                           {"program", 1, NULL, 'p'}, {"wide", 0, NULL, 'w'},
+                                          {"slower", 1, NULL, 'l'},
                                           {NULL, 0, NULL, 0}};
     for (int option = 0; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == 's')
@@ -149,6 +151,8 @@ static int parse(int argc, char **argv, struct soak *soak, struct options *optio
             options->state = optarg;
         else if (option == 'p')
             soak->program = optarg;
+        else if (option == 'l')
+            soak->slower = atoi(optarg); /* NOLINT(cert-err34-c): a person's own number */
         else if (option == 'w')
             soak->wide = 1;
         else
@@ -171,7 +175,7 @@ static void remove_folder(const struct soak *soak)
 
 int main(int argc, char **argv)
 {
-    struct soak soak = {.folder = "/tmp/cnnvp_soak_XXXXXX", .seed = 1};
+    struct soak soak = {.folder = "/tmp/cnnvp_soak_XXXXXX", .seed = 1, .slower = 2};
     struct options options = {.count = UINT64_MAX};
     soak.counts = mmap(NULL, sizeof *soak.counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (soak.counts == MAP_FAILED || parse(argc, argv, &soak, &options) != 0)

@@ -45,6 +45,7 @@ struct soak {
     const char *program; /* NULL: in this process */
     uint64_t seed;
     int wide;
+    int slower; /* percent by which larger buffers may be */
     struct soak_counts *counts;
     struct soak_platform platform;
 };
