@@ -261,9 +261,9 @@ static struct tiles tiles_of(uint32_t total, uint32_t tile)
     return (struct tiles){{tile, total % tile}, {total / tile, total % tile != 0 ? 1u : 0}};
 }
 
-/* Sums in the making: times in ps, instructions in numbers. */
+/* Sums in the making: times in ps, calculation's in cycles, instructions in numbers. */
 struct sums {
-    uint64_t compute, memory;
+    uint64_t compute, loaded, stored;
     uint64_t loads, slices, posts, steps;
 };
 
@@ -292,6 +292,7 @@ struct habits {
     int inputs_stay; /* all groups use the same inputs, and find them */
     int blobs_stay;  /* a group's tiles find its weights */
     int first_group;
+    int first_tiles; /* of each group */
 };
 
 /* Steps alike: so many tiles of each of the groups. */
@@ -315,16 +316,17 @@ static void add_sliced(struct sums *sums, const struct cnnvp_image_layer *layer,
                                                      .first = depth->first, .last = depth->last};
             sums->compute += number * limits->engine.kind->slice(&limits->engine, layer, &slice);
             sums->slices += number;
-            if (habits->blobs_stay)
+            if (habits->blobs_stay && !habits->first_tiles)
                 continue;
+            const uint64_t blobs = habits->blobs_stay ? number / tiles : number;
             const uint64_t bytes = cnnvp_plan_slice_bytes(layer, depth->channels, outputs.size[o], depth->last);
-            sums->memory += number * cnnvp_plan_weights_ps(&limits->timing, bytes);
-            sums->loads += number;
+            sums->loaded += blobs * cnnvp_plan_weights_ps(&limits->timing, bytes);
+            sums->loads += blobs;
         }
         if (habits->inputs_stay && !habits->first_group)
             continue;
         const uint64_t number = depth->count * (habits->inputs_stay ? tiles : count);
-        sums->memory += number * cnnvp_plan_operand_ps(layer, &limits->timing, &layer->in, extent, depth->channels);
+        sums->loaded += number * cnnvp_plan_operand_ps(layer, &limits->timing, &layer->in, extent, depth->channels);
         sums->loads += number;
     }
 }
@@ -344,10 +346,10 @@ static void add_whole(struct sums *sums, const struct cnnvp_image_layer *layer, 
         sums->compute += count * sweeps.cycles;
         sums->slices += count * sweeps.instructions;
     }
-    sums->memory += count * cnnvp_plan_operand_ps(layer, timing, &layer->in, extent, extent->channels);
+    sums->loaded += count * cnnvp_plan_operand_ps(layer, timing, &layer->in, extent, extent->channels);
     sums->loads += count;
     if (layer->op == CNNVP_OP_ADD) {
-        sums->memory += count * cnnvp_plan_operand_ps(layer, timing, &layer->in2, extent, extent->channels);
+        sums->loaded += count * cnnvp_plan_operand_ps(layer, timing, &layer->in2, extent, extent->channels);
         sums->loads += count;
     }
 }
@@ -369,19 +371,12 @@ static void add_group(struct sums *sums, const struct cnnvp_image_layer *layer, 
                 add_sliced(sums, layer, limits, &extent, groups, tiles, &habits);
             else
                 add_whole(sums, layer, limits, &extent, count);
+            habits.first_tiles = 0;
             sums->steps += count;
-            sums->memory += count * cnnvp_plan_store_ps(layer, timing, &extent);
+            sums->stored += count * cnnvp_plan_store_ps(layer, timing, &extent);
             sums->posts += count * cnnvp_plan_post_sweeps(layer, timing, &extent).instructions;
         }
     }
-}
-
-/* Weights that a group's tiles find again, or that the whole layer has but once. */
-static void add_blobs(struct sums *sums, const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
-                      const struct cnnvp_plan_counts *counts)
-{
-    sums->memory += counts->blobs * cnnvp_plan_weights_ps(timing, cnnvp_plan_blob_bytes(layer));
-    sums->loads += counts->blobs;
 }
 
 struct cnnvp_plan_time cnnvp_plan_totals(const struct cnnvp_image_layer *layer,
@@ -393,8 +388,9 @@ struct cnnvp_plan_time cnnvp_plan_totals(const struct cnnvp_image_layer *layer,
     const int weighted = cnnvp_plan_has_weights(layer);
     struct habits habits = {
         .inputs_stay = counts.tiles * counts.input_slices <= limits->input_halves && !cnnvp_plan_is_channelwise(layer),
-        .blobs_stay = !weighted || counts.input_slices * counts.output_slices <= limits->weight_halves,
+        .blobs_stay = weighted && counts.input_slices * counts.output_slices <= limits->weight_halves,
         .first_group = 1,
+        .first_tiles = 1,
     };
     struct sums sums = {0};
     for (unsigned g = 0; g < 2; ++g) {
@@ -403,13 +399,16 @@ struct cnnvp_plan_time cnnvp_plan_totals(const struct cnnvp_image_layer *layer,
         add_group(&sums, layer, limits, groups.size[g], groups.count[g], habits);
         habits.first_group = 0;
     }
-    if (habits.blobs_stay)
-        add_blobs(&sums, layer, timing, &counts);
+    if (!weighted && counts.blobs != 0) {
+        sums.loaded += cnnvp_plan_weights_ps(timing, cnnvp_plan_blob_bytes(layer));
+        ++sums.loads;
+    }
     const uint64_t core = sums.loads * timing->load_core + sums.slices * timing->calculate_core +
                           sums.posts * timing->post_core + sums.steps * (timing->step_core + timing->store_core);
     return (struct cnnvp_plan_time){
         .compute_ps = sums.compute * timing->cycle,
-        .memory_ps = sums.memory,
+        .memory_ps = sums.loaded + sums.stored,
+        .loaded_ps = sums.loaded,
         .core_ps = core * timing->core,
     };
 }
@@ -420,7 +419,7 @@ struct cnnvp_plan_time cnnvp_plan_step(const struct cnnvp_image_layer *layer, co
     const struct habits habits = {.first_group = 1};
     struct sums sums = {0};
     add_sliced(&sums, layer, limits, extent, 1, 1, &habits);
-    return (struct cnnvp_plan_time){.compute_ps = sums.compute * limits->timing.cycle, .memory_ps = sums.memory};
+    return (struct cnnvp_plan_time){.compute_ps = sums.compute * limits->timing.cycle, .memory_ps = sums.loaded};
 }
 
 /* Later layers live on the core's lead over what calculates, up to the most that there can be: work of the core that
@@ -450,7 +449,9 @@ struct cnnvp_plan_time cnnvp_plan_least(const struct cnnvp_image_layer *layer, c
 {
     const struct cnnvp_plan_timing *timing = &limits->timing;
     struct cnnvp_plan_time time = cnnvp_plan_totals(layer, limits);
-    time.ps = timing->strict ? time.compute_ps + time.memory_ps / 2u : later(time.compute_ps, time.memory_ps / 2u);
+    const uint64_t transfers = later(time.loaded_ps, time.memory_ps - time.loaded_ps);
+    time.ps = timing->strict ? time.compute_ps + later(time.loaded_ps, time.memory_ps / 2u)
+                             : later(time.compute_ps, transfers);
     if (time.core_ps > timing->lead)
         time.ps = later(time.ps, time.core_ps - timing->lead);
     cnnvp_plan_weigh(&time, timing);

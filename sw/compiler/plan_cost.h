@@ -62,6 +62,7 @@ struct cnnvp_plan_time {
     uint64_t compute_ps; /* of the unit that calculates */
     uint64_t core_ps;    /* of the core that pushes its instructions, mostly beforehand */
     uint64_t memory_ps;  /* what all transfers would take one after the other */
+    uint64_t loaded_ps;  /* of it, loads */
 };
 
 /* Exact sums of calculation, transfers and the core's work. */

@@ -266,8 +266,7 @@ static uint64_t margin_ps(const struct cnnvp_plan_time *time)
  */
 static void choose_own(struct search *search, struct place *place, const struct place *before, uint64_t dearest)
 {
-    const uint64_t most =
-        before != NULL ? preference(&before->time) - margin_ps(&before->time) : UINT64_MAX;
+    uint64_t most = before != NULL ? preference(&before->time) - margin_ps(&before->time) : UINT64_MAX;
     for (size_t i = 0; i < FINALISTS; ++i) {
         const struct cut *cut = &place->finalists[i];
         if (cut->bound == UINT64_MAX || cut->bound / 5u * 4u > place->least)
@@ -279,10 +278,9 @@ static void choose_own(struct search *search, struct place *place, const struct 
         const struct cnnvp_plan_time time = cnnvp_plan_time_of(search->layer, search->limits);
         if (cnnvp_plan_price(&time) > dearest || preference(&time) >= most)
             continue;
-        if (place->cut.bound == UINT64_MAX || preference(&time) < preference(&place->time)) {
-            place->cut = *cut;
-            place->time = time;
-        }
+        place->cut = *cut;
+        place->time = time;
+        most = preference(&time);
     }
 }
 

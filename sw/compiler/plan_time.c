@@ -20,6 +20,17 @@
 enum unit { ARRAY, VECTOR, READ, WRITE, UNITS };
 enum buffer { INPUT, WEIGHT, OUTPUT, BUFFERS };
 
+/* Each dimension of a step or a slice is a whole tile's or the rest, and a slice is a step's first, last or neither:
+ * times are worked out once for each such sort; 0: not yet. */
+#define STEP_SORTS 8u
+#define SLICE_SORTS 16u
+struct known {
+    uint64_t operand[STEP_SORTS][2];
+    struct {
+        uint64_t cycles, weights_ps;
+    } slice[STEP_SORTS][SLICE_SORTS];
+};
+
 struct epilogue {
     uint32_t half;
     uint32_t weight_half;
@@ -32,6 +43,7 @@ struct replay {
     const struct cnnvp_image_layer *layer;
     const struct cnnvp_plan_limits *limits;
     const struct cnnvp_plan_timing *timing;
+    struct known *known;
     uint64_t core;              /* it has pushed until then, less its lead */
     uint64_t issue;             /* of the last instruction */
     uint64_t last;              /* strict: the last one is complete */
@@ -179,7 +191,7 @@ static uint32_t find(struct replay *r, enum buffer buffer, uint32_t halves, uint
     return r->next[buffer];
 }
 
-static uint32_t bring_weights(struct replay *r, uint64_t tag, uint64_t bytes)
+static uint32_t bring_weights(struct replay *r, uint64_t tag, uint64_t busy)
 {
     int found = 0;
     const uint32_t half = find(r, WEIGHT, r->limits->weight_halves, tag, &found);
@@ -188,13 +200,14 @@ static uint32_t bring_weights(struct replay *r, uint64_t tag, uint64_t bytes)
     for (uint32_t i = 0; i < r->waiting_count; ++i)
         if (r->waiting[i].uses_weights && r->waiting[i].weight_half == half)
             flush(r, r->waiting_count - i - 1u);
-    load(r, WEIGHT, half, cnnvp_plan_weights_ps(r->timing, bytes));
+    load(r, WEIGHT, half, busy);
     return half;
 }
 
 /* A step: where it lies, and what of it halves may hold. */
 struct step {
     struct cnnvp_plan_extent extent;
+    unsigned sort;
     uint64_t input_tag;  /* of its first input slice */
     uint64_t weight_tag; /* of its first blob */
 };
@@ -206,7 +219,10 @@ static uint32_t bring_input(struct replay *r, const struct step *step, uint32_t 
     const uint32_t half = find(r, INPUT, r->limits->input_halves, tag, &found);
     if (found)
         return half;
-    load(r, INPUT, half, cnnvp_plan_operand_ps(layer, r->timing, &layer->in, &step->extent, depth));
+    uint64_t *busy = &r->known->operand[step->sort][depth != layer->tile_in];
+    if (*busy == 0)
+        *busy = cnnvp_plan_operand_ps(layer, r->timing, &layer->in, &step->extent, depth);
+    load(r, INPUT, half, *busy);
     if (layer->op == CNNVP_OP_ADD)
         load(r, INPUT, half, cnnvp_plan_operand_ps(layer, r->timing, &layer->in2, &step->extent, depth));
     return half;
@@ -259,11 +275,28 @@ static void pass_over(struct replay *r, const struct replay *begin, const struct
     r->memory_ps += memory;
 }
 
+/* Cycles of a slice. *weights_ps: what loading its weights takes. */
+static uint64_t slice_cycles(const struct replay *r, const struct step *step, const struct cnnvp_engine_slice *slice,
+                             uint64_t *weights_ps)
+{
+    const struct cnnvp_image_layer *layer = r->layer;
+    const struct cnnvp_engine *engine = &r->limits->engine;
+    const unsigned sort = (slice->in != layer->tile_in ? 8u : 0) | (slice->out != layer->tile_out ? 4u : 0) |
+                          (slice->first ? 2u : 0) | (slice->last ? 1u : 0);
+    uint64_t *cycles = &r->known->slice[step->sort][sort].cycles;
+    uint64_t *busy = &r->known->slice[step->sort][sort].weights_ps;
+    if (*cycles == 0) {
+        *cycles = engine->kind->slice(engine, layer, slice);
+        *busy = cnnvp_plan_weights_ps(r->timing, cnnvp_plan_slice_bytes(layer, slice->in, slice->out, slice->last));
+    }
+    *weights_ps = *busy;
+    return *cycles;
+}
+
 /* Slices of a step with weights. Returns how many. */
 static uint64_t run_sliced(struct replay *r, const struct step *step)
 {
     const struct cnnvp_image_layer *layer = r->layer;
-    const struct cnnvp_engine *engine = &r->limits->engine;
     const struct cnnvp_plan_extent *extent = &step->extent;
     const uint32_t inputs = layer->depthwise != 0 ? extent->channels : cnnvp_engine_inputs(layer);
     const uint64_t all = cnnvp_divide_up(inputs, layer->tile_in) * cnnvp_divide_up(extent->channels, layer->tile_out);
@@ -276,22 +309,22 @@ static uint64_t run_sliced(struct replay *r, const struct step *step)
     uint32_t weight = 0;
     for (uint32_t in = 0; in < inputs && count < most; in += layer->tile_in) {
         const uint32_t depth = rest_of(inputs, in, layer->tile_in);
-        const int last = in + depth == inputs;
         const uint32_t input = bring_input(r, step, depth, step->input_tag + in / layer->tile_in);
         for (uint32_t out = 0; out < extent->channels && count < most; out += layer->tile_out, ++count) {
             const uint32_t outputs = rest_of(extent->channels, out, layer->tile_out);
             if (count == STEP_SLICES / 2u && most < all)
                 half = *r;
-            weight = bring_weights(r, blob++, cnnvp_plan_slice_bytes(layer, depth, outputs, last));
-            if (count == 0)
-                output = begin_step(r);
             const struct cnnvp_engine_slice slice = {.rows = extent->rows,
                                                      .columns = extent->columns,
                                                      .in = depth,
                                                      .out = outputs,
                                                      .first = in == 0,
-                                                     .last = last};
-            const uint64_t cycles = engine->kind->slice(engine, layer, &slice);
+                                                     .last = in + depth == inputs};
+            uint64_t weights_ps;
+            const uint64_t cycles = slice_cycles(r, step, &slice, &weights_ps);
+            weight = bring_weights(r, blob++, weights_ps);
+            if (count == 0)
+                output = begin_step(r);
             r->compute_ps += cycles * r->timing->cycle;
             calculate(r, ARRAY, cycles, r->timing->calculate_core + (count == 0 ? r->timing->step_core : 0), input, 1,
                       weight, 1, output);
@@ -313,7 +346,7 @@ static uint64_t run_whole(struct replay *r, const struct step *step)
     const int blob = cnnvp_plan_table_words(layer) != 0 || layer->op == CNNVP_OP_NORM;
     uint32_t weight = 0;
     if (blob)
-        weight = bring_weights(r, 1, cnnvp_plan_blob_bytes(layer));
+        weight = bring_weights(r, 1, cnnvp_plan_weights_ps(r->timing, cnnvp_plan_blob_bytes(layer)));
     const uint32_t output = begin_step(r);
     const struct cnnvp_engine_slice slice = {.rows = extent->rows, .columns = extent->columns, .in = extent->channels,
                                              .out = extent->channels, .first = 1, .last = 1};
@@ -359,6 +392,9 @@ static void run(struct replay *r, struct replay *early)
             step.extent.rows = rest_of(out->height, row, layer->tile_h);
             for (uint32_t column = 0; column < out->width; column += layer->tile_w) {
                 step.extent.columns = rest_of(out->width, column, layer->tile_w);
+                step.sort = (step.extent.channels != layer->group_out ? 4u : 0) |
+                            (step.extent.rows != layer->tile_h ? 2u : 0) |
+                            (step.extent.columns != layer->tile_w ? 1u : 0);
                 step.input_tag = 1u + tile++ * counts.input_slices;
                 if (r->slices >= SLICES && steps >= STEPS)
                     return;
@@ -391,7 +427,12 @@ struct cnnvp_plan_time cnnvp_plan_time_of(const struct cnnvp_image_layer *layer,
                                           const struct cnnvp_plan_limits *limits)
 {
     const struct cnnvp_plan_timing *timing = &limits->timing;
-    struct replay r = {.layer = layer, .limits = limits, .timing = timing, .output_halves = limits->output_halves};
+    struct known known = {0};
+    struct replay r = {.layer = layer,
+                       .limits = limits,
+                       .timing = timing,
+                       .known = &known,
+                       .output_halves = limits->output_halves};
     struct replay early;
     struct cnnvp_plan_time time = cnnvp_plan_totals(layer, limits);
     run(&r, &early);
