@@ -9,7 +9,6 @@
 #include "table.h"
 
 #define ALIGNMENT 64u
-#define LOOK_BACK 64u /* layers: networks repeat themselves within that */
 
 static uint64_t align(uint64_t bytes)
 {
@@ -214,40 +213,31 @@ static cnnvp_result add_blobs(struct cnnvp_image_layer *layer, struct cnnvp_buil
     return CNNVP_DONE;
 }
 
-/* 1 if one of the last layers is as this one and met the core with the same lead: their tiles are the same. */
-static int plan_as_before(const struct cnnvp_build *build, const uint64_t *leads, size_t index)
+static cnnvp_result plan_all(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                             struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    for (size_t back = 1; back <= index && back <= LOOK_BACK; ++back)
-        if (leads[index - back] == leads[index] &&
-            cnnvp_plan_same(&build->layers[index], &build->layers[index - back]))
-            return 1;
-    return 0;
+    struct cnnvp_plan *plan = NULL;
+    cnnvp_result result = cnnvp_plan_new(&target->limits, graph->layer_count, &plan, error);
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
+        if (build->layers[i].chain == 0)
+            result = cnnvp_plan_add(plan, &build->layers[i], graph->layers[i].name, error);
+    if (result == CNNVP_DONE)
+        (void)cnnvp_plan_make(plan);
+    cnnvp_plan_free(plan);
+    return result;
 }
 
-/* All layers in order: while one calculates the core goes on to the next. */
 static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cnnvp_target *target, int on_chip,
                                 struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    struct cnnvp_plan_limits limits = target->limits;
     cnnvp_result result = CNNVP_DONE;
-    uint64_t *leads = calloc(graph->layer_count + 1u, sizeof *leads);
-    if (leads == NULL)
-        return cnnvp_compiler_no_memory(error);
+    if (!on_chip)
+        result = plan_all(graph, target, build, error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
-        struct cnnvp_image_layer *layer = &build->layers[i];
-        leads[i] = limits.timing.lead;
-        if (on_chip) {
-            cnnvp_plan_whole(layer, &limits);
-        } else if (layer->chain == 0) {
-            if (!plan_as_before(build, leads, i))
-                result = cnnvp_plan_layer(layer, graph->layers[i].name, &limits, error);
-            if (result == CNNVP_DONE)
-                cnnvp_plan_lead(layer, &limits);
-        }
-        if (result == CNNVP_DONE)
-            result = add_blobs(layer, build, error);
+        if (on_chip)
+            cnnvp_plan_whole(&build->layers[i], &target->limits);
+        result = add_blobs(&build->layers[i], build, error);
     }
-    free(leads);
     return result;
 }
 

@@ -5,9 +5,9 @@
  *
  * - Edges of tiles are multiples of the engine's (engine.h), or the rest of the layer's: buffer sizes change no
  *   compute cycle.
- * - Which tiles are looked at does not depend on the buffers' sizes but through what fits: a larger buffer chooses
- *   from more, and takes what needs more room only where it is better by more than the estimate may be wrong
- *   (plan_search.c). The estimate is a replay of the layer's instructions (plan_time.h).
+ * - Which tiles are looked at does not depend on the buffers' sizes but through what fits, and a platform with larger
+ *   buffers knows what those with smaller ones get: it takes another plan only where that is as fast by the estimate
+ *   (plan_choice.c), a replay of the layers' instructions (plan_time.h).
  * - A layer is refused only if even its smallest tile does not fit.
  */
 #ifndef CNNVP_COMPILER_PLAN_H
@@ -39,7 +39,7 @@ struct cnnvp_plan_timing {
     uint32_t ahead;            /* bursts that are read before the buffer is free */
     uint64_t lead;             /* ps that the core may be ahead when the layer begins */
     uint64_t most_lead;        /* until the element's queue is full */
-    uint32_t load_core, calculate_core, post_core, store_core, step_core; /* cycles of the core */
+    uint32_t load_core, calculate_core, post_core, store_core, step_core, layer_core; /* cycles of the core */
 };
 
 struct cnnvp_plan_limits {
@@ -91,15 +91,20 @@ uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_image_layer *layer);
 /* Words of the piecewise-linear table, 0 if there is none. */
 uint32_t cnnvp_plan_table_words(const struct cnnvp_image_layer *layer);
 
-/* Sets the tiles. The error names the layer, the buffer and the bytes. */
+/* Of the layers of a network, in the order in which they run: while one calculates the core goes on to the next. */
+struct cnnvp_plan;
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_new(const struct cnnvp_plan_limits *limits, size_t layers,
+                                           struct cnnvp_plan **plan, struct cnnvp_error *error);
+/* The layer stays the caller's, where it is, until the plan is made. The error names it, the buffer and the bytes. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_add(struct cnnvp_plan *plan, struct cnnvp_image_layer *layer, const char *name,
+                                           struct cnnvp_error *error);
+/* Sets the tiles of all layers. Returns what two images take by the estimate, in ps. */
+uint64_t cnnvp_plan_make(struct cnnvp_plan *plan);
+void cnnvp_plan_free(struct cnnvp_plan *plan);
+
+/* Sets the tiles of a layer alone. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_layer(struct cnnvp_image_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
-
-/* Moves limits->timing.lead on behind the layer, whose tiles are set: what it takes longer than the core to push it. */
-void cnnvp_plan_lead(const struct cnnvp_image_layer *layer, struct cnnvp_plan_limits *limits);
-
-/* 1 if the layer's plan is that of the other one, which was planned with the same limits: sets it. */
-int cnnvp_plan_same(struct cnnvp_image_layer *layer, const struct cnnvp_image_layer *other);
 
 /* One tile for the whole layer, for layers that stay on chip; fully connected blobs of as many outputs as the engine's
  * edge. */

@@ -404,7 +404,8 @@ struct cnnvp_plan_time cnnvp_plan_totals(const struct cnnvp_image_layer *layer,
         ++sums.loads;
     }
     const uint64_t core = sums.loads * timing->load_core + sums.slices * timing->calculate_core +
-                          sums.posts * timing->post_core + sums.steps * (timing->step_core + timing->store_core);
+                          sums.posts * timing->post_core + sums.steps * (timing->step_core + timing->store_core) +
+                          timing->layer_core;
     return (struct cnnvp_plan_time){
         .compute_ps = sums.compute * timing->cycle,
         .memory_ps = sums.loaded + sums.stored,
@@ -424,9 +425,9 @@ struct cnnvp_plan_time cnnvp_plan_step(const struct cnnvp_image_layer *layer, co
 
 /* Later layers live on the core's lead over what calculates, up to the most that there can be: work of the core that
  * leaves it with less counts besides, LEAD_COST of 1024 where it is not ahead, half of that where it is by LEAD_PS.
- * Measured: with nothing, layers use up a lead that others need (LeNet-5 on window: 19 % slower). */
-#define LEAD_PS UINT64_C(4000000)
-#define LEAD_COST 512u
+ * Measured: with nothing, layers use up a lead that others need (LeNet-5 on window: 10 % slower). */
+#define LEAD_PS UINT64_C(1000000)
+#define LEAD_COST 600u
 
 void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timing *timing)
 {
@@ -443,6 +444,19 @@ void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timi
 uint64_t cnnvp_plan_price(const struct cnnvp_plan_time *time)
 {
     return time->cost_ps + time->memory_ps / MEMORY_PRICE_PART + time->core_ps / CORE_PRICE_PART;
+}
+
+/* What traffic and the core's work count for among ways that are not dearer; of the core, at least and besides what
+ * later layers need of it. */
+#define MEMORY_PART 3u
+#define CORE_LEAST_PART 4u
+#define CORE_PART 8u
+
+uint64_t cnnvp_plan_preference(const struct cnnvp_plan_time *time)
+{
+    const uint64_t needed = time->cost_ps - time->ps + time->core_ps / CORE_PART;
+    const uint64_t core = later(needed, time->core_ps / CORE_LEAST_PART);
+    return time->ps + core + time->memory_ps / MEMORY_PART;
 }
 
 struct cnnvp_plan_time cnnvp_plan_least(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
@@ -526,7 +540,8 @@ struct cnnvp_plan_time cnnvp_plan_bound(const struct cnnvp_image_layer *layer, c
     const uint64_t behind = compute + (loads + stores) / 1024u * part;
     const struct cnnvp_plan_sweeps posts = cnnvp_plan_post_sweeps(layer, timing, &extent);
     const uint64_t core = (inputs + blobs) * timing->load_core + slices * sweeps.instructions * timing->calculate_core +
-                          steps * (timing->step_core + timing->store_core + posts.instructions * timing->post_core);
+                          steps * (timing->step_core + timing->store_core + posts.instructions * timing->post_core) +
+                          timing->layer_core;
     const uint64_t vector = steps * posts.cycles * timing->cycle / 1024u * part;
     const uint64_t ends = input + blob + store;
     const uint64_t core_ps = core * timing->core;

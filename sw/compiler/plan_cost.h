@@ -75,7 +75,10 @@ struct cnnvp_plan_time cnnvp_plan_least(const struct cnnvp_image_layer *layer, c
 /* time->cost_ps from the rest. */
 void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timing *timing);
 
-/* What larger buffers never raise: cost_ps, and a little of traffic and of the core's work. */
+/* What ways to cut a layer compete by: time, the core's work, which later layers may need, and traffic. */
+uint64_t cnnvp_plan_preference(const struct cnnvp_plan_time *time);
+
+/* What a way costs: cost_ps, and a little of traffic and of the core's work. */
 uint64_t cnnvp_plan_price(const struct cnnvp_plan_time *time);
 
 /* Calculation and loads of one step of a layer with weights that finds nothing on chip. */

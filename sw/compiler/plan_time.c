@@ -435,6 +435,7 @@ struct cnnvp_plan_time cnnvp_plan_time_of(const struct cnnvp_image_layer *layer,
                        .output_halves = limits->output_halves};
     struct replay early;
     struct cnnvp_plan_time time = cnnvp_plan_totals(layer, limits);
+    r.core = (uint64_t)timing->layer_core * timing->core;
     run(&r, &early);
     const uint64_t slices = slices_of(layer);
     if (r.slices < slices)

@@ -15,6 +15,7 @@
 #define POST_CORE 280u
 #define STORE_CORE 600u
 #define STEP_CORE 420u
+#define LAYER_CORE 280u
 #define WORD_CORE 45u /* of these, for each word of the queue */
 
 enum dram_timing {
@@ -126,6 +127,7 @@ struct cnnvp_plan_timing cnnvp_plan_timing_of(const cnnvp_config *config)
         .post_core = POST_CORE,
         .store_core = STORE_CORE,
         .step_core = STEP_CORE,
+        .layer_core = LAYER_CORE,
     };
     timing.most_lead = number(config, "instruction.queue_depth", 4096) * WORD_CORE * timing.core;
     read_memory(config, &timing);

@@ -100,7 +100,7 @@ units:
   dma: {clock: cpu, connect: {weight: input_buffer.port}}
 YAML
 expect 0 run "$network" --timing-only -q --stats wired.json
-expect 1 run "$network" --timing-only -q --stats otherwise.json -p other.yaml
+expect 1 run "$network" --timing-only -q --max-time 10us --stats otherwise.json -p other.yaml
 expect 0 diff wired.json otherwise.json
 for line in "units.instruction.irq  *1  *5 " "units.dma.clock  *pe_array  *cpu" \
     "units.dma.connect.weight  *weight_buffer.port  *input_buffer.port" "energy.dram_byte  *[0-9.]*  *5 "; do

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The choice of all layers' tiles. For each place of the lattice (plan_ways.h) the whole network is planned as if the
+ * place's were the platform's sizes: a larger platform knows what each smaller one gets.
+ *
+ * Layer by layer each place holds the best of what the places with one buffer a step smaller hold, or of its own ways,
+ * the latter only where they are better by more than the estimate of a layer may be wrong, and not dearer. The core's
+ * lead at each layer is that of the place. Then, over all layers and two images, each place takes the fastest plan of
+ * the smaller ones, unless its own is as fast and cheaper. So by the estimate a larger buffer is never slower. Where
+ * the estimate errs, it can be (tests/README.md has figures).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan_time.h"
+#include "plan_ways.h"
+
+#define LOOK_BACK 64u /* layers: networks repeat themselves within that */
+#define NOWHERE UINT32_MAX
+
+/* How much better a way has to be that needs more room: by this part of what memory adds to calculation, this part of
+ * all, and what the moments of refreshes change. And how much dearer it may be. */
+#define ESTIMATED_PART 32u
+#define TIME_PART 128u
+#define JITTER_PS 360000u
+#define DEARER_PART 2048u
+
+struct planned {
+    struct cnnvp_image_layer *layer;
+    struct cnnvp_image_layer before; /* as it was added */
+    struct cnnvp_plan_ways *ways;
+    int shared;                   /* another one's */
+    struct cnnvp_plan_way **held; /* of each place; NULL: none fits */
+};
+
+/* A place, over the layers so far. */
+struct standing {
+    int fits;        /* each layer */
+    uint64_t lead;   /* of the core, in ps */
+    uint64_t ps;
+    uint64_t price;
+    uint32_t origin; /* whose plan it takes */
+};
+
+struct cnnvp_plan {
+    struct cnnvp_plan_limits limits; /* with a core that is far ahead */
+    struct cnnvp_plan_limits behind; /* with one without a lead */
+    uint32_t powers[3];
+    uint32_t count; /* of places */
+    struct standing *standings;
+    uint64_t *least; /* of each place, for the layer in work: the bound of all up to here */
+    struct planned *layers;
+    size_t layer_count;
+};
+
+/* ---- one layer ---- */
+
+/* The layer, cut in this way. */
+static struct cnnvp_image_layer cut_of(const struct planned *planned, const struct cnnvp_plan_way *way)
+{
+    struct cnnvp_image_layer cut = planned->before;
+    cut.tile_ky = planned->ways->tile_ky;
+    cut.tile_kx = planned->ways->tile_kx;
+    cnnvp_plan_cut_layer(&cut, &way->cut);
+    return cut;
+}
+
+/* With so much of a lead of the core, which shortens what the layer waits for it. */
+static struct cnnvp_plan_time time_at(const struct cnnvp_plan *plan, const struct planned *planned,
+                                      struct cnnvp_plan_way *way, uint64_t lead)
+{
+    struct cnnvp_plan_timing timing = plan->limits.timing;
+    struct cnnvp_plan_time time = way->time;
+    timing.lead = lead;
+    if (way->known == CNNVP_PLAN_TIME && time.core_ps > lead) {
+        if (way->behind_ps == 0) {
+            const struct cnnvp_image_layer cut = cut_of(planned, way);
+            way->behind_ps = cnnvp_plan_time_of(&cut, &plan->behind).ps;
+        }
+        time.ps = later(time.ps, way->behind_ps - sooner(lead, way->behind_ps));
+    } else if (time.core_ps > lead) {
+        time.ps = later(time.ps, time.core_ps - lead);
+    }
+    cnnvp_plan_weigh(&time, &timing);
+    return time;
+}
+
+/* How much better than this one another has to be. */
+static uint64_t margin_ps(const struct cnnvp_plan_time *time)
+{
+    const uint64_t estimated = time->ps > time->compute_ps ? time->ps - time->compute_ps : 0;
+    return estimated / ESTIMATED_PART + time->ps / TIME_PART + JITTER_PS;
+}
+
+static int may_win(const struct cnnvp_plan *plan, const struct planned *planned, struct cnnvp_plan_way *way,
+                   uint64_t lead, uint64_t dearest, uint64_t most)
+{
+    const struct cnnvp_plan_time time = time_at(plan, planned, way, lead);
+    return cnnvp_plan_price(&time) <= dearest && cnnvp_plan_preference(&time) < most;
+}
+
+/*
+ * The best of a place's own ways that are better than `most` and no dearer than `dearest`, NULL: none; ways whose bound
+ * is far from what smaller places offer are passed over.
+ */
+static struct cnnvp_plan_way *best_own(const struct cnnvp_plan *plan, const struct planned *planned,
+                                       struct cnnvp_plan_place *place, uint64_t lead, uint64_t least,
+                                       uint64_t dearest, uint64_t most)
+{
+    struct cnnvp_plan_way *best = NULL;
+    for (size_t i = 0; i < CNNVP_PLAN_FINALISTS; ++i) {
+        struct cnnvp_plan_way *way = &place->finalists[i];
+        if (way->bound == UINT64_MAX || way->bound / 5u * 4u > least)
+            break;
+        if (way->known == CNNVP_PLAN_BOUND) {
+            const struct cnnvp_image_layer cut = cut_of(planned, way);
+            way->time = cnnvp_plan_least(&cut, &plan->limits);
+            way->known = CNNVP_PLAN_LEAST;
+        }
+        if (!may_win(plan, planned, way, lead, dearest, most))
+            continue;
+        if (way->known == CNNVP_PLAN_LEAST) {
+            const struct cnnvp_image_layer cut = cut_of(planned, way);
+            way->time = cnnvp_plan_time_of(&cut, &plan->limits);
+            way->known = CNNVP_PLAN_TIME;
+            if (!may_win(plan, planned, way, lead, dearest, most))
+                continue;
+        }
+        const struct cnnvp_plan_time time = time_at(plan, planned, way, lead);
+        most = cnnvp_plan_preference(&time);
+        best = way;
+    }
+    return best;
+}
+
+/* What the three places below hold, and the price of the cheapest of it. */
+struct below {
+    struct cnnvp_plan_way *ways[3]; /* NULL: nothing */
+    struct cnnvp_plan_time times[3];
+    uint64_t cheapest;
+    uint64_t least;
+};
+
+/* Places with one buffer a step smaller, or NOWHERE. */
+static void find_below(const struct cnnvp_plan *plan, const uint32_t at[3], uint32_t place, uint32_t below[3])
+{
+    const uint32_t distances[3] = {plan->powers[1] * plan->powers[2], plan->powers[2], 1};
+    for (size_t n = 0; n < 3; ++n)
+        below[n] = at[n] > 0 ? place - distances[n] : NOWHERE;
+}
+
+static struct below look_below(const struct cnnvp_plan *plan, const struct planned *planned, const uint32_t at[3],
+                               uint32_t place)
+{
+    struct below below = {.cheapest = UINT64_MAX, .least = UINT64_MAX};
+    uint32_t places[3];
+    find_below(plan, at, place, places);
+    for (size_t n = 0; n < 3; ++n) {
+        struct cnnvp_plan_way *way = places[n] != NOWHERE ? planned->held[places[n]] : NULL;
+        below.ways[n] = way;
+        if (places[n] != NOWHERE)
+            below.least = sooner(below.least, plan->least[places[n]]);
+        if (way == NULL)
+            continue;
+        below.times[n] = time_at(plan, planned, way, plan->standings[place].lead);
+        below.cheapest = sooner(below.cheapest, cnnvp_plan_price(&below.times[n]));
+    }
+    return below;
+}
+
+/* The best of these that is no dearer; 3: none. */
+static size_t best_below(const struct below *below, uint64_t dearest)
+{
+    size_t best = 3;
+    for (size_t n = 0; n < 3; ++n) {
+        if (below->ways[n] == NULL || cnnvp_plan_price(&below->times[n]) > dearest)
+            continue;
+        if (best == 3 || cnnvp_plan_preference(&below->times[n]) < cnnvp_plan_preference(&below->times[best]))
+            best = n;
+    }
+    return best;
+}
+
+/* The layer's own ways of the network's place; NULL: none. */
+static struct cnnvp_plan_place *own_place(struct cnnvp_plan_ways *ways, const uint32_t at[3])
+{
+    if (ways->single)
+        return ways->places;
+    if (at[0] >= ways->powers[0] || at[1] >= ways->powers[1] || at[2] >= ways->powers[2])
+        return NULL;
+    return &ways->places[((size_t)at[0] * ways->powers[1] + at[1]) * ways->powers[2] + at[2]];
+}
+
+static void go_on(struct standing *standing, struct cnnvp_plan_time time, uint64_t most_lead)
+{
+    const uint64_t lead = standing->lead + time.ps;
+    standing->lead = sooner(lead - sooner(lead, time.core_ps), most_lead);
+    standing->ps += time.ps;
+    time.cost_ps = time.ps; /* what leads are good for is known here */
+    standing->price += cnnvp_plan_price(&time);
+}
+
+static void climb_place(struct cnnvp_plan *plan, struct planned *planned, const uint32_t at[3], uint32_t index)
+{
+    struct standing *standing = &plan->standings[index];
+    struct cnnvp_plan_place *place = own_place(planned->ways, at);
+    const struct below below = look_below(plan, planned, at, index);
+    const uint64_t dearest =
+        below.cheapest == UINT64_MAX ? UINT64_MAX : below.cheapest + below.cheapest / DEARER_PART;
+    const size_t best = best_below(&below, dearest);
+    struct cnnvp_plan_way *held = best != 3 ? below.ways[best] : NULL;
+    const uint64_t most =
+        best != 3 ? cnnvp_plan_preference(&below.times[best]) - margin_ps(&below.times[best]) : UINT64_MAX;
+    plan->least[index] = sooner(below.least, place != NULL ? place->finalists[0].bound : UINT64_MAX);
+    if (place != NULL) {
+        struct cnnvp_plan_way *own =
+            best_own(plan, planned, place, standing->lead, plan->least[index], dearest, most);
+        held = own != NULL ? own : held;
+    }
+    planned->held[index] = held;
+    standing->fits &= held != NULL;
+    if (held != NULL)
+        go_on(standing, time_at(plan, planned, held, standing->lead), plan->limits.timing.most_lead);
+}
+
+static void climb(struct cnnvp_plan *plan, struct planned *planned)
+{
+    uint32_t index = 0;
+    uint32_t at[3];
+    for (at[0] = 0; at[0] < plan->powers[0]; ++at[0])
+        for (at[1] = 0; at[1] < plan->powers[1]; ++at[1])
+            for (at[2] = 0; at[2] < plan->powers[2]; ++at[2], ++index)
+                climb_place(plan, planned, at, index);
+}
+
+/* ---- all layers ---- */
+
+cnnvp_result cnnvp_plan_new(const struct cnnvp_plan_limits *limits, size_t layers, struct cnnvp_plan **plan,
+                            struct cnnvp_error *error)
+{
+    struct cnnvp_plan *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return cnnvp_compiler_no_memory(error);
+    made->limits = *limits;
+    made->limits.timing.lead = limits->timing.most_lead;
+    made->behind = *limits;
+    made->behind.timing.lead = 0;
+    made->powers[0] = cnnvp_plan_places(limits->input_bytes);
+    made->powers[1] = cnnvp_plan_places(limits->weight_bytes);
+    made->powers[2] = cnnvp_plan_places(limits->output_bytes);
+    for (size_t n = 0; n < 3; ++n)
+        made->powers[n] = made->powers[n] != 0 ? made->powers[n] : 1u;
+    made->count = made->powers[0] * made->powers[1] * made->powers[2];
+    made->standings = calloc(made->count, sizeof *made->standings);
+    made->least = calloc(made->count, sizeof *made->least);
+    made->layers = calloc(layers + 1u, sizeof *made->layers);
+    *plan = made;
+    if (made->standings == NULL || made->least == NULL || made->layers == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (uint32_t i = 0; i < made->count; ++i)
+        made->standings[i] = (struct standing){.fits = 1, .lead = limits->timing.lead};
+    return CNNVP_DONE;
+}
+
+void cnnvp_plan_free(struct cnnvp_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    for (size_t i = 0; i < plan->layer_count; ++i) {
+        if (!plan->layers[i].shared)
+            free(plan->layers[i].ways);
+        free(plan->layers[i].held);
+    }
+    free(plan->layers);
+    free(plan->least);
+    free(plan->standings);
+    free(plan);
+}
+
+/* What a plan does not depend on. */
+static void forget_values(struct cnnvp_image_layer *layer)
+{
+    layer->tag = layer->format = layer->seed = layer->first_blob = layer->blob_count = layer->fill = 0;
+    layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;
+    layer->tile_ky = layer->tile_kx = 0;
+    layer->pool_area = 0;
+    layer->norm_data = (struct cnnvp_image_norm_data){0};
+    struct cnnvp_image_tensor *const tensors[] = {&layer->in, &layer->in2, &layer->out};
+    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
+        tensors[i]->address = tensors[i]->image_stride = 0;
+        tensors[i]->chip_address = tensors[i]->chip_half = 0;
+    }
+    for (uint32_t i = 0; i < layer->post_count; ++i) {
+        layer->posts[i].value = 0;
+        layer->posts[i].format = 0;
+    }
+}
+
+/* The ways of one of the last layers that is as this one; NULL: none is. */
+static struct cnnvp_plan_ways *ways_as_before(const struct cnnvp_plan *plan, const struct planned *planned)
+{
+    for (size_t back = 1; back <= plan->layer_count && back <= LOOK_BACK; ++back) {
+        const struct planned *other = &plan->layers[plan->layer_count - back];
+        if (memcmp(&other->before, &planned->before, sizeof other->before) == 0)
+            return other->ways;
+    }
+    return NULL;
+}
+
+cnnvp_result cnnvp_plan_add(struct cnnvp_plan *plan, struct cnnvp_image_layer *layer, const char *name,
+                            struct cnnvp_error *error)
+{
+    struct planned *planned = &plan->layers[plan->layer_count];
+    planned->layer = layer;
+    planned->before = *layer;
+    forget_values(&planned->before);
+    planned->ways = ways_as_before(plan, planned);
+    planned->shared = planned->ways != NULL;
+    ++plan->layer_count;
+    if (!planned->shared) {
+        const cnnvp_result result =
+            cnnvp_plan_ways_of(&planned->before, name, &plan->limits, &planned->ways, error);
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    planned->held = calloc(plan->count, sizeof *planned->held);
+    if (planned->held == NULL)
+        return cnnvp_compiler_no_memory(error);
+    climb(plan, planned);
+    return CNNVP_DONE;
+}
+
+/* Each place takes the fastest plan of those below, unless its own is as fast and cheaper. */
+static void choose_origin(struct cnnvp_plan *plan, const uint32_t at[3], uint32_t index)
+{
+    struct standing *standing = &plan->standings[index];
+    const struct standing *best = NULL;
+    uint32_t below[3];
+    find_below(plan, at, index, below);
+    standing->origin = index;
+    for (size_t n = 0; n < 3; ++n) {
+        const struct standing *other = below[n] != NOWHERE ? &plan->standings[below[n]] : NULL;
+        if (other != NULL && other->fits && (best == NULL || other->ps < best->ps))
+            best = other;
+    }
+    if (best != NULL && (standing->price >= best->price || standing->ps > best->ps))
+        *standing = *best;
+}
+
+/* The next image follows: what cost the core its lead at the end of the first one costs time in the second. */
+static void add_image(struct cnnvp_plan *plan, struct standing *standing, uint32_t place)
+{
+    for (size_t i = 0; i < plan->layer_count; ++i) {
+        const struct planned *planned = &plan->layers[i];
+        go_on(standing, time_at(plan, planned, planned->held[place], standing->lead), plan->limits.timing.most_lead);
+    }
+}
+
+uint64_t cnnvp_plan_make(struct cnnvp_plan *plan)
+{
+    uint32_t index = 0;
+    uint32_t at[3];
+    for (at[0] = 0; at[0] < plan->powers[0]; ++at[0]) {
+        for (at[1] = 0; at[1] < plan->powers[1]; ++at[1]) {
+            for (at[2] = 0; at[2] < plan->powers[2]; ++at[2], ++index) {
+                if (!plan->standings[index].fits)
+                    continue;
+                add_image(plan, &plan->standings[index], index);
+                choose_origin(plan, at, index);
+            }
+        }
+    }
+    const uint32_t origin = plan->standings[plan->count - 1u].origin;
+    for (size_t i = 0; i < plan->layer_count; ++i) {
+        const struct planned *planned = &plan->layers[i];
+        cnnvp_plan_cut_layer(planned->layer, &planned->held[origin]->cut);
+        planned->layer->tile_ky = planned->ways->tile_ky;
+        planned->layer->tile_kx = planned->ways->tile_kx;
+    }
+    return plan->standings[plan->count - 1u].ps;
+}
+
+cnnvp_result cnnvp_plan_layer(struct cnnvp_image_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                              struct cnnvp_error *error)
+{
+    struct cnnvp_plan *plan = NULL;
+    cnnvp_result result = cnnvp_plan_new(limits, 1, &plan, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_plan_add(plan, layer, name, error);
+    if (result == CNNVP_DONE)
+        (void)cnnvp_plan_make(plan);
+    cnnvp_plan_free(plan);
+    return result;
+}
