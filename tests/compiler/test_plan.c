@@ -420,7 +420,7 @@ static uint64_t ps_with(const struct cnnvp_image_layer layers[LAYERS], struct cn
 }
 
 /* Buffers one by one and all together through powers of two, whatever order the element issues in: by the estimate, no
- * size is slower than the smaller ones. */
+ * size is slower than the smaller ones, but by a trifle where traffic falls for it (plan_choice.c). */
 static void larger_buffers_are_never_slower(void **state)
 {
     (void)state;
@@ -441,9 +441,9 @@ static void larger_buffers_are_never_slower(void **state)
                 for (uint32_t b = 0; b < 3; ++b)
                     powers[b] += buffer == b || buffer == 3 ? 1u : 0;
                 const uint64_t ps = ps_with(layers, limits, powers);
-                assert_true(ps <= least);
+                assert_true(least == UINT64_MAX || ps <= least + least / 1024u);
                 faster += least != UINT64_MAX && ps < least;
-                least = ps;
+                least = ps < least ? ps : least;
             }
         }
     }
