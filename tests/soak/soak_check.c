@@ -37,8 +37,10 @@ static void complain(const struct soak *soak, uint32_t larger, const char *more,
 {
     char text[4096];
     command_text(soak, larger, more, text, sizeof text);
-    printf("pair %" PRIu64 " of seed %" PRIu64 ": %s%s%s\n  in %s: cnnvp %s\n", soak->counts->pair, soak->seed, what,
-           *detail ? ": " : "", detail, soak->folder, text);
+    printf("pair %" PRIu64 " of seed %" PRIu64 ": %s%s%s\n", soak->counts->pair, soak->seed, what,
+           *detail ? ": " : "", detail);
+    printf("  in %s, where net.onnx stays as failed-%" PRIu64 ".onnx: cnnvp %s\n", soak->folder, soak->counts->pair,
+           text);
     (void)fflush(stdout);
 }
 
