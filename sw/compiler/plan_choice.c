@@ -92,11 +92,13 @@ static struct cnnvp_plan_time time_at(const struct cnnvp_plan *plan, const struc
     return time;
 }
 
-/* How much better than this one another has to be. */
-static uint64_t margin_ps(const struct cnnvp_plan_time *time)
+/* What another one has to be below: clearly better. */
+static uint64_t clearly_better(const struct cnnvp_plan_time *time)
 {
     const uint64_t estimated = time->ps > time->compute_ps ? time->ps - time->compute_ps : 0;
-    return estimated / ESTIMATED_PART + time->ps / TIME_PART + JITTER_PS;
+    const uint64_t margin_ps = estimated / ESTIMATED_PART + time->ps / TIME_PART + JITTER_PS;
+    const uint64_t preference = cnnvp_plan_preference(time);
+    return preference - sooner(margin_ps, preference);
 }
 
 static int may_win(const struct cnnvp_plan *plan, const struct planned *planned, struct cnnvp_plan_way *way,
@@ -104,6 +106,18 @@ static int may_win(const struct cnnvp_plan *plan, const struct planned *planned,
 {
     const struct cnnvp_plan_time time = time_at(plan, planned, way, lead);
     return cnnvp_plan_price(&time) <= dearest && cnnvp_plan_preference(&time) < most;
+}
+
+/* Works out what is asked for, unless it is known. */
+static void learn(const struct cnnvp_plan *plan, const struct planned *planned, struct cnnvp_plan_way *way,
+                  enum cnnvp_plan_known known)
+{
+    if (way->known >= known)
+        return;
+    const struct cnnvp_image_layer cut = cut_of(planned, way);
+    way->time =
+        known == CNNVP_PLAN_TIME ? cnnvp_plan_time_of(&cut, &plan->limits) : cnnvp_plan_least(&cut, &plan->limits);
+    way->known = known;
 }
 
 /*
@@ -119,21 +133,13 @@ static struct cnnvp_plan_way *best_own(const struct cnnvp_plan *plan, const stru
         struct cnnvp_plan_way *way = &place->finalists[i];
         if (way->bound == UINT64_MAX || way->bound / 5u * 4u > least)
             break;
-        if (way->known == CNNVP_PLAN_BOUND) {
-            const struct cnnvp_image_layer cut = cut_of(planned, way);
-            way->time = cnnvp_plan_least(&cut, &plan->limits);
-            way->known = CNNVP_PLAN_LEAST;
-        }
+        learn(plan, planned, way, CNNVP_PLAN_LEAST);
         if (!may_win(plan, planned, way, lead, dearest, most))
             continue;
-        if (way->known == CNNVP_PLAN_LEAST) {
-            const struct cnnvp_image_layer cut = cut_of(planned, way);
-            way->time = cnnvp_plan_time_of(&cut, &plan->limits);
-            way->known = CNNVP_PLAN_TIME;
-            if (!may_win(plan, planned, way, lead, dearest, most))
-                continue;
-        }
+        learn(plan, planned, way, CNNVP_PLAN_TIME);
         const struct cnnvp_plan_time time = time_at(plan, planned, way, lead);
+        if (cnnvp_plan_price(&time) > dearest || cnnvp_plan_preference(&time) >= most)
+            continue;
         most = cnnvp_plan_preference(&time);
         best = way;
     }
@@ -217,8 +223,7 @@ static void climb_place(struct cnnvp_plan *plan, struct planned *planned, const 
         below.cheapest == UINT64_MAX ? UINT64_MAX : below.cheapest + below.cheapest / DEARER_PART;
     const size_t best = best_below(&below, dearest);
     struct cnnvp_plan_way *held = best != 3 ? below.ways[best] : NULL;
-    const uint64_t most =
-        best != 3 ? cnnvp_plan_preference(&below.times[best]) - margin_ps(&below.times[best]) : UINT64_MAX;
+    const uint64_t most = best != 3 ? clearly_better(&below.times[best]) : UINT64_MAX;
     plan->least[index] = sooner(below.least, place != NULL ? place->finalists[0].bound : UINT64_MAX);
     if (place != NULL) {
         struct cnnvp_plan_way *own =

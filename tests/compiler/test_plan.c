@@ -451,6 +451,30 @@ static void larger_buffers_are_never_slower(void **state)
     builder_free(&random);
 }
 
+/* A layer that takes less than what the estimate may be wrong by keeps the tiles that the smallest buffers gave it. */
+static void tiny_layers_keep_their_tiles(void **state)
+{
+    (void)state;
+    struct cnnvp_image_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    layer.in = (struct cnnvp_image_tensor){.channels = 16, .height = 18, .width = 18};
+    layer.out = (struct cnnvp_image_tensor){.channels = 16, .height = 16, .width = 16};
+    struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(NULL);
+    timing.cycle = timing.core = timing.burst = timing.bus = 1;
+    timing.row = timing.reopen = timing.latency = timing.write_latency = timing.port = 1;
+    struct cnnvp_image_layer first = layer;
+    for (uint64_t kib = 4; kib <= 64; kib *= 2) {
+        const struct cnnvp_plan_limits limits = {kib * 1024, kib * 1024, kib * 1024, 2, 2, 2, window(8, 8, 16), timing};
+        struct cnnvp_image_layer planned = layer;
+        struct cnnvp_error error = {""};
+        assert_int_equal(cnnvp_plan_layer(&planned, "L", &limits, &error), CNNVP_DONE);
+        const struct cnnvp_plan_time time = cnnvp_plan_time_of(&planned, &limits);
+        assert_true(cnnvp_plan_preference(&time) < 360000);
+        if (kib == 4)
+            first = planned;
+        assert_memory_equal(&planned, &first, sizeof first);
+    }
+}
+
 /* Sums of all slices one by one. */
 static void add_slices(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
                        const struct cnnvp_plan_extent *step, struct cnnvp_plan_time *sum)
@@ -551,6 +575,7 @@ int main(void)
         cmocka_unit_test(a_slow_core_gets_fewer_slices),
         cmocka_unit_test(the_presets_timing_is_the_default),
         cmocka_unit_test(larger_buffers_are_never_slower),
+        cmocka_unit_test(tiny_layers_keep_their_tiles),
         cmocka_unit_test(totals_are_the_sums_of_the_slices),
         cmocka_unit_test(strict_order_adds_up),
     };
