@@ -62,7 +62,8 @@ void cnnvp_sweep_interrupt(void);
 
 /* After cnnvp_sweep_run: one row for each point of this sweep, in the order of the specification. */
 CNNVP_MUST_USE cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct cnnvp_error *error);
-/* After cnnvp_sweep_run: the points that no other one betters in all objectives, as a table. Free with free(). */
+/* After cnnvp_sweep_run: the points that no other one with the same network betters in all
+ * objectives, as a table. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_error *error);
 
 /* A task of a job array: runs the points of a file that the driver wrote and leaves a result file for each. */

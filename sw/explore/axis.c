@@ -449,6 +449,18 @@ uint32_t cnnvp_point_index(const struct cnnvp_sweep *sweep, uint64_t number, siz
     return (uint32_t)(number % sweep->axes[axis].value_count);
 }
 
+enum { NETWORK_AXIS = 0 }; /* the first one that spec.c adds */
+
+uint32_t cnnvp_point_network(const struct cnnvp_sweep *sweep, uint64_t number)
+{
+    return cnnvp_point_index(sweep, number, NETWORK_AXIS);
+}
+
+uint32_t cnnvp_network_count(const struct cnnvp_sweep *sweep)
+{
+    return sweep->axes[NETWORK_AXIS].value_count;
+}
+
 const struct cnnvp_axis_value *cnnvp_point_option(const struct cnnvp_sweep *sweep, uint64_t number, const char *name)
 {
     for (size_t i = 0; i < sweep->axis_count; i++)

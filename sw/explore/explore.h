@@ -133,6 +133,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cn
 CNNVP_MUST_USE cnnvp_result cnnvp_axis_add(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kind,
                                            const struct cnnvp_yaml_node *node, struct cnnvp_error *error);
 uint32_t cnnvp_point_index(const struct cnnvp_sweep *sweep, uint64_t number, size_t axis);
+/* Which of the sweep's networks a point runs, and how many there are. */
+uint32_t cnnvp_point_network(const struct cnnvp_sweep *sweep, uint64_t number);
+uint32_t cnnvp_network_count(const struct cnnvp_sweep *sweep);
 /* The value that a point has for an option: that of its axis, or the default. */
 const struct cnnvp_axis_value *cnnvp_point_option(const struct cnnvp_sweep *sweep, uint64_t number, const char *name);
 /* `params` of a point. NULL: out of memory. */

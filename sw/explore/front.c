@@ -270,18 +270,25 @@ cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct
 
 struct entry {
     size_t index; /* in rows */
+    uint32_t network;
     double values[CNNVP_OBJECTIVES];
 };
+
+/* Points of different networks do different work: none betters another. */
+static int dominates(const struct entry *a, const struct entry *b, size_t objectives)
+{
+    return a->network == b->network && cnnvp_dominates(a->values, b->values, objectives);
+}
 
 /* Keeps the entries that no other dominates. */
 static void insert(struct entry *front, size_t *count, const struct entry *entry, size_t objectives)
 {
     size_t kept = 0;
     for (size_t i = 0; i < *count; i++)
-        if (cnnvp_dominates(front[i].values, entry->values, objectives))
+        if (dominates(&front[i], entry, objectives))
             return;
     for (size_t i = 0; i < *count; i++)
-        if (!cnnvp_dominates(entry->values, front[i].values, objectives))
+        if (!dominates(entry, &front[i], objectives))
             front[kept++] = front[i];
     front[kept++] = *entry;
     *count = kept;
@@ -290,34 +297,55 @@ static void insert(struct entry *front, size_t *count, const struct entry *entry
 static int compare_entries(const void *a, const void *b)
 {
     const struct entry *left = a, *right = b;
+    if (left->network != right->network)
+        return left->network > right->network ? 1 : -1;
     if (left->values[0] > right->values[0] || left->values[0] < right->values[0])
         return left->values[0] > right->values[0] ? 1 : -1;
     return (left->index > right->index) - (left->index < right->index);
 }
 
+static const char *axis_text(const struct rows *rows, const struct entry *entry, size_t axis)
+{
+    const struct cnnvp_sweep *sweep = rows->sweep;
+    return sweep->axes[axis].values[cnnvp_point_index(sweep, rows->points[entry->index]->number, axis)].text;
+}
+
+/* As wide as the widest of a name and its values. */
+static int axis_width(const struct rows *rows, const struct entry *front, size_t count, size_t axis)
+{
+    size_t width = strlen(rows->sweep->axes[axis].name);
+    for (size_t e = 0; e < count; e++) {
+        size_t length = strlen(axis_text(rows, &front[e], axis));
+        width = length > width ? length : width;
+    }
+    return (int)(width > 10 ? width : 10);
+}
+
+static int objective_width(const struct cnnvp_objective *objective)
+{
+    size_t length = strlen(objective->path);
+    return (int)(length > 16 ? length : 16);
+}
+
+/* The names' line, and one for each entry. */
 static void print_front(FILE *stream, const struct rows *rows, const struct entry *front, size_t count)
 {
     const struct cnnvp_sweep *sweep = rows->sweep;
+    int widths[CNNVP_AXES];
     for (size_t i = 0; i < sweep->axis_count; i++)
-        if (sweep->axes[i].listed)
-            (void)fprintf(stream, "%*s  ", (int)(strlen(sweep->axes[i].name) > 10 ? strlen(sweep->axes[i].name) : 10),
-                          sweep->axes[i].name);
-    for (size_t o = 0; o < sweep->objective_count; o++)
-        (void)fprintf(stream, "%*s%s",
-                      (int)(strlen(sweep->objectives[o].path) > 16 ? strlen(sweep->objectives[o].path) : 16),
-                      sweep->objectives[o].path, o + 1 < sweep->objective_count ? "  " : "\n");
-    for (size_t e = 0; e < count; e++) {
-        uint64_t number = rows->points[front[e].index]->number;
+        widths[i] = axis_width(rows, front, count, i);
+    for (size_t line = 0; line <= count; line++) {
+        const struct entry *entry = line ? &front[line - 1] : NULL;
         for (size_t i = 0; i < sweep->axis_count; i++)
             if (sweep->axes[i].listed)
-                (void)fprintf(stream, "%*s  ",
-                              (int)(strlen(sweep->axes[i].name) > 10 ? strlen(sweep->axes[i].name) : 10),
-                              sweep->axes[i].values[cnnvp_point_index(sweep, number, i)].text);
+                (void)fprintf(stream, "%*s  ", sweep->axes[i].values[0].operand.text ? -widths[i] : widths[i],
+                              entry ? axis_text(rows, entry, i) : sweep->axes[i].name);
         for (size_t o = 0; o < sweep->objective_count; o++) {
-            char text[40];
-            format_number(text, sizeof text, sweep->objectives[o].maximise ? -front[e].values[o] : front[e].values[o]);
-            (void)fprintf(stream, "%*s%s",
-                          (int)(strlen(sweep->objectives[o].path) > 16 ? strlen(sweep->objectives[o].path) : 16), text,
+            const struct cnnvp_objective *objective = &sweep->objectives[o];
+            char text[40] = "";
+            if (entry)
+                format_number(text, sizeof text, objective->maximise ? -entry->values[o] : entry->values[o]);
+            (void)fprintf(stream, "%*s%s", objective_width(objective), entry ? text : objective->path,
                           o + 1 < sweep->objective_count ? "  " : "\n");
         }
     }
@@ -336,7 +364,7 @@ cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_er
         result = cnnvp_config_no_memory(error);
     for (size_t i = 0; i < rows.count && result == CNNVP_DONE; i++) {
         struct cnnvp_row row = {.params = NULL};
-        struct entry entry = {.index = i};
+        struct entry entry = {.index = i, .network = cnnvp_point_network(sweep, rows.points[i]->number)};
         json_t *stats = stats_of(&rows, i, &row, &result, error);
         if (stats && cnnvp_objectives_of(sweep, stats, entry.values))
             insert(front, &count, &entry, sweep->objective_count);

@@ -2,7 +2,8 @@
 /*
  * NSGA-II (Deb, Pratap, Agarwal, Meyarivan: A fast and elitist multiobjective genetic algorithm, IEEE TEC 6(2), 2002):
  * ranks by domination, crowding distance, binary tournaments. A gene is the index of an axis' value. Combinations that
- * the constraints refuse are drawn again; points that failed have the worst rank.
+ * the constraints refuse are drawn again; points that failed are dominated by all others. Networks share the population,
+ * but not their work: domination, crowding and hypervolume are those of the points with one network.
  * It is resumed by running again: the seed gives the same populations, and the database has what was run already.
  */
 #include <math.h>
@@ -15,10 +16,12 @@ enum { RETRIES = 64 };
 
 struct individual {
     uint64_t number;
+    uint32_t network;
     double values[CNNVP_OBJECTIVES];
     int failed;
     uint32_t rank;
     double crowding;
+    uint32_t turn; /* how many of its network are fitter */
 };
 
 struct evolution {
@@ -86,7 +89,7 @@ static cnnvp_result evaluate(struct evolution *evolution, struct individual *ind
     for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); i++) {
         struct individual *met = &evolution->seen[evolution->seen_count];
         const char *key = key_of(evolution->sweep, numbers[i]);
-        *met = (struct individual){.number = numbers[i]};
+        *met = (struct individual){.number = numbers[i], .network = cnnvp_point_network(evolution->sweep, numbers[i])};
         result = key ? read_values(evolution, met, key, error) : CNNVP_FAILED;
         evolution->seen_count++;
     }
@@ -98,6 +101,13 @@ static cnnvp_result evaluate(struct evolution *evolution, struct individual *ind
 
 /* ---- ranks ---- */
 
+static int dominates(const struct evolution *evolution, const struct individual *a, const struct individual *b)
+{
+    if (a->failed || b->failed)
+        return !a->failed;
+    return a->network == b->network && cnnvp_dominates(a->values, b->values, evolution->objectives);
+}
+
 static void rank_all(const struct evolution *evolution, struct individual *all, uint32_t count)
 {
     uint32_t ranked = 0;
@@ -108,8 +118,7 @@ static void rank_all(const struct evolution *evolution, struct individual *all, 
         for (uint32_t i = 0; i < count; i++) {
             int dominated = all[i].rank != UINT32_MAX;
             for (uint32_t k = 0; k < count && !dominated; k++)
-                dominated = k != i && all[k].rank >= rank &&
-                            cnnvp_dominates(all[k].values, all[i].values, evolution->objectives);
+                dominated = k != i && all[k].rank >= rank && dominates(evolution, &all[k], &all[i]);
             if (!dominated) {
                 all[i].rank = rank;
                 ranked++;
@@ -129,12 +138,19 @@ static int compare_value(const void *a, const void *b)
     double x = sort_base[left].values[sort_objective], y = sort_base[right].values[sort_objective];
     if (sort_base[left].rank != sort_base[right].rank)
         return sort_base[left].rank > sort_base[right].rank ? 1 : -1;
+    if (sort_base[left].network != sort_base[right].network)
+        return sort_base[left].network > sort_base[right].network ? 1 : -1;
     if (x > y || x < y)
         return x > y ? 1 : -1;
     return (left > right) - (left < right);
 }
 
-/* Within each rank, the sum over objectives of the distance between the neighbours. */
+static int is_neighbour(const struct individual *a, const struct individual *b)
+{
+    return a->rank == b->rank && a->network == b->network;
+}
+
+/* Within each rank of a network, the sum over objectives of the distance between the neighbours. */
 static void crowd(const struct evolution *evolution, struct individual *all, uint32_t count, uint32_t *order)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -146,7 +162,7 @@ static void crowd(const struct evolution *evolution, struct individual *all, uin
         sort_objective = o;
         qsort(order, count, sizeof *order, compare_value);
         for (uint32_t first = 0, end; first < count; first = end) {
-            for (end = first + 1; end < count && all[order[end]].rank == all[order[first]].rank;)
+            for (end = first + 1; end < count && is_neighbour(&all[order[end]], &all[order[first]]);)
                 end++;
             double low = all[order[first]].values[o], range = all[order[end - 1]].values[o] - low;
             all[order[first]].crowding = HUGE_VAL;
@@ -170,6 +186,24 @@ static int compare_fitness(const void *a, const void *b)
     if (is_fitter(left, right) || is_fitter(right, left))
         return is_fitter(left, right) ? -1 : 1;
     return (left->number > right->number) - (left->number < right->number);
+}
+
+static int compare_turn(const void *a, const void *b)
+{
+    const struct individual *left = a, *right = b;
+    return left->turn != right->turn ? (left->turn > right->turn ? 1 : -1) : compare_fitness(a, b);
+}
+
+/* The fittest of each network, then the second of each: one whose points differ little would take all places. */
+static void sort_by_fitness(struct individual *all, uint32_t count)
+{
+    qsort(all, count, sizeof *all, compare_fitness);
+    for (uint32_t i = 0; i < count; i++) {
+        all[i].turn = 0;
+        for (uint32_t k = 0; k < i; k++)
+            all[i].turn += all[k].network == all[i].network;
+    }
+    qsort(all, count, sizeof *all, compare_turn);
 }
 
 /* ---- variation ---- */
@@ -261,47 +295,63 @@ static cnnvp_result next_population(struct evolution *evolution, uint32_t *order
         return result;
     rank_all(evolution, evolution->parents, 2 * evolution->population);
     crowd(evolution, evolution->parents, 2 * evolution->population, order);
-    qsort(evolution->parents, 2 * evolution->population, sizeof *evolution->parents, compare_fitness);
+    sort_by_fitness(evolution->parents, 2 * evolution->population);
     return CNNVP_DONE;
 }
 
-/* The share of the box between the best values and the worst of the first population that the points seen up to each
- * generation dominate, for the report. */
-static cnnvp_result write_hypervolume(struct evolution *evolution, struct cnnvp_error *error)
+/* The box between a network's best values and the worst of the generation in which it first succeeded. `values` get what
+ * was seen of that network; what else was seen lies outside. 0: it spans nothing. */
+static double box_of(const struct evolution *evolution, uint32_t network, double *values, double *corner)
 {
-    size_t objectives = evolution->objectives;
-    double corner[CNNVP_OBJECTIVES], best[CNNVP_OBJECTIVES], box = 1;
-    double *values = calloc(evolution->seen_count * objectives + 1, sizeof *values);
-    json_t *list = json_array();
-    if (!values || !list) {
-        free(values);
-        json_decref(list);
-        return cnnvp_config_no_memory(error);
-    }
-    for (size_t o = 0; o < objectives; o++) {
+    double box = 1;
+    size_t first = evolution->seen_count;
+    uint32_t generation = 0;
+    for (size_t i = evolution->seen_count; i > 0; i--)
+        if (evolution->seen[i - 1].network == network && !evolution->seen[i - 1].failed)
+            first = i - 1;
+    while (generation + 1 < evolution->sweep->generations && evolution->generation_end[generation] <= first)
+        generation++;
+    for (size_t o = 0; o < evolution->objectives; o++) {
+        double best = HUGE_VAL;
         corner[o] = -HUGE_VAL;
-        best[o] = HUGE_VAL;
         for (size_t i = 0; i < evolution->seen_count; i++) {
-            double value = evolution->seen[i].values[o];
-            values[i * objectives + o] = value;
-            best[o] = value < best[o] ? value : best[o];
-            if (i < evolution->generation_end[0] && value < HUGE_VAL && value > corner[o])
+            double value = evolution->seen[i].network == network ? evolution->seen[i].values[o] : HUGE_VAL;
+            values[i * evolution->objectives + o] = value;
+            best = value < best ? value : best;
+            if (i < evolution->generation_end[generation] && value < HUGE_VAL && value > corner[o])
                 corner[o] = value;
         }
         corner[o] += (corner[o] < 0 ? -corner[o] : corner[o]) * 1e-9;
-        box *= corner[o] - best[o];
+        box *= corner[o] - best;
     }
-    for (uint32_t g = 0; g < evolution->sweep->generations && objectives <= 4 && box > 0 && box < HUGE_VAL; g++) {
-        double volume = cnnvp_hypervolume(values, evolution->generation_end[g], objectives, corner);
+    return first < evolution->seen_count && box > 0 && box < HUGE_VAL ? box : 0;
+}
+
+/* The share of its box that the points of a network seen up to each generation dominate, as a mean over the networks,
+ * for the report. */
+static cnnvp_result write_hypervolume(struct evolution *evolution, struct cnnvp_error *error)
+{
+    uint32_t generations = evolution->sweep->generations, networks = cnnvp_network_count(evolution->sweep), counted = 0;
+    double corner[CNNVP_OBJECTIVES];
+    double *values = calloc(evolution->seen_count * evolution->objectives + 1, sizeof *values);
+    double *shares = calloc(generations, sizeof *shares);
+    json_t *list = json_array();
+    for (uint32_t n = 0; n < networks && values && shares && evolution->objectives <= 4; n++) {
+        double box = box_of(evolution, n, values, corner);
+        counted += box > 0;
+        for (uint32_t g = 0; g < generations && box > 0; g++)
+            shares[g] += cnnvp_hypervolume(values, evolution->generation_end[g], evolution->objectives, corner) / box;
+    }
+    for (uint32_t g = 0; g < generations && counted; g++)
         (void)json_array_append_new(list, json_pack("{s:i, s:I, s:f}", "generation", (int)g + 1, "points",
                                                     (json_int_t)evolution->generation_end[g], "hypervolume",
-                                                    volume / box));
-    }
-    char *text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(12));
+                                                    shares[g] / counted));
+    char *text = values && shares && list ? json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
     cnnvp_result result = text ? cnnvp_results_set_fact(evolution->driver->results, "hypervolume", text, error)
                                : cnnvp_config_no_memory(error);
     free(text);
     free(values);
+    free(shares);
     json_decref(list);
     return result;
 }

@@ -14,6 +14,7 @@ struct page {
     json_t *metrics;
     json_t *lists;      /* of layers' names */
     json_t *list_index; /* from names joined to index */
+    json_t *networks; /* names, as an object from "HASH NAME" to index */
     json_t *objectives;
     int failed;
 };
@@ -126,6 +127,16 @@ static void add_layers(struct page *page, json_t *point, const json_t *layers)
     json_decref(names);
 }
 
+/* Which network a point ran: only points of one can be held against each other. */
+static void add_network(struct page *page, json_t *point, const json_t *network)
+{
+    const char *name = json_string_value(json_object_get(network, "name"));
+    const char *hash = json_string_value(json_object_get(network, "xxh3"));
+    char text[400];
+    (void)snprintf(text, sizeof text, "%s %s", hash ? hash : "", name ? name : "");
+    (void)json_object_set_new(point, "network", json_integer((json_int_t)index_of(page->networks, text)));
+}
+
 static const char *const sections[] = {"total", "memory", "storage", "energy"};
 
 static int is_shown(const void *context, const char *section, size_t length)
@@ -141,7 +152,7 @@ static int is_shown(const void *context, const char *section, size_t length)
         if (path && cnnvp_section_is(section, length, path))
             return 1;
     }
-    return cnnvp_section_is(section, length, "layers");
+    return cnnvp_section_is(section, length, "layers") || cnnvp_section_is(section, length, "network");
 }
 
 static int take(void *context, const struct cnnvp_row *row)
@@ -164,6 +175,7 @@ static int take(void *context, const struct cnnvp_row *row)
         add_numbers(page, stats_values, sections[i], json_object_get(stats, sections[i]));
     if (stats) {
         add_objectives(page, stats_values, stats);
+        add_network(page, point, json_object_get(stats, "network"));
         add_layers(page, point, json_object_get(stats, "layers"));
         (void)json_object_set(point, "stats", stats_values);
     }
@@ -202,10 +214,10 @@ static cnnvp_result write_page(const struct page *page, const char *points, stru
                                const char *database, const char *html_file, struct cnnvp_error *error)
 {
     const char *slash = strrchr(database, '/');
-    json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:O}", "title", slash ? slash + 1 : database, "objectives",
+    json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash ? slash + 1 : database, "objectives",
                              page->objectives, "hypervolume", fact(results, "hypervolume"), "params",
                              names_of(page->params), "paths", names_of(page->paths), "metrics", names_of(page->metrics),
-                             "lists", page->lists);
+                             "networks", names_of(page->networks), "lists", page->lists);
     char *head = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     if (head)
         head[strlen(head) - 1] = '\0'; /* the closing brace */
@@ -229,7 +241,7 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, str
     char *points = NULL;
     size_t size = 0;
     struct page page = {.points = open_memstream(&points, &size), .params = json_object(), .paths = json_object(),
-                        .metrics = json_object(), .lists = json_array(), .list_index = json_object(),
+                        .metrics = json_object(), .networks = json_object(), .lists = json_array(), .list_index = json_object(),
                         .objectives = fact(results, "objectives")};
     result = page.points ? cnnvp_results_each(results, take, &page, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE && page.count == 0)
@@ -242,6 +254,7 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, str
     json_decref(page.params);
     json_decref(page.paths);
     json_decref(page.metrics);
+    json_decref(page.networks);
     json_decref(page.lists);
     json_decref(page.list_index);
     json_decref(page.objectives);

@@ -12,6 +12,10 @@ objectives: [total.time_ps, energy.total_pj, layers.C3.cycles]
 END
 expect 0 sweep spec.yaml -o r.sqlite -j 2 -q
 expect 0 report r.sqlite -o sweep.html
+sed -e "s#^network.*#network: [$network, $SOURCE/tests/data/zoo/add_full.onnx]#" -e 's/max_time.*}/cpu: host}/' \
+    -e 's/, layers[^]]*//' spec.yaml >two.yaml
+expect 0 sweep two.yaml -o two.sqlite -j 2 -q
+expect 0 report two.sqlite -o two.html
 expect 0 run "$network" --timing-only -q --report run --stats s.json
 expect 0 report run -o run.html
 [ -s run/stats.json ] && cmp -s run/stats.json s.json || fail "statistics of --report"
@@ -100,6 +104,11 @@ cat "$HERE/use_limits.html" >>used.html
 timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
     --user-data-dir="$work/browser" --dump-dom "file://$work/used.html" >used.dom 2>/dev/null
 grep -q 'data-used="works"' used.dom || fail "one value of a parameter: $(grep -o 'data-used="[^"]*"' used.dom)"
+sed -e '/^<\/body><\/html>$/d' two.html >fronts.html
+cat "$HERE/use_networks.html" >>fronts.html
+timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
+    --user-data-dir="$work/browser" --dump-dom "file://$work/fronts.html" >fronts.dom 2>/dev/null
+grep -q 'data-fronts="works"' fronts.dom || fail "two networks: $(grep -o 'data-fronts="[^"]*"' fronts.dom)"
 sed -e '/^<\/body><\/html>$/d' run.html >drawn.html
 cat "$HERE/use_series.html" >>drawn.html
 timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \

@@ -59,6 +59,23 @@ cmp -s a.csv b.csv || fail "the export of the cache differs"
 expect 0 sweep grid.yaml -o other.sqlite -j 1 --export c.csv
 cmp -s a.csv c.csv || fail "one worker gives other results than two"
 
+# Networks have fronts of their own, and none crowds another out of a population: the small one is better in all.
+small=$SOURCE/tests/data/zoo/add_full.onnx
+for only in "$network" "$small"; do
+    sed "s#^network:.*#network: $only#" grid.yaml >one.yaml
+    expect 0 sweep one.yaml -o front.sqlite -j 2 -q --pareto
+    sed -e 1d -e "s#^ *#$only #" -e 's/  */ /g' out >>fronts
+done
+sed "s#^network:.*#network: [$network, $small]#" grid.yaml >networks.yaml
+expect 0 sweep networks.yaml -o front.sqlite -j 2 -q --pareto
+sed -e 1d -e 's/  */ /g' out >both
+[ "$(wc -l <fronts)" -gt 2 ] && cmp -s fronts both || fail "fronts of two networks: $(cat both)"
+echo 'search: {nsga2: {population: 8, generations: 8}}' >>networks.yaml
+sed -i -e 's/pe_array.rows: .*/pe_array.rows: {from: 1, to: 64, step: 1}/' -e '/^constraints/d' networks.yaml
+expect 0 sweep networks.yaml -o crowd.sqlite -j 2 -q --seed 4
+large=$(sqlite3 crowd.sqlite "select count(*) from points where json_extract(params, '\$.network') = '$network'")
+[ "$large" -ge 24 ] && [ "$large" -le 40 ] || fail "$large of 64 points of nsga2 are the large network's"
+
 # Another sweep uses the points, and adds its parameters to them.
 sed -e 's/^constraints.*//' -e 's/^  dram.preset.*/  dram.preset: [ddr4-2400]\n  vector.lanes: [16]/' grid.yaml >wide.yaml
 expect 0 sweep wide.yaml -o r.sqlite -j 2

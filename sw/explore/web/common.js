@@ -17,20 +17,24 @@ function show(value) {
     return String(value);
 }
 function round(value) { return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(6)) : value; }
-function short(value) {
-    const size = Math.abs(value), steps = [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
-    for (const [step, name] of steps) if (size >= step) return Number((value / step).toPrecision(3)) + name;
-    return String(Number(value.toPrecision(3)));
+function scaled(value, digits, steps, unit) {
+    for (const [step, name] of steps) if (Math.abs(value) >= step) return Number((value / step).toPrecision(digits)) + name;
+    return Number(value.toPrecision(digits)) + (value ? unit : "");
+}
+const times = [[1e12, " s"], [1e9, " ms"], [1e6, " us"], [1e3, " ns"]];
+const energies = [[1e12, " J"], [1e9, " mJ"], [1e6, " uJ"], [1e3, " nJ"]];
+function short(value, digits = 3) { return scaled(value, digits, [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]], ""); }
+/* How the numbers of a statistic are written on an axis, by the unit that its name ends with. */
+function writer(path) {
+    if (/_ps$/.test(path)) return (value, digits) => scaled(value, digits, times, " ps");
+    if (/_pj(\.|$)/.test(path) || /^energy\.by_unit\./.test(path)) return (value, digits) => scaled(value, digits, energies, " pJ");
+    return short;
 }
 /* An end of an axis: a file without its folder, a number that is not too long. */
 function ends(value) {
     return typeof value === "number" ? String(round(value)) : show(value).replace(/^.*\//, "");
 }
-function time(ps) {
-    const steps = [[1e12, "s"], [1e9, "ms"], [1e6, "us"], [1e3, "ns"]];
-    for (const [step, name] of steps) if (ps >= step) return Number((ps / step).toPrecision(6)) + " " + name;
-    return ps + " ps";
-}
+function time(ps) { return ps ? scaled(ps, 6, times, " ps") : "0 ps"; }
 const tipElement = make(document.body, "div", "", { className: "tip" });
 function tip(event, text) {
     tipElement.style.display = text ? "block" : "none";
@@ -59,25 +63,59 @@ function ticks(low, high, count) {
     for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) list.push(at);
     return list;
 }
-function axes(c, box, xr, yr, xname, yname, label = short) {
-    const g = c.context;
+/* The same in powers of ten: low and high are logarithms. */
+function logTicks(low, high) {
+    const list = [], factors = high - low > 3 ? [1] : [1, 2, 5];
+    for (let power = Math.floor(low); power <= high; power++)
+        for (const factor of factors) list.push(power + Math.log10(factor));
+    const within = list.filter(t => t >= low && t <= high);
+    return within.length > 1 ? within : ticks(low, high, 4);
+}
+/* One side of a plot; one whose values are far apart has powers of ten. */
+function scale(name, values, write, log = false) {
+    const known = values.filter(v => typeof v === "number");
+    const [least, most] = range(known), logarithmic = log || least > 0 && most > 50 * least;
+    const at = v => logarithmic ? Math.log10(v) : v, [low, high] = range(known.map(at)), margin = (high - low) * .03;
+    return { name, write, at, back: t => logarithmic ? Math.pow(10, t) : t, low: low - margin, high: high + margin,
+        ticks: logarithmic ? logTicks : ticks };
+}
+/* Texts of ticks, with as many digits as tell them apart. */
+function tickTexts(list, one) {
+    for (let digits = 3; ; digits++) {
+        const texts = list.map(t => one.write(one.back(t), digits));
+        if (digits > 9 || new Set(texts).size === texts.length) return texts;
+    }
+}
+function axes(c, box, xscale, yscale) {
+    const g = c.context, xs = xscale.ticks(xscale.low, xscale.high, 7), ys = yscale.ticks(yscale.low, yscale.high, 6);
+    const xtexts = tickTexts(xs, xscale), ytexts = tickTexts(ys, yscale);
     g.clearRect(0, 0, c.width, c.height); g.strokeStyle = "#d5d9e0"; g.fillStyle = "#5b6676"; g.lineWidth = 1;
     g.textAlign = "center"; g.textBaseline = "top";
-    for (const t of ticks(xr[0], xr[1], 7)) {
-        const x = box.x(t); g.beginPath(); g.moveTo(x, box.top); g.lineTo(x, box.bottom); g.stroke(); g.fillText(label(t), x, box.bottom + 4);
-    }
+    xs.forEach((t, i) => {
+        const x = box.left + (t - xscale.low) / (xscale.high - xscale.low) * (box.right - box.left);
+        g.beginPath(); g.moveTo(x, box.top); g.lineTo(x, box.bottom); g.stroke(); g.fillText(xtexts[i], x, box.bottom + 4);
+    });
     g.textAlign = "right"; g.textBaseline = "middle";
-    for (const t of ticks(yr[0], yr[1], 6)) {
-        const y = box.y(t); g.beginPath(); g.moveTo(box.left, y); g.lineTo(box.right, y); g.stroke(); g.fillText(label(t), box.left - 4, y);
-    }
-    g.fillStyle = "#1c2430"; g.textAlign = "center"; g.fillText(xname, (box.left + box.right) / 2, c.height - 8);
-    g.save(); g.translate(10, (box.top + box.bottom) / 2); g.rotate(-Math.PI / 2); g.fillText(yname, 0, 0); g.restore();
+    ys.forEach((t, i) => {
+        const y = box.bottom - (t - yscale.low) / (yscale.high - yscale.low) * (box.bottom - box.top);
+        g.beginPath(); g.moveTo(box.left, y); g.lineTo(box.right, y); g.stroke(); g.fillText(ytexts[i], box.left - 4, y);
+    });
+    g.fillStyle = "#1c2430"; g.textAlign = "center"; g.fillText(xscale.name, (box.left + box.right) / 2, c.height - 8);
+    g.save(); g.translate(10, (box.top + box.bottom) / 2); g.rotate(-Math.PI / 2); g.fillText(yscale.name, 0, 0); g.restore();
 }
-function frame(c, xr, yr) {
-    const box = { left: 66, right: c.width - 12, top: 8, bottom: c.height - 34 };
-    box.x = v => box.left + (v - xr[0]) / (xr[1] - xr[0]) * (box.right - box.left);
-    box.y = v => box.bottom - (v - yr[0]) / (yr[1] - yr[0]) * (box.bottom - box.top);
+/* Where a plot lies in its canvas, and where values are in it. */
+function frame(c, xscale, yscale) {
+    const box = { left: 76, right: c.width - 12, top: 8, bottom: c.height - 34 };
+    box.x = v => box.left + (xscale.at(v) - xscale.low) / (xscale.high - xscale.low) * (box.right - box.left);
+    box.y = v => box.bottom - (yscale.at(v) - yscale.low) / (yscale.high - yscale.low) * (box.bottom - box.top);
     return box;
+}
+function legend(parent, entries) {
+    for (const [colour, text] of entries) {
+        const one = make(parent, "span", null, { className: "entry" });
+        make(one, "span", null, { className: "key" }).style.background = colour;
+        make(one, "span", text);
+    }
 }
 /* A table whose columns sort; cells is a function of row and column. */
 function sortable(parent, columns, rows, cell, options) {

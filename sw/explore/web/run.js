@@ -91,14 +91,7 @@ function bars(parent, list, parts, unit) {
         }
         g.fillStyle = "#5b6676"; g.textAlign = "left"; g.fillText(short(parts.reduce((sum, p) => sum + l.values[p.name], 0)) + " " + unit, x + 5, i * 20 + 10);
     });
-    if (parts.length > 1) {
-        const key = make(parent, "div", null, { className: "note" });
-        for (const part of parts) {
-            const one = make(key, "span", null, { className: "entry" });
-            make(one, "span", null, { className: "key" }).style.background = part.colour;
-            make(one, "span", part.name);
-        }
-    }
+    if (parts.length > 1) legend(make(parent, "div", null, { className: "note" }), parts.map(part => [part.colour, part.name]));
     c.element.onmousemove = event => {
         const area = c.element.getBoundingClientRect(), x = event.clientX - area.left, y = event.clientY - area.top;
         const hit = hits.find(h => x >= h[0] && x < h[0] + h[2] && Math.floor(y / 20) === h[1]);
@@ -147,7 +140,7 @@ function over(name, list) {
         const holder = make(document.body, "div");
         new uPlot({
             width: 1100, height: 150, title: s.label, cursor: { sync: { key: "run" } }, scales: { x: { time: false, range: (u, a, b) => [a, b] } },
-            axes: [{ label: "time, us", size: 40, labelSize: 14 }, { size: 70, values: (u, v) => v.map(short) }],
+            axes: [{ label: "time, us", size: 40, labelSize: 14 }, { size: 70, values: (u, v) => v.map(one => short(one)) }],
             series: [{ label: "time, us" }, { label: "least", stroke: "#7fb0ea", points: { show: false }, paths: uPlot.paths.stepped({ align: 1 }) },
                 { label: "most", stroke: "#1f6fd1", points: { show: false }, fill: "rgba(31,111,209,.12)", paths: uPlot.paths.stepped({ align: 1 }) }]
         }, steps(s), holder);
@@ -167,14 +160,22 @@ if (measured.length) {
     make(document.body, "h2", "Roofline");
     make(document.body, "div", pes + " MACs a cycle at " + mhz + " MHz; the slope is " + (part ? "what the off-chip memory's part carries at most, " : "the highest bandwidth of the off-chip memory that was seen, ") + short(bandwidth) + " bytes/s.", { className: "note" });
     const points = measured.map(l => ({ l, x: trueMacs(l) / Math.max(1, l.dram_read_bytes + l.dram_write_bytes), y: trueMacs(l) / (l.cycles / (mhz * 1e6)) })).filter(p => p.y > 0);
-    const lx = range(points.map(p => Math.log10(p.x)).concat(bandwidth ? [Math.log10(peak / bandwidth)] : [])), ly = range(points.map(p => Math.log10(p.y)).concat([Math.log10(peak)]));
-    lx[0] -= .3; lx[1] += .3; ly[0] -= .2; ly[1] += .2;
-    const c = canvas(document.body, 800, 340), box = frame(c, lx, ly), g = c.context;
-    axes(c, box, lx, ly, "MACs for each byte off chip", "MACs/s", t => short(Math.pow(10, t)));
+    const x = scale("MACs for each byte off chip", points.map(p => p.x).concat(bandwidth ? [peak / bandwidth] : []), short, true);
+    const y = scale("MACs/s", points.map(p => p.y).concat([peak]), short, true);
+    x.low -= .3; x.high += .3; y.low -= .2; y.high += .2;
+    const c = canvas(document.body, 800, 340), box = frame(c, x, y), g = c.context;
+    axes(c, box, x, y);
     g.strokeStyle = "#1c2430"; g.lineWidth = 1.5; g.beginPath();
-    for (let i = 0; i <= 200; i++) { const x = lx[0] + (lx[1] - lx[0]) * i / 200, y = Math.min(Math.log10(peak), x + Math.log10(bandwidth || peak)); if (i) g.lineTo(box.x(x), box.y(Math.max(y, ly[0]))); else g.moveTo(box.x(x), box.y(Math.max(y, ly[0]))); }
+    for (let i = 0; i <= 200; i++) {
+        const intensity = x.back(x.low + (x.high - x.low) * i / 200);
+        const bound = Math.max(Math.min(peak, intensity * (bandwidth || peak)), y.back(y.low));
+        if (i) g.lineTo(box.x(intensity), box.y(bound)); else g.moveTo(box.x(intensity), box.y(bound));
+    }
     g.stroke(); g.textAlign = "left"; g.textBaseline = "middle";
-    points.forEach((p, i) => { const x = box.x(Math.log10(p.x)), y = box.y(Math.log10(p.y)); g.fillStyle = colours[i % colours.length]; g.beginPath(); g.arc(x, y, 5, 0, 7); g.fill(); g.fillText(p.l.name, x + 8, y); });
+    points.forEach((p, i) => {
+        g.fillStyle = colours[i % colours.length]; g.beginPath(); g.arc(box.x(p.x), box.y(p.y), 5, 0, 7); g.fill();
+        g.fillText(p.l.name, box.x(p.x) + 8, box.y(p.y));
+    });
 }
 /* ---- energy ---- */
 const energy = Object.entries(stats.energy.by_unit).filter(e => e[1]);

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page of a sweep: data = {title, objectives, hypervolume, params, paths, metrics, lists, points}. A point is
-   {key, status, error, seconds, params: [...], stats: [...], list, layers: [...]} in the order of params, paths, metrics. */
+/* The page of a sweep: data = {title, objectives, hypervolume, params, paths, metrics, networks, lists, points}. A point is
+   {key, status, error, seconds, network, params: [...], stats: [...], list, layers: [...]} in the order of params, paths, metrics.
+   Points of different networks do different work: fronts, shares and colours are those of one network. */
 document.title = data.title;
+/* In order of their parameters, failed ones last. */
+function order(a, b) {
+    for (let i = 0; i < data.params.length; i++) {
+        const x = a.params[i] ?? null, y = b.params[i] ?? null;
+        if (x !== y) return typeof x === "number" && typeof y === "number" ? x - y : String(x) < String(y) ? -1 : 1;
+    }
+    return a.key < b.key ? -1 : 1;
+}
+data.points.sort((a, b) => (a.status !== "ok") - (b.status !== "ok") || order(a, b));
 const good = data.points.filter(p => p.status === "ok");
 make(document.body, "h1", data.title);
 make(document.body, "div", data.points.length + " points, " + good.length + " ok, " + (data.points.length - good.length) + " failed",
@@ -10,6 +20,16 @@ const varying = data.params.map((name, i) => i).filter(i => new Set(data.points.
 const chosen = new Set();
 const objective = path => data.objectives.find(o => o.path === path);
 function best(path) { const o = objective(path); return o && o.maximise ? -1 : 1; }
+/* "HASH NAME" */
+const names = data.networks.map(text => text.slice(text.indexOf(" ") + 1));
+const networkName = n => names.indexOf(names[n]) === names.lastIndexOf(names[n]) ? names[n] : names[n] + " " + data.networks[n].slice(0, 4);
+const networkColour = n => data.networks.length > 1 ? colours[n % colours.length] : colours[0];
+/* The points of each network, in order of its name. */
+function byNetwork(points) {
+    const groups = new Map();
+    for (const p of points) if (groups.has(p.network)) groups.get(p.network).push(p); else groups.set(p.network, [p]);
+    return [...groups].sort((a, b) => networkName(a[0]) < networkName(b[0]) ? -1 : 1);
+}
 const preferred = data.objectives.map(o => data.paths.indexOf(o.path)).filter(i => i >= 0);
 const firstPath = preferred[0] ?? Math.max(0, data.paths.indexOf("total.time_ps"));
 const secondPath = preferred[1] ?? Math.max(0, data.paths.indexOf("energy.total_pj"));
@@ -46,13 +66,13 @@ make(document.body, "h2", "Objectives");
 const plotBar = make(document.body, "div", null, { className: "bar" });
 const redraw = () => { drawPlot(); drawParallel(); drawSensitivity(); };
 const xSelect = chooser(plotBar, "x", firstPath, redraw), ySelect = chooser(plotBar, "y", secondPath, redraw);
-const frontNote = make(plotBar, "span", "", { className: "note", id: "front" });
 make(plotBar, "span", "click a point to choose it for comparison", { className: "note" });
+const frontKey = make(document.body, "div", null, { className: "note", id: "front" });
 const plot = canvas(document.body, 900, 380);
 let plotBox = null, plotX = 0, plotY = 0;
-function front(xi, yi) {
+function front(points, xi, yi) {
     const sx = best(data.paths[xi]), sy = best(data.paths[yi]);
-    const list = looked.filter(p => p.stats[xi] !== null && p.stats[yi] !== null)
+    const list = points.filter(p => p.stats[xi] !== null && p.stats[yi] !== null)
         .sort((a, b) => sx * (a.stats[xi] - b.stats[xi]) || sy * (a.stats[yi] - b.stats[yi]));
     const kept = [];
     let lowest = Infinity, at = NaN;
@@ -65,25 +85,35 @@ function front(xi, yi) {
 }
 function drawPlot() {
     plotX = Number(xSelect.value); plotY = Number(ySelect.value);
+    frontKey.textContent = "";
     if (!looked.length) {
         plot.context.clearRect(0, 0, plot.width, plot.height);
         plotBox = null;
-        frontNote.textContent = "no points";
+        frontKey.textContent = "no points";
         return;
     }
-    const xr = range(looked.map(p => p.stats[plotX])), yr = range(looked.map(p => p.stats[plotY])), g = plot.context;
-    const margin = (r) => [r[0] - (r[1] - r[0]) * .03, r[1] + (r[1] - r[0]) * .03];
-    const xm = margin(xr), ym = margin(yr), box = plotBox = frame(plot, xm, ym), kept = front(plotX, plotY);
-    axes(plot, box, xm, ym, data.paths[plotX], data.paths[plotY]);
-    g.fillStyle = "rgba(31,111,209,.45)";
-    for (const p of looked) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 3, 0, 7); g.fill(); }
-    g.strokeStyle = g.fillStyle = "#d1571f"; g.lineWidth = 1.5; g.beginPath();
-    kept.forEach((p, i) => { const x = box.x(p.stats[plotX]), y = box.y(p.stats[plotY]); if (i) { g.lineTo(x, box.y(kept[i - 1].stats[plotY])); g.lineTo(x, y); } else g.moveTo(x, y); });
-    g.stroke();
-    for (const p of kept) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 4, 0, 7); g.fill(); }
+    const xs = scale(data.paths[plotX], looked.map(p => p.stats[plotX]), writer(data.paths[plotX]));
+    const ys = scale(data.paths[plotY], looked.map(p => p.stats[plotY]), writer(data.paths[plotY]));
+    const g = plot.context, box = plotBox = frame(plot, xs, ys), entries = [];
+    const dot = (p, radius) => { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), radius, 0, 7); };
+    axes(plot, box, xs, ys);
+    for (const [network, points] of byNetwork(looked)) {
+        const kept = front(points, plotX, plotY), colour = networkColour(network), mark = data.networks.length > 1 ? colour : colours[1];
+        g.globalAlpha = .4; g.fillStyle = colour;
+        for (const p of points) { dot(p, 3); g.fill(); }
+        g.globalAlpha = 1; g.strokeStyle = g.fillStyle = mark; g.lineWidth = 1.5; g.beginPath();
+        kept.forEach((p, i) => {
+            const x = box.x(p.stats[plotX]), y = box.y(p.stats[plotY]);
+            if (i) { g.lineTo(x, box.y(kept[i - 1].stats[plotY])); g.lineTo(x, y); } else g.moveTo(x, y);
+        });
+        g.stroke();
+        for (const p of kept) { dot(p, 4); g.fill(); }
+        entries.push([mark, (data.networks.length > 1 ? networkName(network) + ": " : "") +
+            kept.length + " of " + points.length + " points on the front"]);
+    }
     g.strokeStyle = "#1c2430";
-    for (const p of chosen) if (isLooked(p)) { g.beginPath(); g.arc(box.x(p.stats[plotX]), box.y(p.stats[plotY]), 7, 0, 7); g.stroke(); }
-    frontNote.textContent = kept.length + " on the front (orange)";
+    for (const p of chosen) if (isLooked(p)) { dot(p, 7); g.stroke(); }
+    legend(frontKey, entries);
 }
 function nearest(event) {
     const area = plot.element.getBoundingClientRect(), x = event.clientX - area.left, y = event.clientY - area.top;
@@ -106,7 +136,8 @@ const parallelHolder = make(document.body, "div");
 function drawParallel() {
     parallelHolder.textContent = "";
     if (!varying.length || !looked.length) return;
-    make(parallelHolder, "h2", "Parameters of the points, coloured by x of the plot above");
+    make(parallelHolder, "h2", "Parameters of the points, coloured by x of the plot above" +
+        (data.networks.length > 1 ? ", within its network" : ""));
     const parallel = canvas(parallelHolder, 900, 260);
     const lanes = varying.map(i => ({ name: data.params[i], value: p => p.params[i] })).concat([plotX, plotY]
         .filter((v, i, a) => a.indexOf(v) === i).map(i => ({ name: data.paths[i], value: p => p.stats[i] })));
@@ -121,10 +152,12 @@ function drawParallel() {
         }
     }
     const g = parallel.context, top = 26, bottom = 236, left = 60, step = (900 - 120) / Math.max(1, lanes.length - 1);
-    const [low, high] = range(looked.map(p => p.stats[plotX])), spread = looked.length > 3000 ? Math.ceil(looked.length / 3000) : 1;
+    const spread = looked.length > 3000 ? Math.ceil(looked.length / 3000) : 1;
+    const ranges = new Map(byNetwork(looked).map(([network, points]) => [network, range(points.map(p => p.stats[plotX]))]));
     g.lineWidth = .8;
     looked.forEach((p, n) => {
         if (n % spread) return;
+        const [low, high] = ranges.get(p.network);
         g.strokeStyle = "hsla(" + Math.round(215 - 195 * (p.stats[plotX] - low) / (high - low)) + ",70%,45%,.35)"; g.beginPath();
         lanes.forEach((lane, i) => { const x = left + i * step, y = bottom - lane.at(lane.value(p)) * (bottom - top); if (i) g.lineTo(x, y); else g.moveTo(x, y); });
         g.stroke();
@@ -139,22 +172,26 @@ function drawParallel() {
 }
 /* ---- sensitivity: how far the mean moves over the values of one parameter ---- */
 make(document.body, "h2", "Sensitivity");
-make(document.body, "div", "Mean of an objective at each value of a parameter over all points with it; share = the largest mean less the smallest, of the overall mean.", { className: "note" });
+make(document.body, "div", "Mean of an objective at each value of a parameter over all points with it" +
+    (data.networks.length > 1 ? " and the network" : "") + "; share = the largest mean less the smallest, of the overall mean.", { className: "note" });
 const sensitivityHolder = make(document.body, "div", null, { id: "sensitivity" });
 function drawSensitivity() {
-    const sensitivity = [];
-    for (const path of new Set([plotX, plotY])) for (const i of varying) {
+    const sensitivity = [], several = data.networks.length > 1;
+    for (const path of new Set([plotX, plotY])) for (const [network, points] of byNetwork(looked)) for (const i of varying) {
         const groups = new Map();
-        for (const p of looked) { const g = groups.get(p.params[i]) || [0, 0]; g[0] += p.stats[path]; g[1]++; groups.set(p.params[i], g); }
+        for (const p of points) { const g = groups.get(p.params[i]) || [0, 0]; g[0] += p.stats[path]; g[1]++; groups.set(p.params[i], g); }
         const means = [...groups].map(([value, g]) => [value, g[0] / g[1]]).sort((a, b) => a[1] - b[1]);
         if (means.length < 2) continue;
-        const all = looked.reduce((sum, p) => sum + p.stats[path], 0) / looked.length;
-        sensitivity.push([data.paths[path], data.params[i], show(means[0][0]), round(means[0][1]), show(means[means.length - 1][0]), round(means[means.length - 1][1]),
-            round((means[means.length - 1][1] - means[0][1]) / all)]);
+        const least = means[0], most = means[means.length - 1];
+        const share = (most[1] - least[1]) / (points.reduce((sum, p) => sum + p.stats[path], 0) / points.length);
+        sensitivity.push({ share: share > 1e-12 ? share : 0, /* less is what sums in another order differ by */
+            cells: [data.paths[path], ...(several ? [networkName(network)] : []), data.params[i],
+                show(least[0]), round(least[1]), show(most[0]), round(most[1])] });
     }
-    sensitivity.sort((a, b) => b[6] - a[6]);
+    sensitivity.sort((a, b) => b.share - a.share);
     sensitivityHolder.textContent = "";
-    sortable(sensitivityHolder, ["objective", "parameter", "lowest at", "mean", "highest at", "mean", "share"], sensitivity, (r, i) => r[i]);
+    const columns = ["objective", ...(several ? ["network"] : []), "parameter", "lowest at", "mean", "highest at", "mean", "share"];
+    sortable(sensitivityHolder, columns, sensitivity, (r, i) => i + 1 < columns.length ? r.cells[i] : Number(r.share.toPrecision(3)));
 }
 /* ---- hypervolume ---- */
 if (data.hypervolume && data.hypervolume.length > 1) {
