@@ -69,30 +69,53 @@ static int reserve(struct cnnvp_element *element, uint32_t words)
     return element->failed == 0;
 }
 
-static void record(struct cnnvp_element *element, uint32_t high, uint32_t low)
+static inline void record(struct cnnvp_recording *recording, uint32_t high, uint32_t low)
+{
+    if (recording->count == CNNVP_RECORDED_WORDS)
+        recording->overflow = 1;
+    else
+        recording->words[recording->count++] = (struct cnnvp_word){high, low};
+}
+
+/* Descriptors at one base have the same registers, so its last one says whether they all have been used. */
+static void record_uses(struct cnnvp_element *element, uint32_t base, const uint32_t *descriptor, uint32_t count)
 {
     struct cnnvp_recording *recording = element->recording;
-    if (recording->count == CNNVP_RECORDED_WORDS) {
+    const uint32_t last = base + count - 1u;
+    if ((recording->used[last / 32u] >> last % 32u & 1u) != 0)
+        return;
+    uint32_t word = recording->count;
+    for (uint32_t number = base; number <= last; ++number) {
+        const uint32_t wanted = descriptor[number - base];
+        const uint32_t is_set = element->value[number] != wanted;
+        if ((recording->used[number / 32u] >> number % 32u & 1u) == 0)
+            recording->uses[recording->use_count++] = (struct cnnvp_first_use){number, wanted, word, is_set};
+        recording->used[number / 32u] |= 1u << number % 32u;
+        word += is_set;
+    }
+}
+
+static void record_patch(struct cnnvp_element *element, uint32_t base, const uint32_t *descriptor)
+{
+    struct cnnvp_recording *recording = element->recording;
+    if (element->image_stride == 0)
+        return;
+    if (recording->patch_count == CNNVP_RECORDED_PATCHES) {
         recording->overflow = 1;
         return;
     }
-    const uint32_t set = (uint32_t)CNNVP_OPCODE_set << 24 | element->image_register << 8;
-    if (element->image_stride != 0 && high == set) {
-        if (recording->patch_count == CNNVP_RECORDED_PATCHES) {
-            recording->overflow = 1;
-            return;
-        }
-        recording->patches[recording->patch_count].word = recording->count;
-        recording->patches[recording->patch_count++].stride = element->image_stride;
-    }
-    recording->words[recording->count++] = (struct cnnvp_word){high, low};
+    uint32_t word = recording->count;
+    for (uint32_t number = base; number < element->image_register; ++number)
+        word += element->value[number] != descriptor[number - base] ? 1u : 0;
+    recording->patches[recording->patch_count].word = word;
+    recording->patches[recording->patch_count++].stride = element->image_stride;
 }
 
 /* Pushes a word that room has been reserved for. */
 static inline void push(struct cnnvp_element *element, uint32_t high, uint32_t low)
 {
     if (element->recording != NULL)
-        record(element, high, low);
+        record(element->recording, high, low);
     --element->free;
     write_register(element, ELEMENT_PUSH_LO, low);
     write_register(element, ELEMENT_PUSH_HI, high);
@@ -141,6 +164,10 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
     }
     if (!reserve(element, count + 1u))
         return;
+    if (element->recording != NULL && count != 0) {
+        record_uses(element, base, descriptor, count);
+        record_patch(element, base, descriptor);
+    }
     uint32_t *value = &element->value[base];
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t wanted = descriptor[i];

@@ -8,6 +8,8 @@
 
 #include "machine.h"
 
+#include <stddef.h>
+
 enum cnnvp_opcode {
 #define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) CNNVP_OPCODE_##mnemonic = code,
 #define CNNVP_STATUS(mnemonic, name, lsb, width, help)
@@ -38,13 +40,26 @@ struct cnnvp_word {
     uint32_t low;
 };
 
-/* What was pushed, and which `set` words hold a value that grows by `stride` from image to image. */
+/* A register as it was used first while words were recorded. */
+struct cnnvp_first_use {
+    uint32_t number;
+    uint32_t wanted;
+    uint32_t word;   /* the one that set it, or would have */
+    uint32_t is_set; /* 0: it held that already */
+};
+
+/* What was pushed, which `set` words hold a value that grows by `stride` from image to image, and what was pushed or not
+ * by what registers held before. */
 #define CNNVP_RECORDED_WORDS 32768u
 #define CNNVP_RECORDED_PATCHES 1024u
 struct cnnvp_recording {
     uint32_t count;
     uint32_t patch_count;
-    uint32_t overflow; /* did not fit */
+    uint32_t overflow;  /* did not fit, or is not the pattern of another image */
+    uint32_t has_seeds; /* some `set` words hold seeds */
+    uint32_t use_count;
+    uint32_t used[8];   /* bit n of all: register n has been used, or is pushed whatever it holds */
+    struct cnnvp_first_use uses[256];
     struct {
         uint32_t word;
         uint32_t stride;
@@ -96,6 +111,8 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
 static inline void cnnvp_element_forget(struct cnnvp_element *element, uint32_t number, uint32_t wanted)
 {
     element->value[number] = ~wanted;
+    if (element->recording != NULL)
+        element->recording->used[number / 32u] |= 1u << number % 32u;
 }
 
 /* Register `number` of the next tile instruction holds an address that grows by `stride` from image to image (0: it does

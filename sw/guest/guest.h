@@ -59,7 +59,6 @@ struct cnnvp_guest_state {
 /* See replay.h. */
 struct cnnvp_replay {
     struct cnnvp_guest_state before;
-    uint32_t registers[256];
     uint32_t images; /* replayed */
     struct cnnvp_recording recording;
 };

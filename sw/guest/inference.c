@@ -69,19 +69,20 @@ int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *mach
 }
 
 /* Pushes all images. The first one starts from empty buffers; the second is the pattern for the rest, or the third
- * where the second is the first to store results of the one before. What the scheduler pushes is not recorded. */
+ * where a seed of the first is 0, which is none. What the scheduler pushes is not recorded. */
 static void push_images(struct cnnvp_guest *guest)
 {
     const uint32_t images = guest->image->images;
     int replay = 0;
     for (uint32_t i = 0; i < images; ++i) {
         const int pattern = i == 1 || (i == 2 && guest->replay.recording.overflow == 0);
-        const int record = pattern && i + 1u < images && guest->scheduler_irq == 0;
+        const int record = pattern && !replay && i + 1u < images && guest->scheduler_irq == 0;
         guest->image_number = i;
-        if (replay) {
-            cnnvp_replay_image(guest);
+        if (replay && cnnvp_replay_image(guest))
             continue;
-        }
+        if (replay)
+            cnnvp_replay_finish(guest);
+        replay = 0;
         if (record)
             cnnvp_replay_begin(guest);
         cnnvp_schedule_layers(guest);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layers_internal.h"
+#include "replay.h"
 
 #include <stddef.h>
 
@@ -14,12 +15,6 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Seed of a part of a step; 0 stays 0: no stochastic rounding. */
-static uint32_t part_seed(uint32_t seed, uint32_t part)
-{
-    return seed == 0 ? 0 : seed + part;
-}
-
 static uint32_t pack(uint32_t low, uint32_t high)
 {
     return low | high << 16;
@@ -31,14 +26,16 @@ static int on_chip(const struct cnnvp_guest *guest)
 }
 
 /* Stochastic rounding: a stream of its own for each layer, image and step; 0 where rounding needs none. */
-static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+static uint32_t step_seed(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
                           const struct cnnvp_step *step)
 {
     if ((layer->format >> FORMAT_ROUNDING & 3u) != ROUNDING_STOCHASTIC)
         return 0;
-    uint32_t seed = layer->seed + guest->image_number * 0x9e3779b9u + step->seed;
+    uint32_t seed = layer->seed + guest->image_number * CNNVP_IMAGE_SEED + step->seed;
     seed += step->output.channel * 0x85ebca6bu + (uint32_t)step->output.row * 0xc2b2ae35u;
-    return seed + (uint32_t)step->output.column * 0x27d4eb2fu;
+    seed += (uint32_t)step->output.column * 0x27d4eb2fu;
+    cnnvp_replay_seed(guest, seed);
+    return seed;
 }
 
 struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
@@ -51,7 +48,7 @@ struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struc
                                    1};
 }
 
-struct cnnvp_epilogue cnnvp_epilogue_of(const struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
                                          const struct cnnvp_step *step, uint32_t output_half)
 {
     const struct cnnvp_image_layer *last =
@@ -163,7 +160,7 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_image_layer
             window.bias_addr = window.weight_addr + weights * WORD_BYTES;
             window.out_addr = out * plane * WORD_BYTES;
             window.acc_addr = out * plane * SUM_BYTES;
-            window.seed = part_seed(epilogue.seed, out);
+            window.seed = cnnvp_part_seed(guest, epilogue.seed, out);
             const uint32_t status = slice_status(layer, in == 0, last) |
                                     (layer->depthwise ? 1u : 0u) << CNNVP_STATUS_conv_depthwise;
             cnnvp_push_window(guest, CNNVP_OPCODE_conv, status,
@@ -301,7 +298,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_image_l
             matmul.bias_addr = matmul.weight_addr + in_count * out_count * WORD_BYTES;
             matmul.out_addr = out * WORD_BYTES;
             matmul.acc_addr = out * SUM_BYTES;
-            matmul.seed = part_seed(epilogue.seed, out);
+            matmul.seed = cnnvp_part_seed(guest, epilogue.seed, out);
             cnnvp_push_matmul(guest, slice_status(layer, in == 0, last),
                               cnnvp_slice_halves(tile.half, weight_half, output_half), &matmul);
             cnnvp_use_table(&epilogue, layer, weight_half,
@@ -363,7 +360,7 @@ static void push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode
         if (b != NULL)
             vector.b_addr += b->channel_stride * WORD_BYTES;
         vector.out_addr += plane * WORD_BYTES;
-        vector.seed = part_seed(base->seed, channel + 1u);
+        vector.seed = cnnvp_part_seed(guest, base->seed, channel + 1u);
     }
 }
 

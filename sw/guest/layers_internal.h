@@ -21,7 +21,7 @@ struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struc
                                           const struct cnnvp_box *box);
 
 /* What the results of a step need after its calculation; results lie at the start of the output half. */
-struct cnnvp_epilogue cnnvp_epilogue_of(const struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
                                         const struct cnnvp_step *step, uint32_t output_half);
 
 /* Tells the epilogue where the table of a TABLE post-operation is, if the layer has one. */

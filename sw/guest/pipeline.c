@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline.h"
 
+#include "replay.h"
+
 #include <stddef.h>
 
 #define WORD_BYTES 2u
@@ -242,6 +244,14 @@ uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *a
     return half;
 }
 
+uint32_t cnnvp_part_seed(struct cnnvp_guest *guest, uint32_t seed, uint32_t part)
+{
+    if (seed == 0)
+        return 0;
+    cnnvp_replay_seed(guest, seed + part);
+    return seed + part;
+}
+
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_window *window)
 {
@@ -309,7 +319,7 @@ static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogu
     vector->a_stride = 1;
     vector->immediate = divisor;
     vector->format = epilogue->layer->format;
-    vector->seed = epilogue->seed == 0 ? 0 : epilogue->seed + slot;
+    vector->seed = cnnvp_part_seed(guest, epilogue->seed, slot);
     const uint32_t status =
         3u << CNNVP_STATUS_vdiv_a | 3u << CNNVP_STATUS_vdiv_b | 1u << CNNVP_STATUS_vdiv_store;
     cnnvp_push_vector(guest, CNNVP_OPCODE_vdiv, status, bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT), vector);

@@ -14,63 +14,14 @@
 #include <cmocka.h>
 
 #include "depth.h"
+#include "fake_element.h"
 #include "fake_platform.h"
 #include "guest.h"
 #include "network.h"
 #include "pipeline.h"
 #include "steps.h"
 
-#define ELEMENT 0x10010000u
 #define MEMORY ((size_t)32 << 20)
-
-/* The instruction element: always room, everything done at once. */
-struct element {
-    uint8_t *memory;
-    uint32_t low;
-    struct cnnvp_word *words;
-    size_t count;
-    size_t capacity;
-};
-
-static uint32_t read_device(void *host, uint32_t address)
-{
-    (void)host;
-    if (address == ELEMENT + 0x18u) /* FREE */
-        return 4096;
-    return address == ELEMENT + 0x40u ? UINT32_MAX : 0; /* EVENT_COUNT */
-}
-
-static void write_device(void *host, uint32_t address, uint32_t value)
-{
-    struct element *element = host;
-    if (address == ELEMENT + 0x10u)
-        element->low = value;
-    if (address != ELEMENT + 0x14u)
-        return;
-    if (element->count == element->capacity) {
-        element->capacity = element->capacity * 2 + 1024;
-        element->words = realloc(element->words, element->capacity * sizeof *element->words);
-    }
-    element->words[element->count++] = (struct cnnvp_word){value, element->low};
-}
-
-static const void *memory_at(void *host, uint32_t address)
-{
-    const struct element *element = host;
-    return element->memory + (address - CNNVP_MEMORY_BASE);
-}
-
-static void print_nothing(void *host, char character)
-{
-    (void)host;
-    (void)character;
-}
-
-static void never_sleep(void *host)
-{
-    (void)host;
-    fail();
-}
 
 /* ---- what is seen ---- */
 
@@ -85,7 +36,6 @@ struct seen {
 };
 
 struct view {
-    const struct element *element;
     uint32_t registers[256];
     uint32_t tag;
     uint32_t loads[4096]; /* memory addresses of blocks of feature 0 */
@@ -199,13 +149,12 @@ static void run_case(const struct chain *chain, uint32_t block, enum cnnvp_block
         fail_msg("%s", error.text);
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);
-    struct element element = {.memory = platform->memory};
-    const struct cnnvp_machine machine = {&element, read_device, write_device, memory_at, print_nothing, never_sleep};
+    struct fake_element element = {.memory = platform->memory};
+    const struct cnnvp_machine machine = fake_element_machine(&element);
     assert_int_equal(cnnvp_guest_init(&guest, &machine), 0);
     assert_int_equal(cnnvp_guest_run(&guest), 0);
 
     memset(&view, 0, sizeof view);
-    view.element = &element;
     for (size_t i = 0; i < element.count; ++i)
         look_at(&view, &element.words[i]);
     struct steps steps = steps_of(chain, block);
