@@ -3,7 +3,7 @@
  * A lone request that reads along an open row: after each RD the next follows at the spacing of reads of a bank
  * group, and a burst enters when its stream may send it. That is how weights arrive, and most bursts are weights. Once
  * the data of the bursts on their way end at that spacing too, each period of it is as the one before, and all that
- * fit before the row, the request, the time or a window of the statistics ends are made in one step.
+ * fit before the row, the request or the time ends are made in one step.
  */
 #include "dram_run.h"
 
@@ -34,13 +34,36 @@ static int is_periodic(const struct dram_run *run, uint64_t ready, uint64_t ente
     return first + (stream->end_count - 1u) * run->spacing == channel->returned;
 }
 
-/* Periods that fit; the window of the next RD has begun. */
+/* RDs that the window which `reads` counts takes, the first of them at `ready`. */
+static uint64_t in_window(const struct dram_run *run, uint64_t ready)
+{
+    const uint64_t done = ready + run->latency;
+    if (ready > run->window_command || done > run->window_data)
+        return 0;
+    return dram_lesser(run->window_command - ready, run->window_data - done) / run->spacing + 1u;
+}
+
+/* Periods that fit. What waits may have been classified before, so it has to leave in the first window. */
 static uint64_t periods(const struct dram_run *run, uint64_t ready, uint64_t enters, uint64_t left)
 {
-    const uint64_t done = run->channel->returned + run->spacing;
-    uint64_t room = dram_lesser(run->last - dram_later(enters, ready), run->window_command - ready);
-    room = dram_lesser(room, run->window_data - done);
-    return dram_lesser(room / run->spacing + 1u, left);
+    const uint64_t fit = dram_lesser((run->last - dram_later(enters, ready)) / run->spacing + 1u, left);
+    const uint64_t first = in_window(run, ready);
+    return first < run->channel->count[0] ? dram_lesser(fit, first) : fit;
+}
+
+/* `count` RDs of which the first is at `ready`, window by window. */
+static void tell(struct dram_run *run, uint64_t ready, uint64_t count)
+{
+    for (uint64_t left = count;;) {
+        const uint64_t some = dram_lesser(left, in_window(run, ready));
+        run->reads.bursts += some;
+        run->reads.hits += some;
+        left -= some;
+        ready += some * run->spacing;
+        if (!left)
+            return;
+        dram_begin_window(run, run->reads.tag, run->reads.source, ready, ready + run->latency);
+    }
 }
 
 /* The places in the queue of those that issue go to those that enter. Returns the sum of the clocks at which what
@@ -76,9 +99,8 @@ static void repeat(struct dram_run *run, uint64_t ready, uint64_t enters, uint64
     struct dram_channel *channel = run->channel;
     const uint64_t span = count * run->spacing, bl = channel->timing->t[DRAM_T_bl];
     const uint64_t issues = count * ready + run->spacing * (count * (count - 1u) / 2u);
-    run->reads.bursts += count;
-    run->reads.hits += count;
     run->reads.queue_clocks += issues - turn_over(run, enters, count);
+    tell(run, ready, count);
     channel->counts.data_clocks += count * bl;
     channel->counts.row_clocks += count * (run->spacing - bl);
     channel->bus_end += span;

@@ -22,12 +22,11 @@ static void report(struct dram_run *run)
     reads->bursts = 0;
 }
 
-/* An RD that cannot be counted with those before. */
-static void begin_window(struct dram_run *run, const struct dram_entry *entry, uint64_t clock, uint64_t done)
+void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint64_t clock, uint64_t done)
 {
     const uint64_t tck = run->queue->timing.tck_ps;
     report(run);
-    run->reads = (struct dram_reads){.clock = clock, .done = done, .tag = entry->tag, .source = entry->source,
+    run->reads = (struct dram_reads){.clock = clock, .done = done, .tag = tag, .source = source,
                                      .turned = run->channel->last_write == 1};
     run->window_command = cnnvp_dram_window_end(clock * tck) / tck;
     run->window_data = cnnvp_dram_window_end(done * tck) / tck;
@@ -42,7 +41,7 @@ static inline void issue(struct dram_run *run, const struct dram_next_read *next
     struct dram_reads *reads = &run->reads;
     if (clock > run->window_command || done > run->window_data || entry->source != reads->source
         || entry->tag != reads->tag || channel->last_write)
-        begin_window(run, entry, clock, done);
+        dram_begin_window(run, entry->tag, entry->source, clock, done);
     ++reads->bursts;
     reads->hits += !entry->classified;
     reads->queue_clocks += clock - entry->entered;

@@ -124,6 +124,9 @@ static inline int dram_counts(const struct dram_run *run, const struct cnnvp_req
     return request->tag == run->reads.tag && cnnvp_dram_queue_stream(request) == run->reads.source;
 }
 
+/* An RD at `clock`, with data up to `done`, cannot be counted with those before: what has been counted is reported. */
+void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint64_t clock, uint64_t done);
+
 /* Goes on to `last`, or as far as a lone stream reads from open rows, or to a new first completion. Returns whether
  * anything was done. */
 int dram_queue_run_reads(struct dram_queue *queue, uint64_t last);

@@ -210,15 +210,16 @@ static int enters_by_ends(const struct dram_run *run, uint64_t ready, uint64_t e
            && (end == DRAM_NEVER ? ready >= stream->arrival_clock : end > stream->arrival_clock && enters == end + 1u);
 }
 
-/* RDs that fit before something else comes up. Along one row, so many make the ends of bursts regular, and
- * dram_row_repeat does the rest. */
-static uint64_t fitting(const struct dram_run *run, const struct train *train)
+/* RDs of the request that fit before something else comes up. Where it goes on entering along one row, so many make the
+ * ends of bursts regular, and dram_row_repeat does the rest. */
+static uint64_t fitting(const struct dram_run *run, const struct train *train, const struct cnnvp_request *request)
 {
     const uint64_t window = dram_lesser(run->window_command + run->latency, run->window_data);
     const uint64_t last = dram_lesser(dram_lesser(run->last, train->until - 1u) + run->latency, window);
     const uint64_t first = train->ready + run->latency;
     const uint64_t hits = run->channel->hits[0];
-    const uint64_t most = run->stream && !(hits & (hits - 1u)) ? run->latency / run->spacing + 1u : DRAM_NEVER;
+    const int along_row = run->stream && run->stream->first == request && !(hits & (hits - 1u));
+    const uint64_t most = along_row ? run->latency / run->spacing + 1u : DRAM_NEVER;
     return last < first ? 0 : dram_lesser((last - first) / train->spacing + 1u, most);
 }
 
@@ -241,7 +242,7 @@ int dram_train(struct dram_run *run, const struct dram_next_read *next, uint64_t
         || (stream && !enters_by_ends(run, train.ready, enters)) || !find_banks(run, next, &train))
         return 0;
     const uint64_t most = stream ? find_entering(run, &train) : 0;
-    train.count = fitting(run, &train);
+    train.count = fitting(run, &train, request);
     if (train.count < 2) /* not worth it */
         return 0;
     struct entered entered = {.count = 0};
