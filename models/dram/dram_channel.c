@@ -185,27 +185,31 @@ static void close_bank(struct dram_channel *channel, uint32_t number)
     }
 }
 
-static void do_act(struct dram_channel *channel, const struct dram_issued *issued)
+void dram_open_bank(struct dram_channel *channel, uint32_t number, uint32_t row, uint64_t clock)
 {
     const uint32_t *t = channel->timing->t;
-    const uint64_t clock = issued->clock;
-    struct dram_rank *rank = &channel->rank[issued->rank];
-    struct dram_bank *bank = &channel->bank[issued->bank];
+    struct dram_rank *rank = &channel->rank[dram_rank_of(channel, number)];
+    struct dram_bank *bank = &channel->bank[number];
     rank->window[rank->window_at] = clock + t[DRAM_T_faw];
     rank->window_at = (rank->window_at + 1u) % 4u;
     ++rank->open;
     dram_raise(&rank->act, dram_later(clock + t[DRAM_T_rrd_s], rank->window[rank->window_at]));
     dram_raise(&rank->pre_all, clock + t[DRAM_T_ras]);
     dram_raise(&rank->refresh, clock + t[DRAM_T_rc]);
-    dram_raise(&channel->group[dram_group_of(channel, issued->bank)].act, clock + t[DRAM_T_rrd_l]);
+    dram_raise(&channel->group[dram_group_of(channel, number)].act, clock + t[DRAM_T_rrd_l]);
     dram_raise(&bank->act, clock + t[DRAM_T_rc]);
     dram_raise(&bank->column, clock + t[DRAM_T_rcd]);
     dram_raise(&bank->pre, clock + t[DRAM_T_ras]);
     bank->activated = ++channel->activations;
     bank->open = 1;
-    channel->open |= UINT64_C(1) << issued->bank;
-    bank->row = issued->row;
-    bank->active = (uint8_t)channel->plan.entry;
+    channel->open |= UINT64_C(1) << number;
+    bank->row = row;
+}
+
+static void do_act(struct dram_channel *channel, const struct dram_issued *issued)
+{
+    dram_open_bank(channel, issued->bank, issued->row, issued->clock);
+    channel->bank[issued->bank].active = (uint8_t)channel->plan.entry;
     channel->active |= UINT64_C(1) << issued->bank;
     ++channel->active_count;
     find_hits(channel, issued->bank);

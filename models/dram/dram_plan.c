@@ -12,13 +12,6 @@ struct candidate {
     enum dram_command command;
 };
 
-static uint64_t act_ready(const struct dram_channel *channel, uint32_t bank)
-{
-    const uint64_t outer = dram_later(channel->rank[dram_rank_of(channel, bank)].act,
-                                      channel->group[dram_group_of(channel, bank)].act);
-    return dram_later(outer, channel->bank[bank].act);
-}
-
 /* ---- bursts that have opened their row ---- */
 
 static struct candidate best_active(const struct dram_channel *channel, uint64_t from)
@@ -120,7 +113,7 @@ static struct candidate best_queued(const struct dram_channel *channel, uint32_t
     for (uint64_t left = closed; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].first_order < before)
-            take_less(&best, dram_later(from, act_ready(channel, i)) - from, lists[i].first_order, i, DRAM_ACT);
+            take_less(&best, dram_later(from, dram_act_ready(channel, i)) - from, lists[i].first_order, i, DRAM_ACT);
     }
     return candidate_of(channel, write, from, &best);
 }
@@ -187,7 +180,7 @@ static int adds(const struct dram_channel *channel, uint32_t index, uint64_t fro
     if (!bank->open) {
         if (list->count > 1)
             return 0;
-        *candidate = (struct candidate){dram_later(from, act_ready(channel, entry->bank)), order, index, DRAM_ACT};
+        *candidate = (struct candidate){dram_later(from, dram_act_ready(channel, entry->bank)), order, index, DRAM_ACT};
     } else if (entry->row == bank->row) {
         if (list->hit != index)
             return 0;

@@ -106,6 +106,17 @@ static inline void dram_space_read(struct dram_channel *channel, uint32_t bank, 
     dram_raise(&channel->bank[bank].pre, clock + channel->timing->t[DRAM_T_rtp]);
 }
 
+/* First clock at which the timings allow an ACT of a closed bank. */
+static inline uint64_t dram_act_ready(const struct dram_channel *channel, uint32_t bank)
+{
+    const uint64_t outer = dram_later(channel->rank[dram_rank_of(channel, bank)].act,
+                                      channel->group[dram_group_of(channel, bank)].act);
+    return dram_later(outer, channel->bank[bank].act);
+}
+
+/* The row is open for the timings of an ACT at `clock`; which bursts hit it is not looked at. */
+void dram_open_bank(struct dram_channel *channel, uint32_t bank, uint32_t row, uint64_t clock);
+
 /* Takes what was planned for the clocks before `clock` as decided, and makes the plan anew when it is asked for. */
 void dram_plan_pass(struct dram_channel *channel, uint64_t clock);
 

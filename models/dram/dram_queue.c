@@ -45,6 +45,7 @@ void cnnvp_dram_queue_reset(struct dram_queue *queue, cnnvp_time now)
         cnnvp_dram_channel_init(&queue->channel[i], &queue->options, &queue->timing, queue->clock);
     queue->served = 0;
     queue->reads = 0;
+    queue->change_begun.request = NULL;
     queue->entered = NULL;
     queue->done = NULL;
 }

@@ -57,6 +57,39 @@ struct dram_stream {
     uint64_t *ends; /* clocks of those whose end is known, ascending, in a ring */
 };
 
+enum { DRAM_CHANGES = 4 };
+
+/* What a lone request's way from one row to the next depends on. */
+struct dram_change_sort {
+    uint32_t waiting, ends; /* bursts that wait and those whose end is known, before and after; 0: nothing is kept */
+    uint64_t ahead;         /* clocks from the next burst's entering to a spacing behind the next RD */
+    int same_group;
+};
+
+/* That way (dram_change.c), in clocks from when the next RD was due. */
+struct dram_change {
+    struct dram_change_sort sort;
+    uint64_t span;    /* until all is as before, in the next row */
+    uint64_t act;
+    uint64_t last;    /* RD of the row before */
+    uint64_t clock;   /* up to which things are decided then */
+    uint64_t count;   /* bursts that have entered, and as many have issued */
+    uint64_t queue_clocks, latency; /* of those; queue_clocks without what lies before */
+    uint64_t entered[DRAM_QUEUE];   /* those that wait then */
+};
+
+/* A change while it is learned: how things were before. */
+struct dram_change_begun {
+    const struct cnnvp_request *request; /* NULL: none is */
+    struct dram_change_sort sort;
+    uint64_t ready;
+    uint64_t address, bursts;
+    struct dram_place place;
+    uint32_t bank; /* before */
+    uint64_t served, latency, queue_clocks;
+    struct dram_counts counts;
+};
+
 struct dram_queue {
     struct dram_options options;
     struct dram_timing timing;
@@ -70,6 +103,9 @@ struct dram_queue {
     uint32_t reads;           /* in the channels, their end not known */
     int stepwise;             /* plan every command, also where dram_reads.h could: for tests */
     int columns_follow;       /* the next burst's column is the next but at a row's end */
+    struct dram_change changes[DRAM_CHANGES];
+    uint32_t change_next; /* the one to replace */
+    struct dram_change_begun change_begun;
     struct cnnvp_request *entered; /* reads of which every burst has entered and some wait for data */
     struct cnnvp_request *done; /* scheduled completely, by time of completion */
     struct dram_counts before;  /* of the channels before the last reset */

@@ -7,19 +7,17 @@
  */
 #include "dram_run.h"
 
-/* 1 if all that waits are bursts of the stream's first request, in the row of its next one. */
-static int is_row(const struct dram_run *run)
+/* 1 if all that waits are bursts of the stream's first request, in one bank. */
+static int is_row(const struct dram_run *run, uint32_t bank)
 {
     const struct dram_channel *channel = run->channel;
-    const struct dram_stream *stream = run->stream;
-    const uint32_t waiting = channel->list[0][stream->place.bank].count;
+    const uint32_t waiting = channel->list[0][bank].count;
     return waiting >= 2 && channel->count[0] == waiting && !channel->active_count
-           && dram_request_pending(stream->first) == waiting && dram_counts(run, stream->first)
-           && dram_read_is_open(channel, &stream->place);
+           && dram_request_pending(run->stream->first) == waiting && dram_counts(run, run->stream->first);
 }
 
-/* 1 if bursts enter and issue by turns, each pair `spacing` after the one before. */
-static int is_periodic(const struct dram_run *run, uint64_t ready, uint64_t enters)
+/* 1 if data end at one spacing, and a burst enters with each end. */
+static int are_ends_regular(const struct dram_run *run, uint64_t ready, uint64_t enters)
 {
     const struct dram_channel *channel = run->channel;
     const struct dram_stream *stream = run->stream;
@@ -34,13 +32,21 @@ static int is_periodic(const struct dram_run *run, uint64_t ready, uint64_t ente
     return first + (stream->end_count - 1u) * run->spacing == channel->returned;
 }
 
+int dram_is_periodic(const struct dram_run *run, const struct dram_next_read *next, uint64_t enters)
+{
+    const struct dram_stream *stream = run->stream;
+    const uint64_t done = run->channel->returned + run->spacing;
+    /* what tells most others apart comes first */
+    return stream->on_their_way == stream->most && stream->end_count && done == next->clock + run->latency
+           && done <= run->window_data && dram_later(enters, next->clock) <= run->last && is_row(run, next->bank)
+           && are_ends_regular(run, next->clock, enters);
+}
+
 /* RDs that the window which `reads` counts takes, the first of them at `ready`. */
 static uint64_t in_window(const struct dram_run *run, uint64_t ready)
 {
-    const uint64_t done = ready + run->latency;
-    if (ready > run->window_command || done > run->window_data)
-        return 0;
-    return dram_lesser(run->window_command - ready, run->window_data - done) / run->spacing + 1u;
+    const uint64_t room = dram_window_room(run, ready);
+    return room ? (room - 1u) / run->spacing + 1u : 0;
 }
 
 /* Periods that fit. What waits may have been classified before, so it has to leave in the first window. */
@@ -112,20 +118,18 @@ static void repeat(struct dram_run *run, uint64_t ready, uint64_t enters, uint64
     dram_space_read(channel, run->stream->place.bank, ready + span - run->spacing);
 }
 
-/* The same for the stream and its request. */
-static void advance(struct dram_run *run, uint64_t enters, uint64_t count)
+void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t count, uint64_t span, uint64_t latency)
 {
     struct dram_queue *queue = run->queue;
     struct dram_stream *stream = run->stream;
     struct cnnvp_request *request = stream->first;
-    const uint64_t span = count * run->spacing, tck = queue->timing.tck_ps;
-    const uint64_t done = run->channel->returned - span + run->spacing; /* of the first */
+    const uint64_t tck = queue->timing.tck_ps;
     request->scratch[DRAM_BURSTS] += count << 24;
-    request->scratch[DRAM_LATENCY] += (done - stream->ends[stream->end_first]) * count * tck;
+    request->scratch[DRAM_LATENCY] += latency * tck;
     request->scratch[DRAM_TIME] = run->channel->returned * tck;
     for (uint32_t i = 0; i < stream->end_count; ++i)
         stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] += span;
-    stream->taken = (enters + span - run->spacing) * tck;
+    stream->taken = entered * tck;
     stream->served = queue->served += count;
     queue->clock = run->channel->clock;
     stream->address += (count - 1u) * DRAM_BURST_BYTES;
@@ -136,17 +140,16 @@ static void advance(struct dram_run *run, uint64_t enters, uint64_t count)
 int dram_row_repeat(struct dram_run *run, const struct dram_next_read *next, uint64_t enters)
 {
     const struct dram_stream *stream = run->stream;
-    const uint64_t done = run->channel->returned + run->spacing;
-    /* what tells most others apart comes first */
-    if (stream->on_their_way != stream->most || !stream->end_count || done != next->clock + run->latency
-        || done > run->window_data || dram_later(enters, next->clock) > run->last || !is_row(run)
-        || !is_periodic(run, next->clock, enters))
+    if (!dram_read_is_open(run->channel, &stream->place) || stream->place.bank != next->bank
+        || !dram_is_periodic(run, next, enters))
         return 0;
+    dram_change_learn(run, next->clock);
     const uint64_t left = dram_row_left(run->queue, stream);
     if (left < 4)
         return 0;
-    const uint64_t count = periods(run, next->clock, enters, left);
+    const uint64_t count = periods(run, next->clock, enters, left), span = count * run->spacing;
+    const uint64_t latency = run->channel->returned + run->spacing - stream->ends[stream->end_first]; /* of each */
     repeat(run, next->clock, enters, count);
-    advance(run, enters, count);
+    dram_advance_periodic(run, enters + span - run->spacing, count, span, latency * count);
     return 1;
 }

@@ -112,7 +112,8 @@ static int run_on(struct dram_run *run)
         if (dram_lesser(enters, next.clock) > run->last || dram_writes_are_due(channel, &next))
             return moved;
         if (!queue->burst && !next.active && next.clock <= run->window_command && !channel->last_write
-            && ((stream && dram_row_repeat(run, &next, enters)) || dram_train(run, &next, enters))) {
+            && ((stream && (dram_row_repeat(run, &next, enters) || dram_row_change(run, &next, enters)))
+                || dram_train(run, &next, enters))) {
             next = dram_next_read(channel);
         } else if (enters > next.clock) {
             issue(run, &next);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between the queue in front of the channels (dram_queue.c), its shortcuts for reads from open rows (dram_run.c), of
- * those that wait (dram_train.c) and along one row (dram_row.c), and what it expects (dram_work.c). Host-free. */
+ * those that wait (dram_train.c), along one row (dram_row.c) and from one to the next (dram_change.c), and what it
+ * expects (dram_work.c). Host-free. */
 #ifndef CNNVP_DRAM_RUN_H
 #define CNNVP_DRAM_RUN_H
 
@@ -127,6 +128,15 @@ static inline int dram_counts(const struct dram_run *run, const struct cnnvp_req
 /* An RD at `clock`, with data up to `done`, cannot be counted with those before: what has been counted is reported. */
 void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint64_t clock, uint64_t done);
 
+/* Clocks that the window which `reads` counts has for RDs and their data, the first RD at `ready`. */
+static inline uint64_t dram_window_room(const struct dram_run *run, uint64_t ready)
+{
+    const uint64_t done = ready + run->latency;
+    if (ready > run->window_command || done > run->window_data)
+        return 0;
+    return dram_lesser(run->window_command - ready, run->window_data - done) + 1u;
+}
+
 /* Goes on to `last`, or as far as a lone stream reads from open rows, or to a new first completion. Returns whether
  * anything was done. */
 int dram_queue_run_reads(struct dram_queue *queue, uint64_t last);
@@ -153,7 +163,22 @@ static inline void dram_note_done(struct dram_run *run, struct cnnvp_request *re
 int dram_train(struct dram_run *run, const struct dram_next_read *next, uint64_t enters);
 
 /* The same; if bursts of one row enter and issue by turns, each pair as the one before: makes all that fit before the
- * row, the request, the time or a window ends, and returns 1. */
+ * row, the request or the time ends, and returns 1. */
 int dram_row_repeat(struct dram_run *run, const struct dram_next_read *next, uint64_t enters);
+
+/* 1 if all that waits are bursts of the stream's first request in the bank of `next`, and as many enter as issue, by
+ * turns, each pair `spacing` clocks after the one before, while they are of one row. */
+int dram_is_periodic(const struct dram_run *run, const struct dram_next_read *next, uint64_t enters);
+
+/* `count` bursts have entered, the last at clock `entered`, and as many have issued; the ends of those on their way are
+ * what they were, `span` clocks later. `latency` clocks are the sum of what lies between sending and end. */
+void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t count, uint64_t span, uint64_t latency);
+
+/* If that is so and the next burst is the first of a row whose bank is closed: goes on to where it is so again in that
+ * row, as it went the last time that it was like that, and returns 1. */
+int dram_row_change(struct dram_run *run, const struct dram_next_read *next, uint64_t enters);
+
+/* It is so in the next burst's row: where that was changed to since dram_row_change() was asked, keeps how. */
+void dram_change_learn(struct dram_run *run, uint64_t ready);
 
 #endif

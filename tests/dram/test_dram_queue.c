@@ -34,12 +34,15 @@ struct result {
     uint64_t hits[TAGS], misses[TAGS], conflicts[TAGS];
     uint64_t queue_clocks[SOURCES], turnarounds[SOURCES];
     uint64_t shown[COUNTERS][WINDOWS];
+    uint64_t states[REQUESTS]; /* what the timings allow when each request comes */
 };
 
 struct run {
     struct dram_queue queue;
     struct dram_bandwidth windows[COUNTERS];
-    struct cnnvp_request requests[REQUESTS];
+    struct cnnvp_request requests[REQUESTS]; /* the place of one that has ended goes to the next, as a DMA does it */
+    uint32_t number[REQUESTS];               /* of the request in a place */
+    uint32_t free[REQUESTS], free_count;
     uint32_t count;
     uint64_t random;
     uint64_t at; /* where sequential requests go on */
@@ -110,7 +113,9 @@ static void random_options(uint64_t *random, struct dram_options *options)
 /* Most read on along a sequence, some write or read what was written just before. */
 static struct cnnvp_request *add(struct run *run, cnnvp_time now)
 {
-    struct cnnvp_request *request = &run->requests[run->count++];
+    const uint32_t at = run->free_count ? run->free[--run->free_count] : run->count;
+    struct cnnvp_request *request = &run->requests[at];
+    run->number[at] = run->count++;
     uint64_t *random = &run->random;
     const uint32_t kind = below(random, 8);
     *request = (struct cnnvp_request){.op = kind < 6 ? CNNVP_READ : CNNVP_WRITE, .initiator = below(random, 4) ? 0 : below(random, 3),
@@ -137,13 +142,55 @@ static struct cnnvp_request *add(struct run *run, cnnvp_time now)
     return request;
 }
 
+static void mix(uint64_t *digest, uint64_t value)
+{
+    *digest = (*digest ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    *digest ^= *digest >> 29;
+}
+
+static void mix_time(uint64_t *digest, uint64_t ready, uint64_t clock)
+{
+    mix(digest, ready > clock ? ready : clock);
+}
+
+/* Rows, and when each command is allowed from `clock` on, before which everything is decided. */
+static uint64_t state_of(const struct dram_channel *channel, uint64_t clock)
+{
+    uint64_t digest = channel->open;
+    for (uint32_t i = 0; i < DRAM_BANKS; ++i) {
+        const struct dram_bank *bank = &channel->bank[i];
+        mix(&digest, bank->open ? bank->row : 0);
+        mix_time(&digest, bank->act, clock);
+        mix_time(&digest, bank->pre, clock);
+        mix_time(&digest, bank->column, clock);
+    }
+    for (uint32_t i = 0; i < DRAM_GROUPS; ++i) {
+        mix_time(&digest, channel->group[i].act, clock);
+        mix_time(&digest, channel->group[i].column[0], clock);
+        mix_time(&digest, channel->group[i].column[1], clock);
+    }
+    for (uint32_t i = 0; i < DRAM_RANKS; ++i) {
+        const struct dram_rank *rank = &channel->rank[i];
+        const uint64_t times[] = {rank->act, rank->column[0], rank->column[1], rank->pre_all, rank->refresh};
+        for (size_t j = 0; j < sizeof times / sizeof times[0]; ++j)
+            mix_time(&digest, times[j], clock);
+        for (uint32_t j = 0; j < 4; ++j)
+            mix_time(&digest, rank->window[(rank->window_at + j) % 4u], clock);
+    }
+    mix(&digest, channel->bus_end);
+    mix(&digest, channel->returned);
+    mix(&digest, cnnvp_dram_channel_waiting(channel));
+    return digest;
+}
+
 static void end_first(struct run *run)
 {
     struct cnnvp_request *request = cnnvp_dram_queue_take(&run->queue);
-    const size_t index = (size_t)(request - run->requests);
+    const uint32_t at = (uint32_t)(request - run->requests), index = run->number[at];
+    run->free[run->free_count++] = at;
     run->result.ends[index] = (struct end){request->scratch[DRAM_TIME], request->first_data, request->scratch[DRAM_LATENCY],
                                            cnnvp_dram_queue_bursts(request)};
-    run->result.order[run->result.ended++] = (uint32_t)index;
+    run->result.order[run->result.ended++] = index;
 }
 
 /* Schedules up to `bound`, in steps; what ends must not end before it was said. */
@@ -188,8 +235,10 @@ static struct run *run_random(uint64_t seed, int stepwise, uint64_t salt)
                 (void)add(run, now);
         } else {
             now = arrival;
-            if (run->count < REQUESTS)
+            if (run->count < REQUESTS) {
+                run->result.states[run->count] = state_of(run->queue.channel, now / timing.tck_ps + 1u);
                 (void)add(run, now);
+            }
             arrival += below(&run->random, 4) ? below(&run->random, 3000) : below(&run->random, 20000000);
             if (run->count == REQUESTS)
                 arrival = CNNVP_TIME_NEVER;
@@ -211,7 +260,7 @@ static void run_free(struct run *run)
 static void test_shortcuts(void **state)
 {
     (void)state;
-    uint64_t shortcuts = 0, bursts = 0, forwarded = 0, merged = 0;
+    uint64_t shortcuts = 0, bursts = 0, forwarded = 0, merged = 0, learned = 0;
     for (uint64_t seed = 1; seed <= ROUNDS; ++seed) {
         struct run *judge = run_random(seed, 1, 1), *fast = run_random(seed, 0, seed);
         for (uint32_t i = 0; i < REQUESTS; ++i)
@@ -225,15 +274,119 @@ static void test_shortcuts(void **state)
         bursts += judge->result.counts.hits + judge->result.counts.misses + judge->result.counts.conflicts;
         forwarded += judge->result.counts.forwarded;
         merged += judge->result.counts.merged;
+        learned += fast->queue.changes[0].sort.waiting != 0;
         run_free(judge);
         run_free(fast);
     }
     assert_true(shortcuts * 8u > bursts); /* the shortcut is taken, or nothing was tested */
-    assert_true(forwarded > 1000 && merged > 1000);
+    assert_true(forwarded > 1000 && merged > 1000 && learned > ROUNDS / 8u);
+}
+
+/* ---- a lone request over many rows ---- */
+
+/* Some timings are far from the parts', so that rows cannot always be opened when it would be best. */
+static void open_queue(uint64_t seed, int stepwise, struct dram_queue *queue)
+{
+    struct dram_options options;
+    struct dram_timing timing;
+    char message[200];
+    uint32_t wrong;
+    uint64_t random = seed;
+    do {
+        random_options(&random, &options);
+        options.channels = 1;
+        options.mapping = 0;
+        options.fcfs = options.closed_page = 0;
+        if (below(&random, 2))
+            options.timings[DRAM_T_ras] = 30 + below(&random, 500);
+        if (below(&random, 2))
+            options.timings[DRAM_T_faw] = 20 + below(&random, 900);
+        if (below(&random, 2))
+            options.timings[DRAM_T_rtp] = 1 + below(&random, 40);
+    } while (cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong) != CNNVP_OK);
+    assert_int_equal(cnnvp_dram_queue_init(queue, &options, &timing), CNNVP_OK);
+    queue->stepwise = stepwise;
+}
+
+/* Both ways are asked for the same clocks, often between two commands, and must be in the same state there. */
+static void test_rows(void **state)
+{
+    (void)state;
+    uint32_t learned = 0;
+    for (uint64_t seed = 1; seed <= ROUNDS; ++seed) {
+        struct dram_queue judge = {.stepwise = 1}, fast = {.stepwise = 0};
+        struct dram_queue *queues[2] = {&judge, &fast};
+        struct cnnvp_request requests[2] = {{.op = CNNVP_READ, .burst_bytes = 64, .count = 1}};
+        uint64_t random = seed * 77u;
+        requests[0].address = below(&random, 1u << 24);
+        requests[0].size = 30000 + below(&random, 150000);
+        requests[0].outstanding = 2 + below(&random, 60);
+        requests[1] = requests[0];
+        for (uint32_t i = 0; i < 2; ++i) {
+            open_queue(seed, i == 0, queues[i]);
+            assert_int_equal(cnnvp_dram_queue_add(queues[i], &requests[i], 1000000), CNNVP_OK);
+        }
+        const uint64_t tck = judge.timing.tck_ps, pause = 1 + below(&random, 2000);
+        for (uint64_t clock = 1000000 / tck; cnnvp_dram_queue_due(&judge) == CNNVP_TIME_NEVER;
+             clock += 1 + below(&random, (uint32_t)pause)) {
+            struct dram_counts counts[2];
+            for (uint32_t i = 0; i < 2; ++i) {
+                cnnvp_dram_queue_schedule(queues[i], clock * tck);
+                cnnvp_dram_queue_counts(queues[i], &counts[i]);
+            }
+            assert_int_equal(state_of(judge.channel, clock + 1u), state_of(fast.channel, clock + 1u));
+            assert_memory_equal(&counts[0], &counts[1], sizeof counts[0]);
+        }
+        assert_int_equal(cnnvp_dram_queue_due(&judge), cnnvp_dram_queue_due(&fast));
+        assert_memory_equal(&requests[0].scratch[DRAM_LATENCY], &requests[1].scratch[DRAM_LATENCY], sizeof(uint64_t));
+        learned += fast.changes[0].sort.waiting != 0;
+        cnnvp_dram_queue_fini(&judge);
+        cnnvp_dram_queue_fini(&fast);
+    }
+    assert_true(learned > ROUNDS / 8u);
+}
+
+/* ---- requests one behind the other ---- */
+
+/* Two requests at a time read on where the one before ends, and each new one is in the place of that which has ended, as
+ * a DMA does it. Most are short, so that rows end within all of them. Returns a digest of their ends. */
+static uint64_t read_on(uint64_t seed, int stepwise)
+{
+    struct dram_queue queue = {.stepwise = stepwise};
+    struct cnnvp_request requests[2];
+    uint64_t random = seed, address = 0, digest = 0;
+    cnnvp_time now = 1000000;
+    open_queue(seed, stepwise, &queue);
+    for (uint32_t i = 0; i < 4u * REQUESTS; ++i) {
+        struct cnnvp_request *request = &requests[i % 2u];
+        if (i >= 2) {
+            cnnvp_dram_queue_schedule(&queue, CNNVP_TIME_NEVER);
+            now = cnnvp_dram_queue_due(&queue);
+            request = cnnvp_dram_queue_take(&queue);
+            mix(&digest, now);
+            mix(&digest, request->scratch[DRAM_LATENCY]);
+        }
+        *request = (struct cnnvp_request){.op = CNNVP_READ, .burst_bytes = 64, .count = 1, .outstanding = 16,
+                                          .address = address, .size = 1024};
+        if (i % 2u == 0)
+            request->size = below(&random, 16) ? 2000 + below(&random, 3000) : 30000;
+        address += request->size;
+        assert_int_equal(cnnvp_dram_queue_add(&queue, request, now), CNNVP_OK);
+    }
+    cnnvp_dram_queue_fini(&queue);
+    return digest;
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= ROUNDS; ++seed)
+        assert_int_equal(read_on(seed, 1), read_on(seed, 0));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shortcuts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shortcuts), cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(test_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
