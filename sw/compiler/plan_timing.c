@@ -70,11 +70,10 @@ static struct preset memory_of(const cnnvp_config *config)
     return preset;
 }
 
-/* ps that a bus needs for 64 bytes, of which a DMA's shorter burst leaves a part unused. */
-static uint32_t burst_ps(uint64_t clocks, const struct preset *memory, uint64_t channels, uint64_t dma_bytes)
+/* ps that a bus needs for 64 bytes. The DMA's own bursts, which may be shorter or longer, become those of the memory. */
+static uint32_t burst_ps(uint64_t clocks, const struct preset *memory, uint64_t channels)
 {
-    const uint64_t ps = clocks * memory->tck_ps / channels;
-    return (uint32_t)(dma_bytes < BURST_BYTES ? ps * BURST_BYTES / dma_bytes : ps);
+    return (uint32_t)(clocks * memory->tck_ps / channels);
 }
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -92,13 +91,13 @@ static void read_memory(const cnnvp_config *config, struct cnnvp_plan_timing *ti
     /* Bursts that follow each other lie in one bank group, unless the groups have the lowest address bits. */
     const int grouped = memory.groups > 1u && !is_choice(config, "dram.mapping", "row-column-group");
     const uint32_t distance = larger(grouped ? t[DRAM_ccd_l] : t[DRAM_ccd_s], t[DRAM_bl]);
-    const uint32_t burst = burst_ps(distance, &memory, channels, dma_bytes);
-    const uint32_t bus = burst_ps(larger(t[DRAM_ccd_s], t[DRAM_bl]), &memory, channels, dma_bytes);
+    const uint32_t burst = burst_ps(distance, &memory, channels);
+    const uint32_t bus = burst_ps(larger(t[DRAM_ccd_s], t[DRAM_bl]), &memory, channels);
     timing->latency = (t[DRAM_rp] + t[DRAM_rcd] + t[DRAM_cl] + t[DRAM_bl]) * memory.tck_ps;
     timing->write_latency = t[DRAM_cwl] * memory.tck_ps;
     timing->ahead = (uint32_t)(outstanding * dma_bytes / BURST_BYTES);
-    /* Bursts on their way hide the latency, if there are enough of them. */
-    const uint32_t alone = (uint32_t)(timing->latency * BURST_BYTES / (outstanding * dma_bytes));
+    /* The memory's bursts on their way hide the latency, if there are enough of them. */
+    const uint32_t alone = (uint32_t)(timing->latency / outstanding);
     timing->burst = larger(larger(burst, alone), 1u);
     /* A tenth for turnarounds. */
     timing->bus = bus + bus / 10u < timing->burst ? bus + bus / 10u : timing->burst;

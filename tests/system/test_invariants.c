@@ -294,6 +294,31 @@ static void larger_buffers_are_never_slower(void **state)
     }
 }
 
+/* The memory makes bursts of its own of the DMA's, so plans for short ones are as good. */
+static void short_bursts_cost_little(void **state)
+{
+    static const int outstanding[] = {2, 16, 64};
+    static const int bytes[] = {8, 16, 32};
+    (void)state;
+    for (size_t o = 0; o < 3; ++o) {
+        char more[128];
+        snprintf(more, sizeof(more), "--timing-only -s dma.outstanding=%d", outstanding[o]);
+        struct cli_run whole = run_ok(LENET, more);
+        const long long cycles = cli_number(whole.stats, "total.accel_cycles");
+        cli_free(&whole);
+        for (size_t b = 0; b < 3; ++b) {
+            snprintf(more, sizeof(more), "--timing-only -s dma.outstanding=%d -s dma.burst_bytes=%d", outstanding[o],
+                     bytes[b]);
+            struct cli_run run = run_ok(LENET, more);
+            const long long now = cli_number(run.stats, "total.accel_cycles");
+            if (now * 20 > cycles * 21)
+                fail_msg("%d outstanding bursts of %d bytes: %lld cycles, of 64 bytes %lld", outstanding[o], bytes[b],
+                         now, cycles);
+            cli_free(&run);
+        }
+    }
+}
+
 static void assert_compute(const json_t *stats, const long long *expected, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -406,6 +431,7 @@ int main(void)
         cmocka_unit_test(timing_only_gives_the_same_statistics),
         cmocka_unit_test(host_core_gives_the_same_results),
         cmocka_unit_test(larger_buffers_are_never_slower),
+        cmocka_unit_test(short_bursts_cost_little),
         cmocka_unit_test(lenet_takes_the_published_cycles),
         cmocka_unit_test(window_takes_its_cycles_and_gives_the_same_bits),
         cmocka_unit_test(further_images_are_replayed),
