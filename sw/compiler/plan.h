@@ -25,7 +25,9 @@ struct cnnvp_plan_timing {
     uint32_t division;         /* cycles that a division takes further */
     uint32_t vector_pipeline;  /* cycles */
     uint32_t burst;            /* ps of 64 bytes that follow others */
-    uint32_t bus;              /* ps of 64 bytes on the bus, reads and writes between each other */
+    uint32_t read;             /* the same of reads: so many may be on their way */
+    uint32_t bus;              /* ps of 64 bytes on the bus, where bank groups take turns */
+    uint32_t turning;          /* the same, reads and writes between each other */
     uint32_t refresh;          /* 1024ths of the time */
     uint32_t row;              /* ps from opening a row to opening another one of its bank */
     uint32_t reopen;           /* ps from the last burst of a row to the first of another one of its bank */
@@ -33,6 +35,8 @@ struct cnnvp_plan_timing {
     uint32_t banks;
     uint32_t latency;          /* ps from a read to its data */
     uint32_t write_latency;    /* ps until the memory has taken a write */
+    uint32_t outstanding;      /* bursts that are read and on their way, at most */
+    uint32_t queued;           /* bursts that wait in the memory while it writes */
     uint64_t posted;           /* ps of writing that the memory has taken and not done yet, at most */
     uint64_t posted_rest;      /* of these, what reads need not wait for */
     uint32_t port;             /* ps of 64 bytes at the port of a buffer */
@@ -40,6 +44,7 @@ struct cnnvp_plan_timing {
     uint64_t lead;             /* ps that the core may be ahead when the layer begins */
     uint64_t most_lead;        /* until the element's queue is full */
     uint32_t load_core, calculate_core, post_core, store_core, step_core, layer_core; /* cycles of the core */
+    uint32_t window_core;      /* and for a step's of a layer with a window, which has borders */
 };
 
 struct cnnvp_plan_limits {
@@ -101,10 +106,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_add(struct cnnvp_plan *plan, struct cnnvp
 /* Sets the tiles of all layers. Returns what two images take by the estimate, in ps. */
 uint64_t cnnvp_plan_make(struct cnnvp_plan *plan);
 void cnnvp_plan_free(struct cnnvp_plan *plan);
-
-/* Sets the tiles of a layer alone. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_layer(struct cnnvp_image_layer *layer, const char *name,
-                                             const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
 /* One tile for the whole layer, for layers that stay on chip; fully connected blobs of as many outputs as the engine's
  * edge. */

@@ -2,125 +2,6 @@
 #include "plan_cost.h"
 
 #define WORD_BYTES 2u
-#define BURST_BYTES 64u
-
-/* ---- memory ---- */
-
-/* How many of `count` steps by so many bytes lead to another row of the memory, in 1024ths. */
-static uint64_t row_changes(const struct cnnvp_plan_timing *timing, uint64_t count, uint64_t bytes)
-{
-    return count * sooner(bytes * 1024u / timing->row_bytes, 1024u);
-}
-
-/* The largest power of two up to a burst that divides all of what has been or-ed together. */
-static uint64_t grid_of(uint64_t distances)
-{
-    const uint64_t bits = distances | BURST_BYTES;
-    return bits & (~bits + 1u);
-}
-
-/* Bursts of a stream that comes to so many rows, in 1024ths. Those of two rows lie in different bank groups, and
- * follow each other as closely as the bus allows where both are on their way. */
-static uint64_t stream_ps(const struct cnnvp_plan_timing *timing, uint64_t bursts, uint64_t rows)
-{
-    const uint64_t mixed = sooner(timing->ahead * rows * 3u / 2u, bursts * 1024u);
-    const uint64_t ps = bursts * timing->burst - mixed * (timing->burst - timing->bus) / 1024u;
-    return ps + ps / 1024u * timing->refresh;
-}
-
-/* At least so long for rows, in 1024ths, so many bytes apart: of those in one bank one follows the other. */
-static uint64_t rows_ps(const struct cnnvp_plan_timing *timing, uint64_t bursts, uint64_t rows, uint64_t distance)
-{
-    /* Rows and banks are counted in powers of two, so this is how many steps lead back to the first bank. */
-    const uint64_t all = (uint64_t)timing->row_bytes * timing->banks;
-    const uint64_t both = distance | all;
-    const uint64_t banks = sooner(all / (both & (~both + 1u)), timing->banks);
-    if (banks == 1u)
-        return later(rows * timing->row, bursts * timing->burst * 1024u + rows * timing->reopen) / 1024u;
-    const uint64_t ahead = timing->ahead * rows / 1024u / bursts + 2u;
-    return rows * timing->row / sooner(banks, ahead) / 1024u;
-}
-
-/* A box of a tensor: its size, the distance of its first word from the frame's, and from there to the next box's. */
-struct box {
-    uint64_t channels, rows, columns;
-    uint64_t first;
-    uint64_t step;
-};
-
-static uint64_t box_ps(const struct cnnvp_plan_timing *timing, const struct cnnvp_image_tensor *tensor,
-                       const struct box *box)
-{
-    const uint64_t row_stride = tensor->row_stride != 0 ? tensor->row_stride : tensor->width;
-    const uint64_t channel_stride = tensor->channel_stride != 0 ? tensor->channel_stride : row_stride * tensor->height;
-    uint64_t planes = box->channels;
-    uint64_t stretches = planes * box->rows;
-    uint64_t bytes = box->columns * WORD_BYTES;
-    if (box->columns == row_stride || box->rows == 1u) {
-        stretches = planes;
-        bytes *= box->rows;
-        if (box->rows * box->columns == channel_stride) {
-            stretches = planes = 1u;
-            bytes *= box->channels;
-        }
-    }
-    const uint64_t grid = grid_of((row_stride | box->step | (planes > 1u ? channel_stride : 0)) * WORD_BYTES);
-    const uint64_t changes = 1024u + row_changes(timing, planes - 1u, channel_stride * WORD_BYTES) +
-                             row_changes(timing, stretches - planes, row_stride * WORD_BYTES);
-    /* Stretches begin at multiples of `grid` behind the first, each as often: bursts that they touch, on average. */
-    const uint64_t last = box->first * WORD_BYTES % grid + bytes + grid - 1u;
-    const uint64_t burst_bytes = stretches * (last / grid * grid + BURST_BYTES - grid);
-    const uint64_t rows = later(changes, burst_bytes * 1024u / timing->row_bytes);
-    const uint64_t bursts = burst_bytes / BURST_BYTES;
-    const uint64_t distance = (planes > 1u ? channel_stride : row_stride) * WORD_BYTES;
-    return later(stream_ps(timing, bursts, rows), rows_ps(timing, bursts, rows, distance));
-}
-
-uint64_t cnnvp_plan_operand_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
-                               const struct cnnvp_image_tensor *operand, const struct cnnvp_plan_extent *extent,
-                               uint32_t depth)
-{
-    struct box box = {depth, extent->rows, extent->columns,
-                      (uint64_t)operand->border_top * operand->row_stride + operand->border_left,
-                      layer->tile_w < layer->out.width ? layer->tile_w : 0};
-    if (layer->op == CNNVP_OP_FC)
-        return cnnvp_plan_weights_ps(timing, (uint64_t)depth * WORD_BYTES);
-    if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL) {
-        box.rows = cnnvp_plan_input_rows(layer, extent->rows);
-        box.columns = cnnvp_plan_input_columns(layer, extent->columns);
-        box.first -= (uint64_t)layer->pad_top * operand->row_stride + layer->pad_left;
-        box.step *= layer->sx;
-    }
-    if (layer->op == CNNVP_OP_ADD) {
-        box.channels = sooner(box.channels, operand->channels);
-        box.rows = sooner(box.rows, operand->height);
-        box.columns = sooner(box.columns, operand->width);
-    }
-    return box_ps(timing, operand, &box);
-}
-
-uint64_t cnnvp_plan_store_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
-                             const struct cnnvp_plan_extent *extent)
-{
-    const struct cnnvp_image_tensor *out = &layer->out;
-    const struct box box = {extent->channels, extent->rows, extent->columns,
-                            (uint64_t)out->border_top * out->row_stride + out->border_left,
-                            layer->tile_w < out->width ? layer->tile_w : 0};
-    return box_ps(timing, out, &box);
-}
-
-/* Bytes that follow each other from the start of a burst on. */
-uint64_t cnnvp_plan_weights_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes)
-{
-    return stream_ps(timing, cnnvp_divide_up(bytes, BURST_BYTES), bytes * 1024u / timing->row_bytes);
-}
-
-/* Bursts of different bank groups follow each other more closely on the bus than those of one stream do, so each takes
- * longer by less than what the other one still needs. */
-uint64_t cnnvp_plan_shared_ps(const struct cnnvp_plan_timing *timing, uint64_t busy)
-{
-    return 2u * timing->bus > timing->burst ? busy * (2u * timing->bus - timing->burst) / timing->burst : 0;
-}
 
 /* ---- the vector unit ---- */
 
@@ -246,6 +127,12 @@ uint64_t cnnvp_plan_slice_bytes(const struct cnnvp_image_layer *layer, uint32_t 
     const uint64_t taps = layer->op == CNNVP_OP_CONV ? (uint64_t)layer->kx * layer->ky : 1u;
     const uint64_t pairs = (uint64_t)outputs * (cnnvp_plan_is_channelwise(layer) ? 1u : depth);
     return WORD_BYTES * (pairs * taps + (last && layer->bias != 0 ? outputs : 0) + cnnvp_plan_table_words(layer));
+}
+
+uint64_t cnnvp_plan_step_core(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing)
+{
+    const int window = layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL;
+    return timing->step_core + (window ? timing->window_core : 0);
 }
 
 /* ---- sums ---- */
@@ -403,9 +290,9 @@ struct cnnvp_plan_time cnnvp_plan_totals(const struct cnnvp_image_layer *layer,
         sums.loaded += cnnvp_plan_weights_ps(timing, cnnvp_plan_blob_bytes(layer));
         ++sums.loads;
     }
+    const uint64_t step_core = cnnvp_plan_step_core(layer, timing) + timing->store_core;
     const uint64_t core = sums.loads * timing->load_core + sums.slices * timing->calculate_core +
-                          sums.posts * timing->post_core + sums.steps * (timing->step_core + timing->store_core) +
-                          timing->layer_core;
+                          sums.posts * timing->post_core + sums.steps * step_core + timing->layer_core;
     return (struct cnnvp_plan_time){
         .compute_ps = sums.compute * timing->cycle,
         .memory_ps = sums.loaded + sums.stored,
@@ -539,9 +426,10 @@ struct cnnvp_plan_time cnnvp_plan_bound(const struct cnnvp_image_layer *layer, c
     const uint64_t beside = later(compute, shared / 1024u * part);
     const uint64_t behind = compute + (loads + stores) / 1024u * part;
     const struct cnnvp_plan_sweeps posts = cnnvp_plan_post_sweeps(layer, timing, &extent);
+    const uint64_t step_core =
+        cnnvp_plan_step_core(layer, timing) + timing->store_core + posts.instructions * timing->post_core;
     const uint64_t core = (inputs + blobs) * timing->load_core + slices * sweeps.instructions * timing->calculate_core +
-                          steps * (timing->step_core + timing->store_core + posts.instructions * timing->post_core) +
-                          timing->layer_core;
+                          steps * step_core + timing->layer_core;
     const uint64_t vector = steps * posts.cycles * timing->cycle / 1024u * part;
     const uint64_t ends = input + blob + store;
     const uint64_t core_ps = core * timing->core;

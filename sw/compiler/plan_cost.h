@@ -55,6 +55,9 @@ struct cnnvp_plan_sweeps cnnvp_plan_post_sweeps(const struct cnnvp_image_layer *
 /* Bytes of the weights of a slice. */
 uint64_t cnnvp_plan_slice_bytes(const struct cnnvp_image_layer *layer, uint32_t depth, uint32_t outputs, int last);
 
+/* Cycles of the core for a step, without its instructions. */
+uint64_t cnnvp_plan_step_core(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing);
+
 /* All of a layer, in ps. */
 struct cnnvp_plan_time {
     uint64_t ps;         /* from its first instruction to its last result */

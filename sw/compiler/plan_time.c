@@ -116,7 +116,7 @@ static void load(struct replay *r, enum buffer buffer, uint32_t half, uint64_t b
     const struct cnnvp_plan_timing *timing = r->timing;
     const uint64_t requested = issue(r, timing->load_core, WORDS_LOAD, 0);
     const uint64_t received = issue(r, 0, 1, later(r->unit[READ], r->half[buffer][half]));
-    const uint64_t ahead = sooner(busy, (uint64_t)timing->ahead * timing->burst);
+    const uint64_t ahead = sooner(busy, (uint64_t)timing->ahead * timing->read);
     const uint64_t begin = later(after_writes(r, requested) + timing->latency, r->memory[0]);
     uint64_t end = begin + ahead;
     if (busy > ahead) {
@@ -326,7 +326,9 @@ static uint64_t run_sliced(struct replay *r, const struct step *step)
             if (count == 0)
                 output = begin_step(r);
             r->compute_ps += cycles * r->timing->cycle;
-            calculate(r, ARRAY, cycles, r->timing->calculate_core + (count == 0 ? r->timing->step_core : 0), input, 1,
+            const uint64_t core =
+                r->timing->calculate_core + (count == 0 ? cnnvp_plan_step_core(layer, r->timing) : 0);
+            calculate(r, ARRAY, cycles, core, input, 1,
                       weight, 1, output);
         }
     }
@@ -353,7 +355,7 @@ static uint64_t run_whole(struct replay *r, const struct step *step)
     const struct cnnvp_plan_sweeps sweeps =
         pool ? (struct cnnvp_plan_sweeps){1, engine->kind->slice(engine, layer, &slice)}
              : cnnvp_plan_main_sweeps(layer, r->timing, extent);
-    const uint64_t core = sweeps.instructions * r->timing->calculate_core + r->timing->step_core;
+    const uint64_t core = sweeps.instructions * r->timing->calculate_core + cnnvp_plan_step_core(layer, r->timing);
     r->compute_ps += sweeps.cycles * r->timing->cycle;
     calculate(r, pool ? ARRAY : VECTOR, sweeps.cycles, core, input, 1, weight, blob && !pool, output);
     end_step(r, step, output, weight);

@@ -31,6 +31,19 @@ static void random_window(struct builder *random, struct cnnvp_image_layer *laye
     layer->in.height = (layer->out.height - 1) * layer->sy + (layer->ky - 1) * layer->dy + 1;
 }
 
+static cnnvp_result plan_alone(struct cnnvp_image_layer *layer, const char *name,
+                               const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
+{
+    struct cnnvp_plan *plan = NULL;
+    cnnvp_result result = cnnvp_plan_new(limits, 1, &plan, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_plan_add(plan, layer, name, error);
+    if (result == CNNVP_DONE)
+        (void)cnnvp_plan_make(plan);
+    cnnvp_plan_free(plan);
+    return result;
+}
+
 static struct cnnvp_image_layer random_layer(struct builder *random)
 {
     struct cnnvp_image_layer layer = {.kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
@@ -200,7 +213,7 @@ static void random_layers_fit(void **state)
         struct cnnvp_image_layer layer = random_layer(&random);
         const struct cnnvp_plan_limits limits = random_limits(&random);
         struct cnnvp_error error = {""};
-        if (cnnvp_plan_layer(&layer, "L", &limits, &error) != CNNVP_DONE) {
+        if (plan_alone(&layer, "L", &limits, &error) != CNNVP_DONE) {
             assert_non_null(strstr(error.text, "layer \"L\": its smallest tile needs "));
             continue;
         }
@@ -224,26 +237,26 @@ static void the_smallest_tile_suffices(void **state)
     struct cnnvp_plan_limits limits = {10 * 10 * 2, 9 * 2, 8 * 8 * 8, 2, 2, 2, nfu(8, 8, 0),
                                        cnnvp_plan_timing_of(NULL)};
     struct cnnvp_error error = {""};
-    assert_int_equal(cnnvp_plan_layer(&layer, "L", &limits, &error), CNNVP_DONE);
+    assert_int_equal(plan_alone(&layer, "L", &limits, &error), CNNVP_DONE);
     assert_int_equal(layer.tile_h * layer.tile_w, 64);
     --limits.weight_bytes;
-    assert_int_equal(cnnvp_plan_layer(&layer, "L", &limits, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(plan_alone(&layer, "L", &limits, &error), CNNVP_BAD_INPUT);
     assert_string_equal(error.text, "layer \"L\": its smallest tile needs 18 bytes of weight_buffer, one half of which "
                                     "holds 17; make it larger with -s weight_buffer.size=");
     ++limits.weight_bytes;
     --limits.output_bytes;
-    assert_int_equal(cnnvp_plan_layer(&layer, "L", &limits, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(plan_alone(&layer, "L", &limits, &error), CNNVP_BAD_INPUT);
     assert_non_null(strstr(error.text, "512 bytes of output_buffer"));
 
     struct cnnvp_image_layer dense = {.op = CNNVP_OP_FC, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
     dense.in = (struct cnnvp_image_tensor){.channels = 4096, .height = 1, .width = 1};
     dense.out = (struct cnnvp_image_tensor){.channels = 1000, .height = 1, .width = 1};
     limits = (struct cnnvp_plan_limits){2, 128, 512, 2, 2, 2, nfu(8, 8, 0), cnnvp_plan_timing_of(NULL)};
-    assert_int_equal(cnnvp_plan_layer(&dense, "L", &limits, &error), CNNVP_DONE);
+    assert_int_equal(plan_alone(&dense, "L", &limits, &error), CNNVP_DONE);
     assert_true(dense.tile_out % 64 == 0 && dense.tile_in == 1);
     limits.engine = nfu(8, 8, 1);
     limits.input_bytes = 128;
-    assert_int_equal(cnnvp_plan_layer(&dense, "L", &limits, &error), CNNVP_DONE);
+    assert_int_equal(plan_alone(&dense, "L", &limits, &error), CNNVP_DONE);
     assert_true(dense.tile_in % 64 == 0 && dense.tile_out == 1);
 }
 
@@ -307,7 +320,7 @@ static void parts_of_windows_cost_no_cycles(void **state)
             limits.engine.number[4] = piece == 3u ? 3u : 0; /* pe_array.kernel_piece */
         limits.input_bytes = between(&random, 20, 2000);
         struct cnnvp_error error = {""};
-        if (cnnvp_plan_layer(&layer, "L", &limits, &error) != CNNVP_DONE) {
+        if (plan_alone(&layer, "L", &limits, &error) != CNNVP_DONE) {
             assert_non_null(strstr(error.text, "bytes of input_buffer"));
             assert_true(least_input(&layer, &limits.engine, piece) > limits.input_bytes);
             ++refused;
@@ -351,7 +364,7 @@ static void larger_buffers_save_traffic(void **state)
                                                  window(8, 8, 16), cnnvp_plan_timing_of(NULL)};
         struct cnnvp_image_layer planned = layer;
         struct cnnvp_error error = {""};
-        assert_int_equal(cnnvp_plan_layer(&planned, "L", &limits, &error), CNNVP_DONE);
+        assert_int_equal(plan_alone(&planned, "L", &limits, &error), CNNVP_DONE);
         last = traffic(&planned, &limits);
         first = first == 0 ? last : first;
     }
@@ -366,7 +379,7 @@ static uint32_t slices_with(const struct cnnvp_plan_timing *timing)
     layer.out = (struct cnnvp_image_tensor){.channels = 64, .height = 32, .width = 32};
     const struct cnnvp_plan_limits limits = {65536, 65536, 65536, 2, 2, 2, window(8, 8, 16), *timing};
     struct cnnvp_error error = {""};
-    assert_int_equal(cnnvp_plan_layer(&layer, "L", &limits, &error), CNNVP_DONE);
+    assert_int_equal(plan_alone(&layer, "L", &limits, &error), CNNVP_DONE);
     const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(&layer);
     return counts.groups * counts.tiles * counts.input_slices * counts.output_slices;
 }
@@ -381,14 +394,16 @@ static void a_slow_core_gets_fewer_slices(void **state)
     assert_true(slices_with(&timing) < slices);
 }
 
-/* One channel of DDR4-2400: 64 bytes in six clocks of 833 ps from one bank group, in four on the bus and a tenth more;
- * 52 clocks to the data of a row of a bank where another one was open. */
+/* One channel of DDR4-2400: 64 bytes in six clocks of 833 ps from one bank group, in four on the bus, and a tenth more
+ * where reads and writes turn it round; 52 clocks to the data of a row of a bank where another one was open. */
 static void the_presets_timing_is_the_default(void **state)
 {
     (void)state;
     const struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(NULL);
     assert_int_equal(timing.burst, 4998);
-    assert_int_equal(timing.bus, 3332 + 333);
+    assert_int_equal(timing.read, timing.burst);
+    assert_int_equal(timing.bus, 3332);
+    assert_int_equal(timing.turning, 3332 + 333);
     assert_int_equal(timing.latency, 52 * 833);
     assert_int_equal(timing.ahead, 16);
     assert_int_equal(timing.cycle, 1000);
@@ -459,14 +474,14 @@ static void tiny_layers_keep_their_tiles(void **state)
     layer.in = (struct cnnvp_image_tensor){.channels = 16, .height = 18, .width = 18};
     layer.out = (struct cnnvp_image_tensor){.channels = 16, .height = 16, .width = 16};
     struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(NULL);
-    timing.cycle = timing.core = timing.burst = timing.bus = 1;
+    timing.cycle = timing.core = timing.burst = timing.read = timing.bus = timing.turning = 1;
     timing.row = timing.reopen = timing.latency = timing.write_latency = timing.port = 1;
     struct cnnvp_image_layer first = layer;
     for (uint64_t kib = 4; kib <= 64; kib *= 2) {
         const struct cnnvp_plan_limits limits = {kib * 1024, kib * 1024, kib * 1024, 2, 2, 2, window(8, 8, 16), timing};
         struct cnnvp_image_layer planned = layer;
         struct cnnvp_error error = {""};
-        assert_int_equal(cnnvp_plan_layer(&planned, "L", &limits, &error), CNNVP_DONE);
+        assert_int_equal(plan_alone(&planned, "L", &limits, &error), CNNVP_DONE);
         const struct cnnvp_plan_time time = cnnvp_plan_time_of(&planned, &limits);
         assert_true(cnnvp_plan_preference(&time) < 360000);
         if (kib == 4)
@@ -481,7 +496,7 @@ static void add_slices(const struct cnnvp_image_layer *layer, const struct cnnvp
 {
     const struct cnnvp_plan_timing *timing = &limits->timing;
     const uint32_t inputs = layer->depthwise != 0 ? step->channels : cnnvp_engine_inputs(layer);
-    sum->core_ps += (timing->step_core + timing->store_core) * (uint64_t)timing->core;
+    sum->core_ps += (cnnvp_plan_step_core(layer, timing) + timing->store_core) * timing->core;
     sum->core_ps += layer->post_count * (uint64_t)timing->post_core * timing->core;
     sum->memory_ps += cnnvp_plan_store_ps(layer, timing, step);
     for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
@@ -511,7 +526,7 @@ static void totals_are_the_sums_of_the_slices(void **state)
         struct cnnvp_image_layer layer = random_layer(&random);
         struct cnnvp_plan_limits limits = random_limits(&random);
         struct cnnvp_error error = {""};
-        if (!cnnvp_plan_has_weights(&layer) || cnnvp_plan_layer(&layer, "L", &limits, &error) != CNNVP_DONE)
+        if (!cnnvp_plan_has_weights(&layer) || plan_alone(&layer, "L", &limits, &error) != CNNVP_DONE)
             continue;
         const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(&layer);
         limits.input_halves = limits.weight_halves = 1;
@@ -548,14 +563,15 @@ static void strict_order_adds_up(void **state)
         struct cnnvp_image_layer layer = random_layer(&random);
         struct cnnvp_plan_limits limits = random_limits(&random);
         struct cnnvp_error error = {""};
-        if (cnnvp_plan_layer(&layer, "L", &limits, &error) != CNNVP_DONE)
+        if (plan_alone(&layer, "L", &limits, &error) != CNNVP_DONE)
             continue;
         limits.timing.strict = 0;
         const struct cnnvp_plan_time overlap = cnnvp_plan_time_of(&layer, &limits);
         limits.timing.strict = 1;
         const struct cnnvp_plan_time strict = cnnvp_plan_time_of(&layer, &limits);
         assert_int_equal(strict.compute_ps, overlap.compute_ps);
-        assert_int_equal(strict.memory_ps, overlap.memory_ps);
+        /* Behind nothing that is on its way, rows open later. */
+        assert_true(strict.memory_ps >= overlap.memory_ps);
         /* Estimates of what is not replayed may differ by some hundredths. */
         assert_true(overlap.ps <= strict.ps + strict.ps / 16u);
         assert_true(overlap.ps >= overlap.compute_ps);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The planner's estimate of what transfers take (plan_memory.c) against the memory's model, for all of its presets and
+ * different numbers of bursts on their way. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cnnvp.h"
+#include "plan_cost.h"
+
+#define BURST 64u
+#define WORD 2u
+
+static const char *const presets[] = {"ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2"};
+
+static cnnvp_config *config_with(const char *preset, unsigned outstanding)
+{
+    char memory[64];
+    char dma[64];
+    struct cnnvp_error error = {""};
+    cnnvp_config *config = NULL;
+    (void)snprintf(memory, sizeof memory, "dram.preset=%s", preset);
+    (void)snprintf(dma, sizeof dma, "dma.outstanding=%u", outstanding);
+    assert_int_equal(cnnvp_config_new("nfu", &config, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_config_set(config, memory, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_config_set(config, dma, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_config_resolve(config, &error), CNNVP_DONE);
+    return config;
+}
+
+/* A trace in a temporary file. */
+struct trace {
+    char path[32];
+    FILE *file;
+};
+
+static struct trace trace_begin(void)
+{
+    struct trace trace = {.path = "/tmp/cnnvp_plan_XXXXXX"};
+    const int fd = mkstemp(trace.path);
+    assert_true(fd >= 0);
+    trace.file = fdopen(fd, "w");
+    assert_non_null(trace.file);
+    return trace;
+}
+
+/* ps of the memory's for the trace, which is removed. */
+static uint64_t replayed(struct trace *trace, const cnnvp_config *config, unsigned outstanding,
+                         struct cnnvp_memory_result *result)
+{
+    const struct cnnvp_memory_options options = {
+        .struct_size = sizeof options, .outstanding = outstanding, .untimed = 1};
+    struct cnnvp_error error = {""};
+    assert_int_equal(fclose(trace->file), 0);
+    assert_int_equal(cnnvp_memory_replay(config, trace->path, &options, result, NULL, &error), CNNVP_DONE);
+    assert_int_equal(unlink(trace->path), 0);
+    return result->time_ps;
+}
+
+static void near(uint64_t estimate, uint64_t time, unsigned percent, const char *preset, unsigned outstanding)
+{
+    const uint64_t margin = time * percent / 100u;
+    if (estimate + margin < time || estimate > time + margin)
+        fail_msg("%s, %u outstanding: estimate %llu ps, memory %llu ps", preset, outstanding,
+                 (unsigned long long)estimate, (unsigned long long)time);
+}
+
+static void streams_take_what_the_memory_takes(void **state)
+{
+    (void)state;
+    static const unsigned outstanding[] = {1, 2, 4, 8, 12, 16, 24, 32};
+    for (size_t p = 0; p < sizeof presets / sizeof presets[0]; ++p) {
+        for (size_t o = 0; o < sizeof outstanding / sizeof outstanding[0]; ++o) {
+            const uint64_t bursts = 16000;
+            cnnvp_config *config = config_with(presets[p], outstanding[o]);
+            const struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(config);
+            struct cnnvp_memory_result result = {0};
+            struct trace trace = trace_begin();
+            for (uint64_t i = 0; i < bursts; ++i)
+                assert_true(fprintf(trace.file, "R %llu\n", (unsigned long long)(i * BURST)) > 0);
+            /* Many on their way are in more than two rows of hbm2, which are short. */
+            near(cnnvp_plan_weights_ps(&timing, bursts * BURST), replayed(&trace, config, outstanding[o], &result),
+                 outstanding[o] <= 16u ? 6 : 15, presets[p], outstanding[o]);
+            cnnvp_config_free(config);
+        }
+    }
+}
+
+/* Stores of maps with a border, tile by tile of a few channels: rows share bursts, which the write queue merges. */
+static void borders_share_bursts(void **state)
+{
+    (void)state;
+    static const uint32_t widths[] = {8, 14, 16, 28, 40, 64};
+    for (size_t p = 0; p < sizeof presets / sizeof presets[0]; ++p) {
+        for (size_t w = 0; w < sizeof widths / sizeof widths[0]; ++w) {
+            const uint32_t side = widths[w];
+            const uint32_t stride = side + 2u;
+            const uint32_t channels = 256;
+            const struct cnnvp_plan_extent tile = {64, side, side};
+            struct cnnvp_image_layer layer = {.op = CNNVP_OP_CONV, .kx = 1, .ky = 1, .sx = 1, .sy = 1};
+            layer.tile_w = side;
+            layer.out = (struct cnnvp_image_tensor){.channels = channels, .height = side, .width = side,
+                                                    .row_stride = stride, .channel_stride = stride * stride,
+                                                    .border_top = 1, .border_left = 1};
+            cnnvp_config *config = config_with(presets[p], 16);
+            const struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(config);
+            struct cnnvp_memory_result result = {0};
+            struct trace trace = trace_begin();
+            for (uint32_t row = 0; row < channels * side; ++row) {
+                const uint64_t plane = (uint64_t)(row / side) * stride * stride;
+                const uint64_t first = (plane + (row % side + 1u) * stride + 1u) * WORD;
+                const uint64_t end = first + side * WORD;
+                for (uint64_t at = first / BURST; at * BURST < end; ++at)
+                    assert_true(fprintf(trace.file, "W %llu\n", (unsigned long long)(at * BURST)) > 0);
+            }
+            const uint64_t time = replayed(&trace, config, 16, &result);
+            near(cnnvp_plan_store_ps(&layer, &timing, &tile) * (channels / tile.channels), time, 18, presets[p], side);
+            assert_true(result.merged > 0);
+            cnnvp_config_free(config);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streams_take_what_the_memory_takes),
+        cmocka_unit_test(borders_share_bursts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
