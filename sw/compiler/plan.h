@@ -31,6 +31,7 @@ struct cnnvp_plan_timing {
     uint32_t refresh;          /* 1024ths of the time */
     uint32_t row;              /* ps from opening a row to opening another one of its bank */
     uint32_t reopen;           /* ps from the last burst of a row to the first of another one of its bank */
+    uint32_t most_hidden;      /* ps of that, and of a burst, that others' bursts hide at most */
     uint32_t row_bytes;
     uint32_t banks;
     uint32_t latency;          /* ps from a read to its data */

@@ -92,7 +92,8 @@ static void read_memory(const cnnvp_config *config, struct cnnvp_plan_timing *ti
     const uint64_t dma_bytes = number(config, "dma.burst_bytes", BURST_BYTES);
     const uint64_t outstanding = number(config, "dma.outstanding", 16);
     /* Bursts that follow each other lie in one bank group, unless the groups have the lowest address bits. */
-    const int grouped = memory.groups > 1u && !is_choice(config, "dram.mapping", "row-column-group");
+    const int spread = is_choice(config, "dram.mapping", "row-column-bank");
+    const int grouped = memory.groups > 1u && !spread && !is_choice(config, "dram.mapping", "row-column-group");
     const uint32_t distance = larger(grouped ? t[DRAM_ccd_l] : t[DRAM_ccd_s], t[DRAM_bl]);
     const uint32_t burst = burst_ps(distance, &memory, channels);
     const uint32_t bus = burst_ps(larger(t[DRAM_ccd_s], t[DRAM_bl]), &memory, channels);
@@ -115,6 +116,12 @@ static void read_memory(const cnnvp_config *config, struct cnnvp_plan_timing *ti
     timing->refresh = t[DRAM_refi] != 0 ? t[DRAM_rfc] * 1024u / t[DRAM_refi] : 0;
     timing->row = t[DRAM_rc] * memory.tck_ps;
     timing->reopen = (t[DRAM_rtp] + t[DRAM_rp] + t[DRAM_rcd]) * memory.tck_ps;
+    /* A row is opened while others are read, unless it is in their bank, or a burst's turn comes with its row. */
+    timing->most_hidden = UINT32_MAX;
+    if (is_choice(config, "dram.mapping", "bank-row-column") || (spread && is_choice(config, "dram.scheduler", "fcfs")))
+        timing->most_hidden = timing->burst;
+    else if (is_choice(config, "dram.scheduler", "fcfs"))
+        timing->most_hidden = timing->burst + timing->reopen - t[DRAM_rcd] * memory.tck_ps;
     timing->banks = memory.groups * memory.banks * (uint32_t)number(config, "dram.ranks", 1);
     timing->row_bytes = memory.row_bytes * (uint32_t)channels;
 }

@@ -18,8 +18,10 @@
 #define WORD 2u
 
 static const char *const presets[] = {"ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2"};
+#define HBM2 4u
 
-static cnnvp_config *config_with(const char *preset, unsigned outstanding)
+/* The preset of a memory, and what is set of it besides; NULL: nothing. */
+static cnnvp_config *config_with(const char *preset, unsigned outstanding, const char *setting)
 {
     char memory[64];
     char dma[64];
@@ -30,6 +32,8 @@ static cnnvp_config *config_with(const char *preset, unsigned outstanding)
     assert_int_equal(cnnvp_config_new("nfu", &config, &error), CNNVP_DONE);
     assert_int_equal(cnnvp_config_set(config, memory, &error), CNNVP_DONE);
     assert_int_equal(cnnvp_config_set(config, dma, &error), CNNVP_DONE);
+    if (setting != NULL)
+        assert_int_equal(cnnvp_config_set(config, setting, &error), CNNVP_DONE);
     assert_int_equal(cnnvp_config_resolve(config, &error), CNNVP_DONE);
     return config;
 }
@@ -71,25 +75,41 @@ static void near(uint64_t estimate, uint64_t time, unsigned percent, const char 
                  (unsigned long long)estimate, (unsigned long long)time);
 }
 
+/* A long stream of reads. */
+static void compare_stream(const char *preset, unsigned outstanding, const char *setting, unsigned percent)
+{
+    const uint64_t bursts = 16000;
+    cnnvp_config *config = config_with(preset, outstanding, setting);
+    const struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(config);
+    struct cnnvp_memory_result result = {0};
+    struct trace trace = trace_begin();
+    for (uint64_t i = 0; i < bursts; ++i)
+        assert_true(fprintf(trace.file, "R %llu\n", (unsigned long long)(i * BURST)) > 0);
+    near(cnnvp_plan_weights_ps(&timing, bursts * BURST), replayed(&trace, config, outstanding, &result), percent, preset,
+         outstanding);
+    cnnvp_config_free(config);
+}
+
 static void streams_take_what_the_memory_takes(void **state)
 {
     (void)state;
     static const unsigned outstanding[] = {1, 2, 4, 8, 12, 16, 24, 32};
-    for (size_t p = 0; p < sizeof presets / sizeof presets[0]; ++p) {
-        for (size_t o = 0; o < sizeof outstanding / sizeof outstanding[0]; ++o) {
-            const uint64_t bursts = 16000;
-            cnnvp_config *config = config_with(presets[p], outstanding[o]);
-            const struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(config);
-            struct cnnvp_memory_result result = {0};
-            struct trace trace = trace_begin();
-            for (uint64_t i = 0; i < bursts; ++i)
-                assert_true(fprintf(trace.file, "R %llu\n", (unsigned long long)(i * BURST)) > 0);
-            /* Many on their way are in more than two rows of hbm2, which are short. */
-            near(cnnvp_plan_weights_ps(&timing, bursts * BURST), replayed(&trace, config, outstanding[o], &result),
-                 outstanding[o] <= 16u ? 6 : 15, presets[p], outstanding[o]);
-            cnnvp_config_free(config);
-        }
-    }
+    /* Many on their way are in more than two rows of hbm2, which are short. */
+    for (size_t p = 0; p < sizeof presets / sizeof presets[0]; ++p)
+        for (size_t o = 0; o < sizeof outstanding / sizeof outstanding[0]; ++o)
+            compare_stream(presets[p], outstanding[o], NULL, outstanding[o] <= 16u ? 6 : 15);
+}
+
+static void mappings_and_schedulers_count(void **state)
+{
+    (void)state;
+    static const char *const settings[] = {"dram.mapping=row-column-bank", "dram.mapping=bank-row-column",
+                                           "dram.mapping=row-column-group", "dram.scheduler=fcfs", "dram.channels=2",
+                                           "dram.queue=8"};
+    for (size_t p = 0; p < sizeof presets / sizeof presets[0]; ++p)
+        for (size_t s = 0; s < sizeof settings / sizeof settings[0]; ++s)
+            for (unsigned outstanding = 4; outstanding <= 16; outstanding *= 4)
+                compare_stream(presets[p], outstanding, settings[s], p == HBM2 ? 15 : 10);
 }
 
 /* Stores of maps with a border, tile by tile of a few channels: rows share bursts, which the write queue merges. */
@@ -108,7 +128,7 @@ static void borders_share_bursts(void **state)
             layer.out = (struct cnnvp_image_tensor){.channels = channels, .height = side, .width = side,
                                                     .row_stride = stride, .channel_stride = stride * stride,
                                                     .border_top = 1, .border_left = 1};
-            cnnvp_config *config = config_with(presets[p], 16);
+            cnnvp_config *config = config_with(presets[p], 16, NULL);
             const struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(config);
             struct cnnvp_memory_result result = {0};
             struct trace trace = trace_begin();
@@ -131,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_take_what_the_memory_takes),
+        cmocka_unit_test(mappings_and_schedulers_count),
         cmocka_unit_test(borders_share_bursts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
