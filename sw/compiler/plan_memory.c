@@ -27,12 +27,12 @@ static uint64_t grid_of(uint64_t distances)
 static uint64_t stream_ps(const struct cnnvp_plan_timing *timing, uint64_t burst, uint64_t many, uint64_t bursts,
                           uint64_t rows)
 {
-    const uint64_t ahead = sooner(many * timing->burst, timing->most_hidden);
+    const uint64_t ahead = sooner(many * burst, timing->most_hidden);
     const uint64_t opening = timing->reopen + timing->burst;
     uint64_t ps = bursts * burst;
     if (ahead < opening) {
         ps += rows * (opening - ahead) / 1024u;
-    } else {
+    } else if (burst == timing->burst) {
         const uint64_t mixed = rows * 2u * (ahead - opening) / timing->burst;
         ps -= sooner(mixed, bursts * 1024u) * (timing->burst - timing->bus) / 1024u;
     }
