@@ -52,6 +52,12 @@ static uint64_t rows_ps(const struct cnnvp_plan_timing *timing, uint64_t bursts,
     return rows * timing->row / sooner(banks, ahead) / 1024u;
 }
 
+/* The port of the buffer on the other side takes as long for what is asked for. */
+static uint64_t port_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes)
+{
+    return bytes * timing->port / BURST_BYTES;
+}
+
 /* A box of a tensor: its size, the distance of its first word from the frame's, and from there to the next box's. */
 struct box {
     uint64_t channels, rows, columns;
@@ -106,7 +112,7 @@ static uint64_t box_ps(const struct cnnvp_plan_timing *timing, const struct cnnv
     const uint64_t behind = timing->strict ? rows - 1024u : rows;
     const uint64_t stream = box->written ? stream_ps(timing, timing->burst, timing->queued, bursts, behind)
                                          : stream_ps(timing, timing->read, timing->outstanding, bursts, behind);
-    return later(stream, rows_ps(timing, bursts, rows, distance));
+    return later(port_ps(timing, stretches * bytes), later(stream, rows_ps(timing, bursts, rows, distance)));
 }
 
 uint64_t cnnvp_plan_operand_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
@@ -146,7 +152,8 @@ uint64_t cnnvp_plan_store_ps(const struct cnnvp_image_layer *layer, const struct
 uint64_t cnnvp_plan_weights_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes)
 {
     const uint64_t bursts = cnnvp_divide_up(bytes, BURST_BYTES);
-    return stream_ps(timing, timing->read, timing->outstanding, bursts, bytes * 1024u / timing->row_bytes);
+    const uint64_t rows = bytes * 1024u / timing->row_bytes;
+    return later(port_ps(timing, bytes), stream_ps(timing, timing->read, timing->outstanding, bursts, rows));
 }
 
 /* Bursts of different bank groups follow each other more closely on the bus than those of one stream do, so each takes

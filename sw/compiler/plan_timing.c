@@ -109,9 +109,9 @@ static void read_memory(const cnnvp_config *config, struct cnnvp_plan_timing *ti
     timing->posted = queue * burst;
     timing->queued = (uint32_t)(queue * QUEUED_PART / 8u);
     timing->outstanding = (uint32_t)(outstanding < queue ? outstanding : queue);
-    /* The memory's bursts on their way hide the latency, if there are enough of them; the buffer's port takes each. */
+    /* The memory's bursts on their way hide the latency, if there are enough of them. */
     const uint64_t alone = (t[DRAM_cl] + t[DRAM_bl]) * memory.tck_ps + TURN_CYCLES * timing->cycle;
-    timing->read = larger(larger(timing->burst, (uint32_t)(alone / timing->outstanding)), timing->port);
+    timing->read = larger(timing->burst, (uint32_t)(alone / timing->outstanding));
     timing->posted_rest = timing->posted * number(config, "dram.drain_low", 20) / 100u;
     timing->refresh = t[DRAM_refi] != 0 ? t[DRAM_rfc] * 1024u / t[DRAM_refi] : 0;
     timing->row = t[DRAM_rc] * memory.tck_ps;
