@@ -84,8 +84,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_config_get(const cnnvp_config *config, const c
 CNNVP_MUST_USE cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instance, uint64_t *base,
                                                 uint64_t *size);
 
+/* Where an instance ("dma"), a parameter ("dma.burst_bytes") or a connection ("dma.mem") is written, as errors say it.
+ * *target: of a connection the port that it leads to, as platform files say it, "" if it is not connected; NULL
+ * otherwise. BAD_INPUT if there is nothing of that name. Texts belong to the configuration. */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_place(const cnnvp_config *config, const char *name, const char **place,
+                                               const char **target);
+
 /* The resolved configuration as YAML that cnnvp_config_new reads back, and the memory map as text. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_text(const cnnvp_config *config, char **yaml, char **memory_map);
+
+/* A C header for programs that run on the platform: windows on the bus, interrupts, registers. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_header(const cnnvp_config *config, char **header);
 
 /* ---- platform ---- */
 
@@ -125,6 +134,9 @@ struct cnnvp_run_result {
 /* Builds the platform from a resolved configuration, which it copies. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const struct cnnvp_platform_options *options,
                                                cnnvp_platform **platform, struct cnnvp_error *error);
+/* What the units themselves say of their parameters: makes them as cnnvp_platform_new does, and frees them. Somebody
+ * else's memory is not asked for. */
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_check(const cnnvp_config *config, struct cnnvp_error *error);
 /* Closes the traces: their files appear now if the platform has run, complete. What happens afterwards is not
  * recorded. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, struct cnnvp_error *error);
@@ -290,6 +302,10 @@ struct cnnvp_network_options {
     enum cnnvp_block_order block_order;    /* depth-first */
     int (*stopped)(void); /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
 };
+
+/* Whether networks can run on a platform. BAD_INPUT: it has what they need, but connected or set otherwise than they
+ * need it. FAILED: something that they need is not there, so it is a platform for other programs. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error *error);
 
 /* Reads an ONNX file, checks it, chooses number formats from a float pass over the calibration data and plans it for
  * the configured accelerator. The error names the node. */

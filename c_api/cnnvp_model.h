@@ -187,7 +187,17 @@ enum cnnvp_port_flag {
     /* MEM_INITIATOR: leads out of the platform, to a TLM-2.0 target that a C++ program binds (cnnvp_systemc.h); no
      * platform file connects it. Its requests are contiguous. The unit's parameter `protocol`, if it has one, chooses
      * lt (0) or at (1). */
-    CNNVP_PORT_OUTSIDE = 1u << 1
+    CNNVP_PORT_OUTSIDE = 1u << 1,
+    /* TARGET, INITIATOR: what crosses it, one of these; without, it is not said and goes with everything. A platform
+     * file that connects two ports that say different things is refused. Registers, memory and the bus take plain
+     * reads and writes. */
+    CNNVP_PORT_PLAIN = 1u << 8,       /* reads and writes of addresses */
+    CNNVP_PORT_COMMANDS = 2u << 8,    /* commands of the instruction element (cnnvp_command.h) */
+    CNNVP_PORT_COMPLETIONS = 3u << 8, /* their ends */
+    CNNVP_PORT_WORDS = 4u << 8,       /* words of a buffer, and its updates */
+    CNNVP_PORT_TILES = 5u << 8,       /* tiles of the multi-function module (cnnvp_tile.h) */
+    CNNVP_PORT_PROGRAM = 6u << 8,     /* what the loader tells the core */
+    CNNVP_PORT_CROSSES = 15u << 8     /* the bits that say it */
 };
 
 struct cnnvp_port {

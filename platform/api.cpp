@@ -120,6 +120,18 @@ cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const cnnvp_platform
     return cnnvp::platform_new(config, options, nullptr, platform, error);
 }
 
+cnnvp_result cnnvp_platform_check(const cnnvp_config *config, cnnvp_error *error)
+{
+    cnnvp_error unwanted;
+    const cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+
+    if (!error)
+        error = &unwanted;
+    if (!resolved)
+        return fail(error, "the configuration has not been resolved");
+    return shielded(error, [&] { return cnnvp::platform::build(*resolved, {}, nullptr, error); });
+}
+
 cnnvp_result cnnvp_platform_close_trace(cnnvp_platform *platform, cnnvp_error *error)
 {
     cnnvp_error unwanted;

@@ -174,6 +174,45 @@ cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint
     return CNNVP_BAD_INPUT;
 }
 
+static const struct cnnvp_binding *find_binding(const struct cnnvp_instance *instance, uint32_t port)
+{
+    for (size_t i = 0; i < instance->binding_count; i++)
+        if (instance->bindings[i].port == port)
+            return &instance->bindings[i];
+    return NULL;
+}
+
+cnnvp_result cnnvp_config_place(const cnnvp_config *config, const char *name, const char **place, const char **target)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    size_t length = strcspn(name, ".");
+    const struct cnnvp_instance *instance = NULL;
+    for (size_t i = 0; resolved && i < resolved->instance_count; i++)
+        if (strlen(resolved->instances[i].name) == length &&
+            strncmp(resolved->instances[i].name, name, length) == 0)
+            instance = &resolved->instances[i];
+    if (!instance)
+        return CNNVP_BAD_INPUT;
+    *place = instance->place.text;
+    *target = NULL;
+    if (!name[length])
+        return CNNVP_DONE;
+    uint32_t param = cnnvp_unit_param(instance->unit, name + length + 1);
+    if (param != UINT32_MAX && *instance->places[param].text)
+        *place = instance->places[param].text;
+    if (param != UINT32_MAX)
+        return CNNVP_DONE;
+    for (uint32_t i = 0; instance->unit && i < instance->unit->port_count; i++) {
+        if (strcmp(instance->unit->ports[i].name, name + length + 1) != 0)
+            continue;
+        const struct cnnvp_binding *binding = find_binding(instance, i);
+        *place = instance->port_places[i];
+        *target = binding ? binding->text : "";
+        return CNNVP_DONE;
+    }
+    return CNNVP_BAD_INPUT;
+}
+
 cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instance, uint64_t *base, uint64_t *size)
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
@@ -188,6 +227,11 @@ cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instanc
 cnnvp_result cnnvp_config_text(const cnnvp_config *config, char **yaml, char **memory_map)
 {
     return config->box ? cnnvp_box_text(config->box, yaml, memory_map) : CNNVP_BAD_INPUT;
+}
+
+cnnvp_result cnnvp_config_header(const cnnvp_config *config, char **header)
+{
+    return config->box ? cnnvp_box_header(config->box, header) : CNNVP_BAD_INPUT;
 }
 
 void cnnvp_config_place_error(const struct cnnvp_instance *instance, uint32_t index, const char *message,

@@ -26,6 +26,7 @@ struct cnnvp_binding {
     uint32_t target;        /* instance number */
     uint32_t target_port;   /* index in the target's port table; unused if the target is the bus */
     uint32_t target_line;   /* IRQ_IN ports: line */
+    const char *text;       /* the target as `connect:` says it */
 };
 
 struct cnnvp_instance {
@@ -45,6 +46,7 @@ struct cnnvp_instance {
     uint32_t bus_port;             /* its target port that the bus reaches */
     struct cnnvp_binding *bindings;
     size_t binding_count;
+    const char **port_places;      /* where each port's connection is written, or else the instance */
 };
 
 struct cnnvp_energy_table; /* energy.h */

@@ -4,9 +4,10 @@
  *   text   -> tree     config_yaml.c     one file, positions kept
  *   trees  -> draft    config_draft.c    `base` followed, later files override earlier ones; still untyped text
  *   draft  -> resolved config_resolve.c  models found, parameters typed and checked (config_value.c),
- *                      config_wire.c     connections, addresses, interrupts, clocks
- * config_text.c prints the resolved form, config.c is the public API. Drafts and resolved forms never change once they
- * are made and are counted, so that a copy of a configuration is cheap.
+ *                      config_wire.c     addresses, clocks
+ *                      config_connect.c  connections, interrupts
+ * config_text.c and config_header.c print the resolved form, config.c is the public API. Drafts and resolved forms never
+ * change once they are made and are counted, so that a copy of a configuration is cheap.
  */
 #ifndef CNNVP_PLATFORM_CONFIG_INTERNAL_H
 #define CNNVP_PLATFORM_CONFIG_INTERNAL_H
@@ -154,7 +155,7 @@ const char *cnnvp_value_text(struct cnnvp_arena *arena, const struct cnnvp_param
 /* Choice `index` of "a|b|c": its start; its length in `length`. NULL behind the last. */
 const char *cnnvp_value_choice(const char *choices, uint64_t index, size_t *length);
 
-/* ---- resolved (config_resolve.c, config_wire.c) ---- */
+/* ---- resolved (config_resolve.c, config_wire.c, config_connect.c) ---- */
 
 struct cnnvp_box {
     unsigned references;
@@ -168,6 +169,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char 
                                           struct cnnvp_box **box, struct cnnvp_error *error);
 void cnnvp_box_release(struct cnnvp_box *box);
 CNNVP_MUST_USE cnnvp_result cnnvp_box_wire(struct cnnvp_box *box, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_box_connect(struct cnnvp_box *box, struct cnnvp_error *error);
+/* Bits of enum cnnvp_port_flag for what crosses a port, where its unit or its kind says so; 0: not said. */
+uint32_t cnnvp_port_crosses(const struct cnnvp_unit *unit, uint32_t index);
+const char *cnnvp_port_crosses_name(uint32_t flags);
 const struct cnnvp_instance *cnnvp_box_find(const struct cnnvp_resolved *resolved, const char *name);
 /* Index of a parameter in a unit's table, UINT32_MAX if it has none of that name. */
 uint32_t cnnvp_unit_param(const struct cnnvp_unit *unit, const char *name);
@@ -179,8 +184,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct
 /* As a platform file says it; nothing for the default. */
 void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table);
 
-/* ---- text (config_text.c) ---- */
+/* ---- text (config_text.c, config_header.c) ---- */
 
 CNNVP_MUST_USE cnnvp_result cnnvp_box_text(const struct cnnvp_box *box, char **yaml, char **memory_map);
+CNNVP_MUST_USE cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header);
 
 #endif

@@ -231,6 +231,18 @@ cnnvp_result platform::init(cnnvp_error *error)
     return CNNVP_DONE;
 }
 
+/* All of it up to what units say of their parameters. */
+cnnvp_result platform::assemble(const bind_memory *bind, cnnvp_error *error)
+{
+    const plan plan = make_plan();
+
+    make_modules(plan);
+    connect(plan);
+    set_clocks();
+    const cnnvp_result result = bind ? bind_outside(*bind, error) : CNNVP_DONE;
+    return result == CNNVP_DONE ? init(error) : result;
+}
+
 platform::platform(const cnnvp_resolved &resolved, const run_control::options &options) : resolved_(resolved)
 {
     sc_core::sc_report_handler::set_handler(on_report);
@@ -242,7 +254,8 @@ platform::platform(const cnnvp_resolved &resolved, const run_control::options &o
 cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::options &options,
                              std::unique_ptr<platform> *made, cnnvp_error *error, const bind_memory &bind)
 {
-    made->reset();
+    if (made)
+        made->reset();
     if (platform_is_alive) {
         std::snprintf(error->text, sizeof error->text, "there is a platform already; free it first");
         return CNNVP_FAILED;
@@ -255,14 +268,8 @@ cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::
             std::snprintf(error->text, sizeof error->text, "the simulation kernel's time resolution is not 1 ps");
             return CNNVP_FAILED;
         }
-        const plan plan = fresh->make_plan();
-        fresh->make_modules(plan);
-        fresh->connect(plan);
-        fresh->set_clocks();
-        cnnvp_result result = fresh->bind_outside(bind, error);
-        if (result == CNNVP_DONE)
-            result = fresh->init(error);
-        if (result != CNNVP_DONE)
+        const cnnvp_result result = fresh->assemble(made ? &bind : nullptr, error);
+        if (result != CNNVP_DONE || !made)
             return result;
         advance(sc_core::SC_ZERO_TIME); /* elaborates; processes stop before their first statement */
         for (const auto &host : fresh->hosts_)

@@ -36,7 +36,8 @@ private:
 
 class platform {
 public:
-    /* `resolved` must live as long as the platform. On failure `error` has the place in the configuration. */
+    /* `resolved` must live as long as the platform. On failure `error` has the place in the configuration. `made` NULL:
+     * only looks whether the units would take it; nothing leads outside then. */
     static cnnvp_result build(const cnnvp_resolved &resolved, const run_control::options &options,
                               std::unique_ptr<platform> *made, cnnvp_error *error, const bind_memory &bind = {});
     ~platform();
@@ -90,6 +91,7 @@ private:
     void connect(const plan &plan);
     void connect_binding(const arrival &arrival);
     void set_clocks();
+    cnnvp_result assemble(const bind_memory *bind, cnnvp_error *error);
     cnnvp_result bind_outside(const bind_memory &bind, cnnvp_error *error);
     cnnvp_result init(cnnvp_error *error);
     void simulate(cnnvp_time max_time);

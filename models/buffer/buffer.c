@@ -386,7 +386,7 @@ static const struct cnnvp_counter counters[] = {
 };
 
 static const struct cnnvp_port ports[] = {
-    {"port", CNNVP_PORT_TARGET, 0, WINDOW, 0, "tiles and updates: DMA, PE array, vector unit"},
+    {"port", CNNVP_PORT_TARGET, CNNVP_PORT_WORDS, WINDOW, 0, "tiles and updates: DMA, PE array, vector unit"},
 };
 
 const struct cnnvp_unit cnnvp_unit_buffer = {

@@ -260,8 +260,9 @@ static const struct cnnvp_stat stats[] = {
 };
 
 static const struct cnnvp_port ports[] = {
-    [PORT_CONTROL] = {"control", CNNVP_PORT_TARGET, CNNVP_PORT_OPTIONAL, 4, 0, "takes the program to be run"},
-    [PORT_BUS] = {"bus", CNNVP_PORT_INITIATOR, 0, 0, 0, "memory and devices"},
+    [PORT_CONTROL] = {"control", CNNVP_PORT_TARGET, CNNVP_PORT_OPTIONAL | CNNVP_PORT_PROGRAM, 4, 0,
+                      "takes the program to be run"},
+    [PORT_BUS] = {"bus", CNNVP_PORT_INITIATOR, CNNVP_PORT_PLAIN, 0, 0, "memory and devices"},
     [PORT_IRQ] = {"irq", CNNVP_PORT_IRQ_IN, CNNVP_PORT_OPTIONAL, 0, 3, "lines 0 software, 1 timer, 2 external"},
 };
 

@@ -218,11 +218,11 @@ void cnnvp_fx16_occupy(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
 /* ---- tables ---- */
 
 const struct cnnvp_port cnnvp_fx16_ports[CNNVP_FX16_PORTS] = {
-    [CNNVP_FX16_PORT_command] = {"command", CNNVP_PORT_TARGET, 0, COMMAND_WINDOW, 0,
+    [CNNVP_FX16_PORT_command] = {"command", CNNVP_PORT_TARGET, CNNVP_PORT_COMMANDS, COMMAND_WINDOW, 0,
                                  "commands of the instruction element"},
-    [CNNVP_FX16_PORT_input] = {"input", CNNVP_PORT_INITIATOR, 0, 0, 0, "input buffer"},
-    [CNNVP_FX16_PORT_weight] = {"weight", CNNVP_PORT_INITIATOR, 0, 0, 0, "weight buffer"},
-    [CNNVP_FX16_PORT_output] = {"output", CNNVP_PORT_INITIATOR, 0, 0, 0, "output buffer"},
+    [CNNVP_FX16_PORT_input] = {"input", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "input buffer"},
+    [CNNVP_FX16_PORT_weight] = {"weight", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "weight buffer"},
+    [CNNVP_FX16_PORT_output] = {"output", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "output buffer"},
 };
 
 const char *const cnnvp_fx16_tracks[1] = {[TRACK_array] = "array"};

@@ -367,11 +367,15 @@ static const struct cnnvp_stat stats[] = {
 
 static const struct cnnvp_port ports[] = {
     [PORT_REGS] = {"regs", CNNVP_PORT_TARGET, 0, 0x1000, 0, "registers"},
-    [PORT_DONE] = {"done", CNNVP_PORT_TARGET, CNNVP_PORT_OPTIONAL, 0x1000, 0, "completions of commands"},
+    [PORT_DONE] = {"done", CNNVP_PORT_TARGET, CNNVP_PORT_OPTIONAL | CNNVP_PORT_COMPLETIONS, 0x1000, 0,
+                   "completions of commands"},
     [PORT_IRQ] = {"irq", CNNVP_PORT_IRQ_OUT, CNNVP_PORT_OPTIONAL, 0, 0, "event, error, space, refused"},
-    [PORT_ARRAY] = {"array", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL, 0, 0, "commands to the PE array"},
-    [PORT_VECTOR] = {"vector", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL, 0, 0, "commands to the vector unit"},
-    [PORT_DMA] = {"dma", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL, 0, 0, "commands to the DMA"},
+    [PORT_ARRAY] = {"array", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_COMMANDS, 0, 0,
+                    "commands to the PE array"},
+    [PORT_VECTOR] = {"vector", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_COMMANDS, 0, 0,
+                     "commands to the vector unit"},
+    [PORT_DMA] = {"dma", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_COMMANDS, 0, 0,
+                  "commands to the DMA"},
     [PORT_FETCH] = {"fetch", CNNVP_PORT_MEM_INITIATOR, CNNVP_PORT_OPTIONAL, 0, 0, "reads programs from memory"},
 };
 

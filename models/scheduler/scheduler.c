@@ -271,7 +271,7 @@ static const struct cnnvp_stat stats[] = {
 
 static const struct cnnvp_port ports[] = {
     [PORT_REGS] = {"regs", CNNVP_PORT_TARGET, 0, 0x1000, 0, "registers"},
-    [PORT_ELEMENT] = {"element", CNNVP_PORT_INITIATOR, 0, 0, 0, "registers of the instruction element"},
+    [PORT_ELEMENT] = {"element", CNNVP_PORT_INITIATOR, CNNVP_PORT_PLAIN, 0, 0, "registers of the instruction element"},
     [PORT_IRQ] = {"irq", CNNVP_PORT_IRQ_OUT, CNNVP_PORT_OPTIONAL, 0, 0, "done or error"},
 };
 

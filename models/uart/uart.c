@@ -300,7 +300,7 @@ static const struct cnnvp_stat stats[] = {
 };
 
 static const struct cnnvp_port ports[] = {
-    [PORT_REGS] = {"regs", CNNVP_PORT_TARGET, 0, 0x100, 0, "registers, byte accesses"},
+    [PORT_REGS] = {"regs", CNNVP_PORT_TARGET, CNNVP_PORT_PLAIN, 0x100, 0, "registers, byte accesses"},
     [PORT_IRQ] = {"irq", CNNVP_PORT_IRQ_OUT, CNNVP_PORT_OPTIONAL, 0, 0, "received, empty or error, as enabled"},
 };
 

@@ -5,18 +5,28 @@
 
 #include "cli.h"
 
+enum { KEY_HEADER = 0x200 };
+
+struct check_options {
+    struct cli_platform_options platform;
+    const char *header;
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-    struct cli_platform_options *options = state->hook;
+    struct check_options *options = state->hook;
     switch (key) {
     case ARGP_KEY_INIT:
         options = cli_parse_init(state);
-        state->child_inputs[0] = options;
+        state->child_inputs[0] = &options->platform;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->platform)
+        if (options->platform.platform)
             cli_usage(state, "one platform is due, not also %s", arg);
-        options->platform = arg;
+        options->platform.platform = arg;
+        return 0;
+    case KEY_HEADER:
+        options->header = arg;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -33,35 +43,84 @@ static void print_commented(const char *text)
     }
 }
 
+/* What a run would refuse later: units that do not take their parameters, connections that networks cannot use. */
+static cnnvp_result try_out(const cnnvp_config *config, char reason[sizeof(struct cnnvp_error)])
+{
+    struct cnnvp_error error = {""};
+    cnnvp_result result = cnnvp_platform_check(config, &error);
+    if (result == CNNVP_DONE) {
+        result = cnnvp_network_check(config, &error);
+        (void)snprintf(reason, sizeof error, "%s", result == CNNVP_FAILED ? error.text : "");
+        if (result == CNNVP_FAILED)
+            return CNNVP_DONE; /* a platform for other programs */
+    }
+    return cli_report(result, &error);
+}
+
+static cnnvp_result print_platform(const cnnvp_config *config, const char *no_networks)
+{
+    char *yaml = NULL, *map = NULL;
+    cnnvp_result result = cnnvp_config_text(config, &yaml, &map);
+    if (result != CNNVP_DONE) {
+        cli_message("out of memory");
+        return result;
+    }
+    (void)printf("%s\n", yaml);
+    print_commented(map);
+    if (*no_networks)
+        (void)printf("# networks cannot run on it: %s\n", no_networks);
+    free(yaml);
+    free(map);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result write_header(const cnnvp_config *config, const char *file)
+{
+    char *text = NULL;
+    if (cnnvp_config_header(config, &text) != CNNVP_DONE) {
+        cli_message("out of memory");
+        return CNNVP_FAILED;
+    }
+    cnnvp_result result = cli_write_file(file, text, strlen(text));
+    free(text);
+    return result;
+}
+
 static int command(int argc, char **argv)
 {
+    static const struct argp_option own_options[] = {
+        {"header", KEY_HEADER, "FILE.h", 0,
+         "Write addresses, interrupts and registers of its units as a C header for programs", 2},
+        {0},
+    };
     const struct argp_child children[] = {{&cli_config_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
+        .options = own_options,
         .parser = parse,
         .args_doc = "[PLATFORM.yaml|PRESET]",
         .doc = "Checks a platform and prints its resolved configuration, which is a platform file again, and its "
                "memory map (default: nfu)."
-               "\vExit status: 0 nothing is wrong, 2 something is.",
+               "\vIts units are made and asked whether they take their parameters, and connections that networks could "
+               "not use are refused. Exit status: 0 nothing is wrong, 2 something is.",
         .children = children,
     };
-    struct cli_platform_options options = {.platform = NULL};
+    struct check_options options = {.header = NULL};
+    char no_networks[sizeof(struct cnnvp_error)] = "";
     cli_parse(&argp, "cnnvp check", 0, argc, argv, &options);
+    const struct cli_named_file files[] = {{"--platform", options.platform.platform, 0},
+                                           {"--header", options.header, 1}};
     cnnvp_config *config = NULL;
-    char *yaml = NULL, *map = NULL;
-    cnnvp_result result = cli_configure(&options, 0, &config);
-    if (result == CNNVP_DONE) {
-        result = cnnvp_config_text(config, &yaml, &map);
-        if (result != CNNVP_DONE)
-            cli_message("out of memory");
-    }
-    if (result == CNNVP_DONE) {
-        (void)printf("%s\n", yaml);
-        print_commented(map);
-    }
-    free(yaml);
-    free(map);
+    cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
+    if (result == CNNVP_DONE)
+        result = cli_configure(&options.platform, 0, &config);
+    if (result == CNNVP_DONE)
+        result = try_out(config, no_networks);
+    if (result == CNNVP_DONE)
+        result = print_platform(config, no_networks);
+    if (result == CNNVP_DONE && options.header)
+        result = write_header(config, options.header);
     cnnvp_config_free(config);
-    cli_platform_options_clear(&options);
+    cli_platform_options_clear(&options.platform);
     return (int)result;
 }
 

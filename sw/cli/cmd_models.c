@@ -66,7 +66,10 @@ static void describe_port(const struct cnnvp_unit *unit, const struct cnnvp_port
 {
     static const char *const kinds[] = {"target", "initiator", "memory target", "memory initiator", "interrupt output",
                                         "interrupt input"};
+    static const char *const crosses[] = {"", " (plain)", " (commands)", " (completions)", " (words)", " (tiles)",
+                                          " (programs)"};
     char more[48] = "";
+    size_t crossing = (port->flags & CNNVP_PORT_CROSSES) / CNNVP_PORT_PLAIN;
     int target = port->kind == CNNVP_PORT_TARGET || port->kind == CNNVP_PORT_MEM_TARGET;
     if (port->kind == CNNVP_PORT_IRQ_IN)
         (void)snprintf(more, sizeof more, "%" PRIu32 " lines", port->lines);
@@ -76,8 +79,8 @@ static void describe_port(const struct cnnvp_unit *unit, const struct cnnvp_port
         (void)snprintf(more, sizeof more, "`size` bytes");
     else if (port->flags & CNNVP_PORT_OPTIONAL)
         (void)snprintf(more, sizeof more, "optional");
-    (void)printf("  %-18s  %-18s  %-16s  %s%s\n", port->name, kinds[port->kind], *more ? more : "-",
-                 port->help ? port->help : "",
+    (void)printf("  %-18s  %-18s  %-16s  %s%s%s\n", port->name, kinds[port->kind], *more ? more : "-",
+                 port->help ? port->help : "", crossing < sizeof crosses / sizeof *crosses ? crosses[crossing] : "",
                  unit->register_count && &unit->ports[unit->register_port] == port ? " (registers)" : "");
 }
 

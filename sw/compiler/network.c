@@ -193,6 +193,8 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
 {
     cnnvp_result result = cnnvp_target_read(config, &network->target, error);
     if (result == CNNVP_DONE)
+        result = cnnvp_target_wiring(config, error);
+    if (result == CNNVP_DONE)
         result = cnnvp_onnx_import(network->file, options->timing_only, &network->graph, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_file_hash(network->file, &network->file_hash, error);

@@ -21,6 +21,9 @@ struct cnnvp_target {
 CNNVP_MUST_USE cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target,
                                               struct cnnvp_error *error);
 
+/* BAD_INPUT: its connections or parameters are not those that the guest software takes for granted. */
+CNNVP_MUST_USE cnnvp_result cnnvp_target_wiring(const cnnvp_config *config, struct cnnvp_error *error);
+
 /* Its parts. Half of a ping-pong buffer, all of another one; memory, element and interrupt controller. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instance, uint64_t *half,
                                                 uint32_t *halves, struct cnnvp_error *error);

@@ -81,6 +81,8 @@ cnnvp_result cnnvp_train_inference_make(struct cnnvp_network *network, const cnn
     if (result == CNNVP_DONE)
         result = cnnvp_train_target_read(config, &train->target, error);
     if (result == CNNVP_DONE)
+        result = cnnvp_target_wiring(config, error);
+    if (result == CNNVP_DONE)
         result = cnnvp_onnx_import(network->file, options->timing_only, &network->graph, error);
     if (result == CNNVP_DONE)
         result = cnnvp_onnx_import_training(network->file, &import, &train->graph, error);

@@ -127,6 +127,8 @@ static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *conf
     const struct cnnvp_train_import_options import = {options->random_weights, options->seed, options->timing_only};
     cnnvp_result result = cnnvp_train_target_read(config, &trainer->target, error);
     if (result == CNNVP_DONE)
+        result = cnnvp_target_wiring(config, error);
+    if (result == CNNVP_DONE)
         result = cnnvp_onnx_import_training(trainer->file, &import, &trainer->graph, error);
     if (result == CNNVP_DONE)
         result = cnnvp_train_net_make(&trainer->graph, &trainer->net, error);

@@ -41,6 +41,38 @@ refused 2 'did you mean "pe_array"?' check nfu -s pe_aray.rows=8
 refused 2 "nowhere.yaml: cannot be read: No such file or directory" check nowhere.yaml
 [ -s out ] && fail "output in spite of an error"
 
+# What units say of their own parameters, and what networks need, is found too, with its place.
+printf 'base: nfu\nunits:\n  dram: {drain_low: 90}\n' >wrong.yaml
+refused 2 'cnnvp: wrong.yaml:3:21: dram.drain_low: drain_low is 90 percent; it must be less than drain_high' check wrong.yaml
+printf 'base: nfu\nunits:\n  pe_array: {connect: {input: dram.mem}}\n' >wrong.yaml
+refused 2 'cnnvp: wrong.yaml:3:31: pe_array.connect.input: "dram.mem" takes plain reads and writes, but this port sends words' \
+    check wrong.yaml
+printf 'base: nfu\nunits:\n  pe_array: {connect: {input: output_buffer}}\n' >wrong.yaml
+refused 2 'cnnvp: wrong.yaml:3:31: pe_array.connect.input: leads to output_buffer.port; networks need input_buffer there' \
+    check wrong.yaml
+printf 'base: trainer\nunits:\n  relu: {connect: {next: relu}}\n' >wrong.yaml
+refused 2 'cnnvp: wrong.yaml:3:26: relu.connect.next: tiles would go round in a circle: relu -> relu' check wrong.yaml
+refused 2 'cnnvp: --set dma.word_bytes=2: dma.word_bytes: is 2; networks on the training engine need 1' \
+    check trainer -s dma.word_bytes=2
+[ -s out ] && fail "output in spite of an error"
+# A platform without what networks need is one for other programs; somebody else's memory need not be there.
+printf 'base: nfu\nunits:\n  instruction: null\n  dma: null\n  plic: null\n  uart: {irq: null}\n' >bare.yaml
+expect 0 check bare.yaml
+says "# networks cannot run on it: the platform has no"
+printf 'base: nfu\nmemory: external\n' >outside.yaml
+expect 0 check outside.yaml
+
+# The header says what the memory map says, for C and for an assembler, and compiles for each preset.
+for preset in nfu window trainer; do
+    expect 0 check $preset --header map.h
+    echo '#include "map.h"
+int check[INSTRUCTION_BASE == 0x10010000 && INSTRUCTION_IRQ == 1 && DRAM_BASE == 0x80000000 ? 1 : -1];' >map.c
+    "$RISCV_GCC" -std=c99 -Wall -Wextra -pedantic -Werror -c map.c -o map.o || fail "the header of $preset"
+done
+grep -q '^#define INSTRUCTION_CTRL_ENABLE_MASK 0x1 ' map.h || fail "no fields: $(grep CTRL map.h)"
+refused 2 "map.c is a folder" check nfu --header "$(rm map.c && mkdir map.c && echo map.c)"
+refused 2 "wide.yaml is also the file of --platform" check wide.yaml --header wide.yaml
+
 # A copy of presets elsewhere comes first.
 mkdir mine
 printf 'base: %s/wide.yaml\n' "$PWD" >mine/broad.yaml

@@ -16,12 +16,14 @@ block yaml doubler.yaml >doubler.yaml
 [ -s doubler.c ] && [ -s doubler.yaml ] || fail "the README has no doubler.c or doubler.yaml"
 cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -shared -fPIC -I "$SOURCE/c_api" doubler.c -o libdoubler.so ||
     fail "doubler.c is not built"
+expect 0 check doubler.yaml --header doubler.h
 cat >use.S <<'GUEST'
+#include "doubler.h"
 .globl _start
-_start: li a0, 0x10040000
+_start: li a0, DOUBLER_BASE
     li a1, 21
-    sw a1, 0(a0)
-    lw a1, 4(a0)
+    sw a1, DOUBLER_IN_OFFSET(a0)
+    lw a1, DOUBLER_OUT_OFFSET(a0)
     slli a1, a1, 1
     ori a1, a1, 1
     la a0, tohost

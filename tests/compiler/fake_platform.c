@@ -67,6 +67,13 @@ cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint
     return CNNVP_BAD_INPUT;
 }
 
+/* It has no connections. */
+cnnvp_result cnnvp_config_place(const cnnvp_config *config, const char *name, const char **place, const char **target)
+{
+    (void)config, (void)name, (void)place, (void)target;
+    return CNNVP_BAD_INPUT;
+}
+
 cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instance, uint64_t *base, uint64_t *size)
 {
     *size = 0x1000;

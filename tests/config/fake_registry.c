@@ -66,6 +66,15 @@ static const struct cnnvp_unit engine = {.kind = "engine", .version = "1", .summ
                                          .params = engine_params, .param_count = 7, .ports = engine_ports,
                                          .port_count = 5, .registers = plic_registers, .register_count = 1};
 
+static const struct cnnvp_port block_ports[] = {
+    {"tile", CNNVP_PORT_TARGET, CNNVP_PORT_TILES, 8, 0, "tiles"},
+    {"next", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_TILES, 0, 0, "next block"},
+    {"back", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_TILES, 0, 0, "block behind"},
+    {"words", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_WORDS, 0, 0, "buffer"},
+};
+static const struct cnnvp_unit block = {.kind = "block", .version = "1", .summary = "block", .ports = block_ports,
+                                        .port_count = 4};
+
 static const struct cnnvp_port empty_ports[] = {{"port", CNNVP_PORT_TARGET, 0, 0, 0, "no window"}};
 static const struct cnnvp_unit empty = {.kind = "empty", .version = "1", .summary = "no window", .ports = empty_ports,
                                         .port_count = 1};
@@ -76,7 +85,7 @@ static const struct cnnvp_param wrong_params[] = {
 static const struct cnnvp_unit wrong = {.kind = "wrong", .version = "1", .summary = "wrong", .params = wrong_params,
                                         .param_count = 1};
 
-static const struct cnnvp_unit *const units[] = {&core,   &empty,  &engine, &memory, &native,
+static const struct cnnvp_unit *const units[] = {&core,   &block, &empty,  &engine, &memory, &native,
                                                 &outside, &plic, &wrong, NULL};
 
 const struct cnnvp_unit *cnnvp_unit_at(size_t index)

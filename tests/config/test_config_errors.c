@@ -146,6 +146,18 @@ static void connections(void **state)
         {"  first: {connect: bus}\n", ":3:20: ", "first.connect: a single value where a map of ports is due"},
         {"  first: {connect: null}\n", ":3:20: ", "one port at a time"},
         {"  first: {connect: {mem: [dram]}}\n", ":3:26: ", "a list where a single value is due"},
+        {"  b: {model: block, connect: {words: dram}}\n", ":3:38: ",
+         "b.connect.words: \"dram\" takes plain reads and writes, but this port sends words of buffers; those that fit "
+         "are first.done"},
+        {"  b: {model: block, connect: {words: bus}}\n", ":3:38: ", "\"bus\" takes plain reads and writes"},
+        {"  b: {model: block, connect: {words: first.regs}}\n", ":3:38: ", "takes plain reads and writes"},
+        {"  b: {model: block, connect: {words: b.tile}}\n", ":3:38: ", "takes tiles of the multi-function module"},
+        {"  b: {model: block, connect: {next: b}}\n", ":3:37: ", "tiles would go round in a circle: b -> b"},
+        {"  a: {model: block, connect: {next: b}}\n  b: {model: block, connect: {next: c}}\n"
+         "  c: {model: block, connect: {next: d, back: b}}\n  d: {model: block}\n", "",
+         "tiles would go round in a circle: "},
+        {"  b: {model: block, at: 0x20000000}\n", ":3:21: ",
+         "b.at: port tile of model block takes tiles of the multi-function module; the bus has plain reads and writes"},
         {"  plic: {connect: {external: cpu}}\n", ":3:30: ", "leaves open which line, 0 to 2"},
         {"  plic: {connect: {external: cpu.3}}\n", ":3:30: ", "line \"3\" is out of range: 0 to 2"},
         {"  plic: {connect: {external: bus}}\n", ":3:30: ", "which takes no interrupts"},

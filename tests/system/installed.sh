@@ -19,9 +19,10 @@ PKG_CONFIG_PATH=$(dirname "$pc")
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
 cc -std=c99 -Wall -Wextra -pedantic -Werror -shared -fPIC $(pkg-config --cflags cnnvp-model) adder.c -o libadder.so
+cnnvp=$work/usr/bin/cnnvp
+"$cnnvp" check adder.yaml --header adder.h >/dev/null || fail "check --header"
 riscv64-unknown-elf-gcc -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -Os -nostdlib -nostartfiles \
     -Wl,-n,--no-warn-rwx-segments -Ttext=0x80000000 try.c -o try.elf
-cnnvp=$work/usr/bin/cnnvp
 
 "$cnnvp" --version >/dev/null || fail "--version"
 "$cnnvp" check adder.yaml | grep -q 'gain: 3' || fail "check does not show the unit's parameter"

@@ -162,7 +162,7 @@ static const struct cnnvp_stat stats[] = {
 };
 
 static const struct cnnvp_port ports[] = {
-    {"bus", CNNVP_PORT_INITIATOR, 0, 0, 0, "memory and devices"},
+    {"bus", CNNVP_PORT_INITIATOR, CNNVP_PORT_PLAIN, 0, 0, "memory and devices"},
     {"irq", CNNVP_PORT_IRQ_IN, CNNVP_PORT_OPTIONAL, 0, 3, "lines 0 software, 1 timer, 2 external"},
 };
 

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Connections and interrupts of a resolved platform.
+ * `connect: {port: target}`: target is `instance`, `instance.port`, `instance.line` or `instance.port.line`; without a
+ * port, the one port of the instance that fits. INITIATOR ports lead to TARGET ports, MEM_TARGET ports or the bus;
+ * MEM_INITIATOR ports to MEM_TARGET ports or the bus; IRQ_OUT ports to a line of an IRQ_IN port, one driver a line. Where
+ * both ports say what crosses them, it must be the same.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config_internal.h"
+
+static const char *kind_name(enum cnnvp_port_kind kind)
+{
+    static const char *const names[] = {"a target", "an initiator", "a memory target", "a memory initiator",
+                                        "an interrupt output", "an interrupt input"};
+    return names[kind];
+}
+
+static int is_outgoing(enum cnnvp_port_kind kind)
+{
+    return kind == CNNVP_PORT_INITIATOR || kind == CNNVP_PORT_MEM_INITIATOR || kind == CNNVP_PORT_IRQ_OUT;
+}
+
+static int fits(enum cnnvp_port_kind from, enum cnnvp_port_kind to)
+{
+    switch (from) {
+    case CNNVP_PORT_INITIATOR:
+        return to == CNNVP_PORT_TARGET || to == CNNVP_PORT_MEM_TARGET;
+    case CNNVP_PORT_MEM_INITIATOR:
+        return to == CNNVP_PORT_MEM_TARGET;
+    case CNNVP_PORT_IRQ_OUT:
+        return to == CNNVP_PORT_IRQ_IN;
+    default:
+        return 0;
+    }
+}
+
+uint32_t cnnvp_port_crosses(const struct cnnvp_unit *unit, uint32_t index)
+{
+    const struct cnnvp_port *port = &unit->ports[index];
+    uint32_t said = port->flags & CNNVP_PORT_CROSSES;
+    int plain = port->kind == CNNVP_PORT_MEM_TARGET || (unit->register_count && unit->register_port == index);
+    return said ? said : plain ? CNNVP_PORT_PLAIN : 0;
+}
+
+const char *cnnvp_port_crosses_name(uint32_t flags)
+{
+    static const char *const names[] = {"something that is not said", "plain reads and writes",
+                                        "commands of the instruction element", "completions of commands",
+                                        "words of buffers", "tiles of the multi-function module",
+                                        "programs of the loader"};
+    size_t index = flags / CNNVP_PORT_PLAIN;
+    return names[index < sizeof names / sizeof *names ? index : 0];
+}
+
+static uint32_t find_port(const struct cnnvp_unit *unit, const char *name)
+{
+    for (uint32_t i = 0; i < unit->port_count; i++)
+        if (strcmp(unit->ports[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+/* ---- one connection ---- */
+
+/* A connection while it is worked out: who, where it is written, and the parts of its text. */
+struct connection {
+    struct cnnvp_box *box;
+    struct cnnvp_instance *from;
+    const struct cnnvp_port *port;
+    const struct cnnvp_setting *setting;
+    const struct cnnvp_instance *to;
+    const char *target_port; /* NULL: not said */
+    const char *line;        /* NULL: not said */
+    struct cnnvp_error *error;
+};
+
+static cnnvp_result refuse(const struct connection *connection, const char *what, const char *more)
+{
+    return cnnvp_config_error(connection->error, connection->setting->place, "%s.connect.%s: %s%s%s",
+                              connection->from->name, connection->port->name,
+                              cnnvp_config_show(connection->setting->text).text, what, more);
+}
+
+static int is_number(const char *text)
+{
+    return *text && strspn(text, "0123456789") == strlen(text);
+}
+
+/* Splits the text at its dots and finds the instance. */
+static cnnvp_result split(struct connection *connection)
+{
+    struct cnnvp_arena *arena = &connection->box->arena;
+    char *name = cnnvp_arena_copy(arena, connection->setting->text, strlen(connection->setting->text));
+    if (!name)
+        return cnnvp_config_no_memory(connection->error);
+    char *parts[3] = {name, NULL, NULL};
+    size_t count = 1;
+    for (char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+        if (count == 3)
+            return refuse(connection, " has too many parts", "; instance, instance.port or instance.port.line is due");
+        *dot = '\0';
+        parts[count++] = dot + 1;
+    }
+    connection->to = cnnvp_box_find(&connection->box->resolved, name);
+    if (!connection->to) {
+        struct cnnvp_suggest suggest;
+        cnnvp_suggest_begin(&suggest, name);
+        for (size_t i = 0; i < connection->box->resolved.instance_count; i++)
+            cnnvp_suggest_offer(&suggest, connection->box->resolved.instances[i].name);
+        return refuse(connection, ": there is no such instance", cnnvp_suggest_text(&suggest, "there are"));
+    }
+    if (count == 2 && is_number(parts[1]))
+        connection->line = parts[1];
+    else if (count >= 2)
+        connection->target_port = parts[1];
+    if (count == 3)
+        connection->line = parts[2];
+    if (connection->line && connection->port->kind != CNNVP_PORT_IRQ_OUT)
+        return refuse(connection, " names a line", ", which only an interrupt has");
+    return CNNVP_DONE;
+}
+
+/* The kinds fit, and what crosses both ports is the same where both say it. */
+static int fits_port(const struct connection *connection, const struct cnnvp_unit *unit, uint32_t port)
+{
+    uint32_t from = connection->port->flags & CNNVP_PORT_CROSSES, to = cnnvp_port_crosses(unit, port);
+    return fits(connection->port->kind, unit->ports[port].kind) &&
+           (connection->port->kind != CNNVP_PORT_INITIATOR || !from || !to || from == to);
+}
+
+/* Another thing would cross here; `offer` has the ports of the platform that fit. */
+static cnnvp_result refuse_crossing(const struct connection *connection, uint32_t to)
+{
+    const struct cnnvp_resolved *resolved = &connection->box->resolved;
+    struct cnnvp_suggest suggest;
+    char why[200];
+    cnnvp_suggest_begin(&suggest, "");
+    for (size_t i = 0; i < resolved->instance_count; i++) {
+        const struct cnnvp_unit *unit = resolved->instances[i].unit;
+        for (uint32_t port = 0; unit && port < unit->port_count; port++)
+            if (fits_port(connection, unit, port))
+                cnnvp_suggest_offer(&suggest, cnnvp_arena_printf(&connection->box->arena, "%s.%s",
+                                                                 resolved->instances[i].name, unit->ports[port].name));
+    }
+    (void)snprintf(why, sizeof why, " takes %s, but this port sends %s", cnnvp_port_crosses_name(to),
+                   cnnvp_port_crosses_name(connection->port->flags & CNNVP_PORT_CROSSES));
+    return refuse(connection, why, cnnvp_suggest_text(&suggest, "those that fit are"));
+}
+
+static cnnvp_result choose_port(const struct connection *connection, uint32_t *port)
+{
+    const struct cnnvp_unit *unit = connection->to->unit;
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, connection->target_port ? connection->target_port : "");
+    size_t fitting = 0;
+    uint32_t other = UINT32_MAX; /* would fit if another thing crossed it */
+    *port = UINT32_MAX;
+    for (uint32_t i = 0; i < unit->port_count; i++) {
+        if (fits(connection->port->kind, unit->ports[i].kind))
+            other = i;
+        if (!fits_port(connection, unit, i))
+            continue;
+        cnnvp_suggest_offer(&suggest, unit->ports[i].name);
+        fitting++;
+        *port = i;
+    }
+    if (!connection->target_port) {
+        if (fitting == 1)
+            return CNNVP_DONE;
+        if (fitting == 0 && other != UINT32_MAX)
+            return refuse_crossing(connection, cnnvp_port_crosses(unit, other));
+        if (fitting == 0)
+            return refuse(connection, " has no port that fits ", kind_name(connection->port->kind));
+        return refuse(connection, " leaves open which port", cnnvp_suggest_text(&suggest, "there are"));
+    }
+    *port = find_port(unit, connection->target_port);
+    if (*port == UINT32_MAX)
+        return refuse(connection, ": there is no such port", cnnvp_suggest_text(&suggest, "those that fit are"));
+    if (fits_port(connection, unit, *port))
+        return CNNVP_DONE;
+    if (fits(connection->port->kind, unit->ports[*port].kind))
+        return refuse_crossing(connection, cnnvp_port_crosses(unit, *port));
+    char why[120];
+    (void)snprintf(why, sizeof why, " is %s, to which %s cannot lead", kind_name(unit->ports[*port].kind),
+                   kind_name(connection->port->kind));
+    return refuse(connection, why, cnnvp_suggest_text(&suggest, "those that fit are"));
+}
+
+static cnnvp_result choose_line(const struct connection *connection, uint32_t port, uint32_t *line)
+{
+    const struct cnnvp_port *input = &connection->to->unit->ports[port];
+    char why[160];
+    uint64_t number = 0;
+    if (!connection->line && input->lines == 1)
+        return CNNVP_DONE;
+    if (!connection->line) {
+        (void)snprintf(why, sizeof why, " leaves open which line, 0 to %" PRIu32, input->lines - 1);
+        return refuse(connection, why, "");
+    }
+    if (cnnvp_value_number(connection->line, 0, 0, input->lines - 1, 0, &number, why, sizeof why) != 0)
+        return refuse(connection, ": line ", why);
+    *line = (uint32_t)number;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result add_binding(struct cnnvp_instance *from, const struct cnnvp_binding *binding)
+{
+    from->bindings[from->binding_count++] = *binding;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result connect_port(struct cnnvp_box *box, struct cnnvp_instance *from, uint32_t port,
+                                 const struct cnnvp_setting *setting, struct cnnvp_error *error)
+{
+    struct connection connection = {.box = box, .from = from, .port = &from->unit->ports[port], .setting = setting,
+                                    .error = error};
+    struct cnnvp_binding binding = {.port = port};
+    cnnvp_result result = split(&connection);
+    if (result != CNNVP_DONE)
+        return result;
+    binding.target = connection.to->number;
+    if (!connection.to->unit) {
+        if (connection.port->kind == CNNVP_PORT_IRQ_OUT)
+            return refuse(&connection, " is the bus", ", which takes no interrupts");
+        if (connection.target_port)
+            return refuse(&connection, " names a port", "; the bus has none by name");
+        uint32_t sent = connection.port->flags & CNNVP_PORT_CROSSES;
+        if (connection.port->kind == CNNVP_PORT_INITIATOR && sent && sent != CNNVP_PORT_PLAIN)
+            return refuse_crossing(&connection, CNNVP_PORT_PLAIN);
+        return add_binding(from, &binding);
+    }
+    result = choose_port(&connection, &binding.target_port);
+    if (result == CNNVP_DONE && connection.port->kind == CNNVP_PORT_IRQ_OUT)
+        result = choose_line(&connection, binding.target_port, &binding.target_line);
+    return result == CNNVP_DONE ? add_binding(from, &binding) : result;
+}
+
+/* ---- irq: N ---- */
+
+static const struct cnnvp_instance *find_plic(const struct cnnvp_box *box)
+{
+    for (size_t i = 0; i < box->resolved.instance_count; i++)
+        if (box->resolved.instances[i].unit && strcmp(box->resolved.instances[i].unit->kind, "plic") == 0)
+            return &box->resolved.instances[i];
+    return NULL;
+}
+
+static uint32_t first_port(const struct cnnvp_unit *unit, enum cnnvp_port_kind kind)
+{
+    for (uint32_t i = 0; unit && i < unit->port_count; i++)
+        if (unit->ports[i].kind == kind)
+            return i;
+    return UINT32_MAX;
+}
+
+static cnnvp_result connect_irq(struct cnnvp_box *box, struct cnnvp_instance *from,
+                                const struct cnnvp_setting *setting, struct cnnvp_error *error)
+{
+    struct cnnvp_binding binding = {.port = first_port(from->unit, CNNVP_PORT_IRQ_OUT)};
+    const struct cnnvp_instance *plic = find_plic(box);
+    char reason[160];
+    uint64_t line = 0;
+    if (binding.port == UINT32_MAX)
+        return cnnvp_config_error(error, setting->key_place, "%s.irq: model %s has no interrupt output", from->name,
+                                  from->model);
+    if (!plic)
+        return cnnvp_config_error(error, setting->key_place, "%s.irq: there is no instance of model plic", from->name);
+    const struct cnnvp_setting *other = cnnvp_draft_setting(box->drafts[from->number],
+                                                            from->unit->ports[binding.port].name, 1);
+    if (other && other->text)
+        return cnnvp_config_error(error, setting->key_place, "%s.irq: port %s is connected at %s already", from->name,
+                                  from->unit->ports[binding.port].name, other->place);
+    binding.target = plic->number;
+    binding.target_port = first_port(plic->unit, CNNVP_PORT_IRQ_IN);
+    if (binding.target_port == UINT32_MAX)
+        return cnnvp_config_error(error, setting->key_place, "%s.irq: %s has no interrupt input", from->name,
+                                  plic->name);
+    /* Interrupt source 0 does not exist (RISC-V PLIC specification 1.0, section 1). */
+    if (cnnvp_value_number(setting->text, setting->quoted, 1, plic->unit->ports[binding.target_port].lines - 1, 0,
+                           &line, reason, sizeof reason) != 0)
+        return cnnvp_config_error(error, setting->place, "%s.irq: %s", from->name, reason);
+    binding.target_line = (uint32_t)line;
+    return add_binding(from, &binding);
+}
+
+/* ---- all connections of an instance ---- */
+
+static cnnvp_result check_port_names(const struct cnnvp_box *box, const struct cnnvp_instance *from,
+                                     struct cnnvp_error *error)
+{
+    const struct cnnvp_draft_unit *draft = box->drafts[from->number];
+    const struct cnnvp_setting *model = cnnvp_draft_setting(draft, "model", 0);
+    for (const struct cnnvp_setting *setting = draft->settings; setting; setting = setting->next) {
+        if (!setting->connect || setting->layer < model->layer)
+            continue;
+        uint32_t port = from->unit ? find_port(from->unit, setting->key) : UINT32_MAX;
+        if (port != UINT32_MAX && is_outgoing(from->unit->ports[port].kind))
+            continue;
+        if (port != UINT32_MAX)
+            return cnnvp_config_error(error, setting->key_place,
+                                      "%s.connect: port %s is %s; connections are written at the initiator",
+                                      from->name, setting->key, kind_name(from->unit->ports[port].kind));
+        struct cnnvp_suggest suggest;
+        cnnvp_suggest_begin(&suggest, setting->key);
+        for (uint32_t i = 0; from->unit && i < from->unit->port_count; i++)
+            if (is_outgoing(from->unit->ports[i].kind))
+                cnnvp_suggest_offer(&suggest, from->unit->ports[i].name);
+        return cnnvp_config_error(error, setting->key_place, "%s.connect: model %s has no outgoing port %s%s",
+                                  from->name, from->model, cnnvp_config_show(setting->key).text,
+                                  cnnvp_suggest_text(&suggest, "it has"));
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result connect_instance(struct cnnvp_box *box, struct cnnvp_instance *from, struct cnnvp_error *error)
+{
+    const struct cnnvp_draft_unit *draft = box->drafts[from->number];
+    const struct cnnvp_setting *irq = cnnvp_draft_setting(draft, "irq", 0);
+    cnnvp_result result = check_port_names(box, from, error);
+    if (!from->unit || result != CNNVP_DONE)
+        return result;
+    from->bindings = cnnvp_arena_array(&box->arena, from->unit->port_count, sizeof *from->bindings);
+    if (!from->bindings)
+        return cnnvp_config_no_memory(error);
+    uint32_t irq_port = first_port(from->unit, CNNVP_PORT_IRQ_OUT);
+    if (irq && irq->text) {
+        result = connect_irq(box, from, irq, error);
+    }
+    for (uint32_t i = 0; i < from->unit->port_count && result == CNNVP_DONE; i++) {
+        const struct cnnvp_port *port = &from->unit->ports[i];
+        const struct cnnvp_setting *setting = cnnvp_draft_setting(draft, port->name, 1);
+        if (!is_outgoing(port->kind) || (i == irq_port && irq && irq->text))
+            continue;
+        if ((port->flags & CNNVP_PORT_OUTSIDE) && setting && setting->text)
+            result = cnnvp_config_error(error, setting->place,
+                                        "%s.connect.%s: leads out of the platform; a C++ program binds it "
+                                        "(cnnvp_systemc.h)", from->name, port->name);
+        else if (port->flags & CNNVP_PORT_OUTSIDE)
+            continue;
+        else if (setting && setting->text)
+            result = connect_port(box, from, i, setting, error);
+        else if (!(port->flags & CNNVP_PORT_OPTIONAL))
+            result = cnnvp_config_error(error, setting ? setting->place : from->place.text,
+                                        "%s: port %s (%s) of model %s is not connected; give it `connect: {%s: ...}`%s",
+                                        from->name, port->name, kind_name(port->kind), from->model, port->name,
+                                        i == irq_port ? " or `irq:`" : "");
+    }
+    return result;
+}
+
+/* Each interrupt line has one driver. */
+static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error *error)
+{
+    const struct cnnvp_resolved *resolved = &box->resolved;
+    for (size_t target = 0; target < resolved->instance_count; target++) {
+        const struct cnnvp_unit *unit = resolved->instances[target].unit;
+        for (uint32_t port = 0; unit && port < unit->port_count; port++) {
+            if (unit->ports[port].kind != CNNVP_PORT_IRQ_IN)
+                continue;
+            const struct cnnvp_instance **drivers = calloc(unit->ports[port].lines, sizeof(struct cnnvp_instance *));
+            if (!drivers)
+                return cnnvp_config_no_memory(error);
+            cnnvp_result result = CNNVP_DONE;
+            for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++) {
+                const struct cnnvp_instance *from = &resolved->instances[i];
+                for (size_t j = 0; j < from->binding_count && result == CNNVP_DONE; j++) {
+                    const struct cnnvp_binding *binding = &from->bindings[j];
+                    if (from->unit->ports[binding->port].kind != CNNVP_PORT_IRQ_OUT || binding->target != target ||
+                        binding->target_port != port)
+                        continue;
+                    const struct cnnvp_instance **driver = &drivers[binding->target_line];
+                    if (*driver) {
+                        const struct cnnvp_setting *irq = cnnvp_draft_setting(box->drafts[i], "irq", 0);
+                        result = cnnvp_config_error(error, irq && irq->text ? irq->place : from->place.text,
+                                                    "%s and %s drive the same interrupt line, %" PRIu32 " of %s.%s",
+                                                    (*driver)->name, from->name, binding->target_line,
+                                                    resolved->instances[target].name, unit->ports[port].name);
+                    }
+                    *driver = from;
+                }
+            }
+            free(drivers);
+            if (result != CNNVP_DONE)
+                return result;
+        }
+    }
+    return CNNVP_DONE;
+}
+
+/* ---- tiles ---- */
+
+static int is_tile_link(const struct cnnvp_instance *from, const struct cnnvp_binding *binding)
+{
+    return (from->unit->ports[binding->port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_TILES;
+}
+
+/* The link by which tiles of an instance go on to one that is still `open`; NULL: none. */
+static const struct cnnvp_binding *goes_on(const struct cnnvp_instance *from, const unsigned char *open)
+{
+    for (size_t i = 0; i < from->binding_count; i++)
+        if (is_tile_link(from, &from->bindings[i]) && open[from->bindings[i].target])
+            return &from->bindings[i];
+    return NULL;
+}
+
+/* `at` lies before a circle or in it. The message is for the link of the circle that the latest file made. */
+static cnnvp_result refuse_circle(const struct cnnvp_box *box, const struct cnnvp_instance *at,
+                                  const unsigned char *open, struct cnnvp_error *error)
+{
+    const struct cnnvp_resolved *resolved = &box->resolved;
+    const struct cnnvp_instance *from = NULL;
+    const struct cnnvp_setting *latest = NULL;
+    char path[400] = "";
+    for (size_t i = 0; i < resolved->instance_count; i++)
+        at = &resolved->instances[goes_on(at, open)->target]; /* now it is in the circle */
+    const struct cnnvp_instance *first = at;
+    do {
+        const struct cnnvp_binding *link = goes_on(at, open);
+        const char *port = at->unit->ports[link->port].name;
+        const struct cnnvp_setting *setting = cnnvp_draft_setting(box->drafts[at->number], port, 1);
+        size_t used = strlen(path);
+        (void)snprintf(path + used, sizeof path - used, "%s -> ", at->name);
+        if (!latest || setting->layer > latest->layer) {
+            latest = setting;
+            from = at;
+        }
+        at = &resolved->instances[link->target];
+    } while (at != first);
+    return cnnvp_config_error(error, latest->place, "%s.connect.%s: tiles would go round in a circle: %s%s", from->name,
+                              latest->key, path, first->name);
+}
+
+/* A block hands a tile on within the call in which it got it, so none may come back to it. */
+static cnnvp_result check_circles(const struct cnnvp_box *box, struct cnnvp_error *error)
+{
+    const struct cnnvp_resolved *resolved = &box->resolved;
+    unsigned char *open = malloc(resolved->instance_count + 1);
+    if (!open)
+        return cnnvp_config_no_memory(error);
+    for (size_t i = 0; i < resolved->instance_count; i++)
+        open[i] = resolved->instances[i].unit != NULL;
+    size_t before, left = resolved->instance_count;
+    const struct cnnvp_instance *last = NULL;
+    do {
+        before = left;
+        left = 0;
+        for (size_t i = 0; i < resolved->instance_count; i++) {
+            open[i] = open[i] && goes_on(&resolved->instances[i], open);
+            left += open[i];
+            last = open[i] ? &resolved->instances[i] : last;
+        }
+    } while (left && left != before);
+    cnnvp_result result = left ? refuse_circle(box, last, open, error) : CNNVP_DONE;
+    free(open);
+    return result;
+}
+
+/* What cnnvp_config_place says of each connection. */
+static cnnvp_result keep_texts(struct cnnvp_box *box, struct cnnvp_instance *from, struct cnnvp_error *error)
+{
+    const struct cnnvp_draft_unit *draft = box->drafts[from->number];
+    size_t ports = from->unit ? from->unit->port_count : 0;
+    from->port_places = cnnvp_arena_array(&box->arena, ports, sizeof *from->port_places);
+    if (!from->port_places)
+        return cnnvp_config_no_memory(error);
+    for (size_t i = 0; i < ports; i++) {
+        const struct cnnvp_setting *written = cnnvp_draft_setting(draft, from->unit->ports[i].name, 1);
+        const char *place = written ? written->place : from->place.text;
+        from->port_places[i] = cnnvp_arena_copy(&box->arena, place, strlen(place));
+        if (!from->port_places[i])
+            return cnnvp_config_no_memory(error);
+    }
+    for (size_t i = 0; i < from->binding_count; i++) {
+        char text[512];
+        cnnvp_binding_text(&box->resolved, &from->bindings[i], text, sizeof text);
+        from->bindings[i].text = cnnvp_arena_copy(&box->arena, text, strlen(text));
+        if (!from->bindings[i].text)
+            return cnnvp_config_no_memory(error);
+    }
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_box_connect(struct cnnvp_box *box, struct cnnvp_error *error)
+{
+    struct cnnvp_resolved *resolved = &box->resolved;
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+        result = connect_instance(box, &resolved->instances[i], error);
+    if (result == CNNVP_DONE)
+        result = check_lines(box, error);
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+        result = keep_texts(box, &resolved->instances[i], error);
+    return result == CNNVP_DONE ? check_circles(box, error) : result;
+}
