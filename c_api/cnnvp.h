@@ -301,6 +301,9 @@ struct cnnvp_network_options {
     const struct cnnvp_array *calibration; /* NULL: the input */
     enum cnnvp_block_order block_order;    /* depth-first */
     int (*stopped)(void); /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
+    uint64_t input_images; /* of the input, the first so many, which it must have; 0: all */
+    const char *input_name; /* what messages call the input and the calibration, such as their files; may be NULL */
+    const char *calibration_name;
 };
 
 /* Whether networks can run on a platform. BAD_INPUT: it has what they need, but connected or set otherwise than they

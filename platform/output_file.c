@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Complete output files: buffered writing to FILE.PROCESS-NUMBER.tmp, which nobody else writes, rename at the end, no
- * trace of it after an error. Devices, pipes and links are written in place: renaming would put a plain file there. */
+/* Complete output files: buffered writing to a file without a name, which goes with the process if that is killed, and gets
+ * its name at the end; where the file system has none, to FILE.PROCESS-NUMBER.tmp, which nobody else writes, renamed at
+ * the end. No trace of it after an error. Devices, pipes and links are written in place: renaming would put a plain file
+ * there. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "output_file.h"
 
 #include <errno.h>
@@ -18,7 +21,8 @@ struct cnnvp_output {
     int descriptor;
     int error; /* errno of the first failure, 0 */
     char *name;
-    char *temporary; /* NULL: written in place */
+    int nameless;    /* 1: a file without a name */
+    char *temporary; /* NULL: written in place, or nameless */
     size_t used;
     unsigned char buffer[BUFFER_BYTES];
 };
@@ -63,9 +67,32 @@ cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)
     return closed ? CNNVP_BAD_INPUT : CNNVP_DONE;
 }
 
-/* Opens a file of a name that is not there yet: two runs with one output do not meet, and neither meets what a run that
- * was killed has left. */
-static int open_temporary(cnnvp_output *output)
+/* Where the kernel shows an open file; a name can be linked to it. */
+static void file_of(int descriptor, char *path, size_t size)
+{
+    snprintf(path, size, "/proc/self/fd/%d", descriptor);
+}
+
+/* -1: the file system has no such files, or none that could get a name. */
+static int open_nameless(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    char path[40];
+    int descriptor = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE) : -1;
+
+    free(folder);
+    file_of(descriptor, path, sizeof path);
+    if (descriptor >= 0 && access(path, F_OK) != 0) {
+        (void)close(descriptor);
+        descriptor = -1;
+    }
+    return descriptor;
+}
+
+/* Makes a name that is not there yet, for a new file or for the one that is open as `linked`: two runs with one output do
+ * not meet, and neither meets what a run that was killed has left. A descriptor, 0 for a link, or -1. */
+static int make_temporary(cnnvp_output *output, int linked)
 {
     enum { MOST = 1000 };
     const size_t room = strlen(output->name) + sizeof ".18446744073709551615-1000.tmp";
@@ -77,11 +104,31 @@ static int open_temporary(cnnvp_output *output)
     }
     for (int number = 0; number < MOST; number++) {
         snprintf(output->temporary, room, "%s.%lld-%d.tmp", output->name, (long long)getpid(), number);
-        const int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
-        if (descriptor >= 0 || errno != EEXIST)
-            return descriptor;
+        char path[40];
+        int made;
+
+        file_of(linked, path, sizeof path);
+        if (linked >= 0)
+            made = linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW);
+        else
+            made = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
+        if (made >= 0 || errno != EEXIST)
+            return made;
     }
     return -1;
+}
+
+/* Gives a nameless file its name. One of that name is replaced, over a second name: a link cannot do that. */
+static int give_name(cnnvp_output *output, int descriptor)
+{
+    char path[40];
+
+    file_of(descriptor, path, sizeof path);
+    if (linkat(AT_FDCWD, path, AT_FDCWD, output->name, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    if (errno != EEXIST || make_temporary(output, descriptor) < 0)
+        return -1;
+    return rename(output->temporary, output->name);
 }
 
 cnnvp_result cnnvp_output_new(const char *file, cnnvp_output **output, struct cnnvp_error *error)
@@ -97,8 +144,10 @@ cnnvp_result cnnvp_output_new(const char *file, cnnvp_output **output, struct cn
         errno = ENOMEM;
     else if (is_special(file))
         made->descriptor = open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
+    else if ((made->descriptor = open_nameless(file)) >= 0)
+        made->nameless = 1;
     else
-        made->descriptor = open_temporary(made);
+        made->descriptor = make_temporary(made, -1);
     if (made->descriptor < 0) {
         cnnvp_result result = refuse(error, CNNVP_FAILED, file, strerror(errno));
 
@@ -170,12 +219,19 @@ cnnvp_result cnnvp_output_finish(cnnvp_output *output, struct cnnvp_error *error
     cnnvp_result result = CNNVP_DONE;
 
     flush(output);
+    int kept = output->nameless && !output->error ? dup(output->descriptor) : -1;
+    if (output->nameless && kept < 0 && !output->error)
+        output->error = errno;
     /* A full disk may show only now. */
     if (close(output->descriptor) != 0 && !output->error)
         output->error = errno;
     output->descriptor = -1;
-    if (!output->error && output->temporary && rename(output->temporary, output->name) != 0)
+    if (!output->error && output->nameless && give_name(output, kept) != 0)
         output->error = errno;
+    else if (!output->error && !output->nameless && output->temporary && rename(output->temporary, output->name) != 0)
+        output->error = errno;
+    if (kept >= 0)
+        (void)close(kept);
     if (output->error) {
         if (error)
             snprintf(error->text, sizeof error->text, "%.1000s: cannot write: %s", output->name,

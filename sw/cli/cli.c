@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Messages and argument parsing that all commands share. */
+#define _GNU_SOURCE /* program_invocation_short_name */
 #include "cli.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *command_name; /* for usage lines: "cnnvp run" */
+static char **command_argv;
 
 static void name_command(struct argp_state *state)
 {
@@ -87,8 +90,10 @@ static error_t parse_help(int key, char *arg, struct argp_state *state)
 static error_t parse_root(int key, char *arg, struct argp_state *state)
 {
     (void)arg;
-    if (key == ARGP_KEY_INIT)
+    if (key == ARGP_KEY_INIT) {
         state->child_inputs[0] = state->input;
+        state->argv = command_argv;
+    }
     return ARGP_ERR_UNKNOWN;
 }
 
@@ -98,7 +103,12 @@ void cli_parse(const struct argp *argp, const char *command, unsigned flags, int
     const struct argp_child children[] = {{argp, 0, NULL, 0}, {&help, 0, NULL, -1}, {0}};
     const struct argp root = {.parser = parse_root, .children = children};
     command_name = command;
-    (void)argp_parse(&root, argc, argv, flags | ARGP_NO_HELP, NULL, input);
+    command_argv = argv;
+    /* Behind an option that getopt refuses, argp points at the help of argv[0], unless a parser has put another argv in
+     * the place of its own: then at that of the program's short name, which is nobody else's. */
+    program_invocation_short_name = (char *)(uintptr_t)command;
+    char *other[] = {argc > 0 ? argv[0] : NULL, NULL};
+    (void)argp_parse(&root, argc, other, flags | ARGP_NO_HELP, NULL, input);
 }
 
 void *cli_parse_init(struct argp_state *state)

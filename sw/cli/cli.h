@@ -49,6 +49,7 @@ struct cli_output {
     FILE *stream;
     char *name;
     char *temporary; /* NULL: written directly */
+    int nameless;    /* 1: `temporary` is not there yet */
 };
 
 /* 0 if a file of this name can be made; otherwise says why it cannot. NULL is fine. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files: read whole, written beside their name and renamed when complete. */
-#define _XOPEN_SOURCE 700
+/* Files: read whole; written without a name, or beside theirs where the file system cannot do that, and named when
+ * complete. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,6 +76,58 @@ cnnvp_result cli_check_files(const struct cli_named_file *files, size_t count)
     return CNNVP_DONE;
 }
 
+/* A file without a name, in the folder of `file`: nothing is left of it if the program is killed. -1: the file system has
+ * none, or none that could get a name. */
+static int open_nameless(const char *file)
+{
+    char path[40];
+    char *folder = folder_of(file);
+    int descriptor = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+    free(folder);
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    if (descriptor >= 0 && access(path, F_OK) != 0) {
+        (void)close(descriptor);
+        descriptor = -1;
+    }
+    return descriptor;
+}
+
+/* A file of the name in output->temporary, whose end becomes one that is not there yet. */
+static int open_temporary(const struct cli_output *output)
+{
+    int descriptor = mkstemp(output->temporary);
+    mode_t mask = umask(0);
+    (void)umask(mask);
+    if (descriptor >= 0 && fchmod(descriptor, 0666 & ~mask) != 0) {
+        (void)close(descriptor);
+        (void)unlink(output->temporary);
+        descriptor = -1;
+    }
+    return descriptor;
+}
+
+/* Gives a nameless file its name; one of that name is replaced, over a second name. */
+static int give_name(const struct cli_output *output, int descriptor)
+{
+    char path[40];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    if (linkat(AT_FDCWD, path, AT_FDCWD, output->name, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    int reserved = errno == EEXIST ? mkstemp(output->temporary) : -1;
+    if (reserved < 0)
+        return -1;
+    (void)close(reserved);
+    if (unlink(output->temporary) != 0 ||
+        linkat(AT_FDCWD, path, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) != 0)
+        return -1;
+    if (rename(output->temporary, output->name) == 0)
+        return 0;
+    int reason = errno;
+    (void)unlink(output->temporary);
+    errno = reason;
+    return -1;
+}
+
 cnnvp_result cli_output_open(struct cli_output *output, const char *file)
 {
     static const char suffix[] = ".part-XXXXXX";
@@ -90,14 +144,16 @@ cnnvp_result cli_output_open(struct cli_output *output, const char *file)
             output->temporary = NULL;
             output->stream = fopen(file, "wb");
         } else {
-            int descriptor = mkstemp(output->temporary);
-            mode_t mask = umask(0);
-            (void)umask(mask);
-            if (descriptor >= 0 && fchmod(descriptor, 0666 & ~mask) == 0)
+            int descriptor = open_nameless(file);
+            output->nameless = descriptor >= 0;
+            if (!output->nameless)
+                descriptor = open_temporary(output);
+            if (descriptor >= 0)
                 output->stream = fdopen(descriptor, "wb");
             if (descriptor >= 0 && !output->stream) {
                 (void)close(descriptor);
-                (void)unlink(output->temporary);
+                if (!output->nameless)
+                    (void)unlink(output->temporary);
             }
         }
     }
@@ -112,13 +168,17 @@ cnnvp_result cli_output_open(struct cli_output *output, const char *file)
 cnnvp_result cli_output_close(struct cli_output *output, int complete)
 {
     int failed = ferror(output->stream);
+    int kept = output->nameless ? dup(fileno(output->stream)) : -1;
+    failed |= output->nameless && kept < 0;
     failed |= fclose(output->stream) != 0;
+    if (output->temporary && complete && !failed)
+        failed = (output->nameless ? give_name(output, kept) : rename(output->temporary, output->name)) != 0;
     cnnvp_result result = failed ? CNNVP_FAILED : CNNVP_DONE;
-    if (output->temporary && complete && !failed && rename(output->temporary, output->name) != 0)
-        result = CNNVP_FAILED;
     if (result != CNNVP_DONE)
         cli_message("%s: cannot be written: %s", output->name, strerror(errno));
-    if (output->temporary && (result != CNNVP_DONE || !complete))
+    if (kept >= 0)
+        (void)close(kept);
+    if (output->temporary && !output->nameless && (result != CNNVP_DONE || !complete))
         (void)unlink(output->temporary);
     free(output->name);
     free(output->temporary);

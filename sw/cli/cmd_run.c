@@ -2,6 +2,7 @@
 /* cnnvp run: inference of an ONNX network on the platform. */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,11 +143,11 @@ static cnnvp_result check_options(const struct run_options *options)
     return result == CNNVP_DONE ? check_dump_folder(options->dump) : result;
 }
 
-/* Keeps the first `images` of an array; its memory stays as it is. */
-static void limit_images(struct cnnvp_array *array, uint64_t images)
+/* Keeps those of the first `images`; their memory stays as it is. */
+static void limit_labels(struct cnnvp_array *labels, uint64_t images)
 {
-    if (images && array->rank > 0 && array->shape[0] > images)
-        array->shape[0] = (size_t)images;
+    if (images && labels->rank > 0 && labels->shape[0] > images)
+        labels->shape[0] = (size_t)images;
 }
 
 static cnnvp_result read_arrays(struct run *run)
@@ -162,14 +163,14 @@ static cnnvp_result read_arrays(struct run *run)
         result = cnnvp_npy_read(options->labels, &run->labels, &error);
     if (result != CNNVP_DONE)
         return cli_report(result, &error);
-    limit_images(&run->input, options->images);
-    limit_images(&run->labels, options->images);
+    limit_labels(&run->labels, options->images);
     if (!options->labels)
         return CNNVP_DONE;
     result = cli_report(cnnvp_labels_check(options->labels, &run->labels, &error), &error);
     /* An input of another rank may be one image; how many it is then shows when the run is over. */
-    if (result == CNNVP_DONE && run->input.rank == 4 && run->input.shape[0] != run->labels.shape[0])
-        result = cli_bad("%s: %zu labels for %zu images", options->labels, run->labels.shape[0], run->input.shape[0]);
+    uint64_t images = options->images ? options->images : run->input.rank == 4 ? run->input.shape[0] : 0;
+    if (result == CNNVP_DONE && images && images != run->labels.shape[0])
+        result = cli_bad("%s: %zu labels for %" PRIu64 " images", options->labels, run->labels.shape[0], images);
     return result;
 }
 
@@ -223,6 +224,9 @@ static cnnvp_result plan(struct run *run)
         .input = options->input ? &run->input : NULL,
         .images = options->images ? options->images : 1,
         .calibration = options->calibration ? &run->calibration : NULL,
+        .input_images = options->images,
+        .input_name = options->input,
+        .calibration_name = options->calibration,
         .stopped = cli_was_interrupted,
     };
     cnnvp_result result = cnnvp_network_new(options->file, run->config, &network_options, &run->network, &error);
@@ -333,7 +337,7 @@ static int command(int argc, char **argv)
         {"dump", 'd', "FOLDER", 0, "Write each tensor with its float counterpart and a table of SQNR", 0},
         {"report", KEY_REPORT, "FOLDER", 0, "Record what `cnnvp report FOLDER` makes a page of", 0},
         {"csv", KEY_CSV, "FILE.csv", 0, "Write the table of layers", 0},
-        {"images", 'n', "N", 0, "Use the first N images of the input; without -i, make N (default: 1)", 0},
+        {"images", 'n', "N", 0, "Use the first N images of the input, which must have them; without -i, make N (default: 1)", 0},
         {0},
     };
     const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {&cli_network_argp, 0, NULL, 0}, {0}};

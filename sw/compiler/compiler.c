@@ -24,6 +24,15 @@ cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format,
     return CNNVP_BAD_INPUT;
 }
 
+cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const char *file, struct cnnvp_error *error)
+{
+    if (result == CNNVP_BAD_INPUT && error != NULL && strncmp(error->text, file, strlen(file)) != 0) {
+        const struct cnnvp_error inner = *error;
+        (void)snprintf(error->text, sizeof error->text, "%.1000s: %.1000s", file, inner.text);
+    }
+    return result;
+}
+
 cnnvp_result cnnvp_compiler_no_memory(struct cnnvp_error *error)
 {
     (void)cnnvp_compiler_error(error, "out of memory");

@@ -11,6 +11,8 @@
 /* Writes the message (if error is not NULL) and returns CNNVP_BAD_INPUT. */
 cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Puts the file in front of the message of bad input where that does not begin with it; returns `result`. */
+CNNVP_MUST_USE cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const char *file, struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_compiler_no_memory(struct cnnvp_error *error);
 
 /* ---- memory that lives and dies together ---- */

@@ -158,11 +158,11 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
     uint64_t images = options->images;
     cnnvp_result result = CNNVP_DONE;
     if (options->input != NULL)
-        result = cnnvp_network_images(graph, options->input, "the input", NULL, &images, error);
+        result = cnnvp_network_input(graph, options, NULL, &images, error);
     if (result == CNNVP_DONE)
         result = check_images(network, images, error);
     if (result == CNNVP_DONE && options->input != NULL)
-        result = cnnvp_network_images(graph, options->input, "the input", input, &images, error);
+        result = cnnvp_network_input(graph, options, input, &images, error);
     else if (result == CNNVP_DONE)
         result = cnnvp_network_seeded(graph, options->seed, images, input, error);
     if (result != CNNVP_DONE)
@@ -177,8 +177,10 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
     uint64_t calibration_images = images;
     float *calibration = NULL;
     if (options->calibration != NULL)
-        result = cnnvp_network_images(graph, options->calibration, "the calibration",
-                                      input != NULL ? &calibration : NULL, &calibration_images, error);
+        result = cnnvp_network_images(
+            graph, options->calibration,
+            options->calibration_name != NULL ? options->calibration_name : "the calibration", 0,
+            input != NULL ? &calibration : NULL, &calibration_images, error);
     if (result == CNNVP_DONE && !options->timing_only)
         result = calibrate(graph, calibration != NULL ? calibration : network->input, calibration_images,
                            options->stopped, error);

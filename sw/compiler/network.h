@@ -37,10 +37,15 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *n
 /* 1: the tensor never lies in memory, since it stays on chip. */
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
 
-/* network_input.c: images from an array or seeded, as float. *data is given back with free(). */
+/* network_input.c: images from an array or seeded, as float. *data is given back with free(). Of an array that messages
+ * call `what` the first `limit`, which it must have; 0: all. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array,
-                                                 const char *what, float **data, uint64_t *images,
+                                                 const char *what, uint64_t limit, float **data, uint64_t *images,
                                                  struct cnnvp_error *error);
+/* The options' input. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_input(const struct cnnvp_graph *graph,
+                                                const struct cnnvp_network_options *options, float **data,
+                                                uint64_t *images, struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_network_seeded(const struct cnnvp_graph *graph, uint64_t seed, uint64_t images,
                                                  float **data, struct cnnvp_error *error);
 

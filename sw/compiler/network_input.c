@@ -51,12 +51,17 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, const struct c
 }
 
 cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const char *what,
-                                  float **data, uint64_t *images, struct cnnvp_error *error)
+                                  uint64_t limit, float **data, uint64_t *images, struct cnnvp_error *error)
 {
     if (array->type != CNNVP_ARRAY_F32 && array->type != CNNVP_ARRAY_U8)
         return cnnvp_compiler_error(error, "%s holds %s; networks take float32, or uint8, which means x / 255", what,
                                     array->type == CNNVP_ARRAY_I64 ? "int64" : "int16");
     const cnnvp_result result = count_images(graph, array, what, images, error);
+    if (result == CNNVP_DONE && limit > *images)
+        return cnnvp_compiler_error(error, "%s has %llu images, %llu are asked for", what,
+                                    (unsigned long long)*images, (unsigned long long)limit);
+    if (limit != 0)
+        *images = limit;
     if (result != CNNVP_DONE || data == NULL)
         return result;
     const size_t words = (size_t)*images * cnnvp_graph_words(&graph->tensors[graph->input]);
@@ -74,6 +79,13 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct 
         }
     }
     return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_network_input(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options,
+                                 float **data, uint64_t *images, struct cnnvp_error *error)
+{
+    return cnnvp_network_images(graph, options->input, options->input_name != NULL ? options->input_name : "the input",
+                                options->input_images, data, images, error);
 }
 
 cnnvp_result cnnvp_network_seeded(const struct cnnvp_graph *graph, uint64_t seed, uint64_t images, float **data,

@@ -426,5 +426,5 @@ cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_gr
         result = read_as(file, weightless, 1, graph, &whole, &errors[1]);
     if (result != CNNVP_DONE && error != NULL)
         *error = errors[again && (images.mixed || whole.node_number > images.node_number)];
-    return result;
+    return cnnvp_compiler_in_file(result, file, error);
 }

@@ -178,5 +178,5 @@ cnnvp_result cnnvp_onnx_import_training(const char *file, const struct cnnvp_tra
     cnnvp_import_clear(&import);
     if (result != CNNVP_DONE)
         cnnvp_graph_clear(graph);
-    return result;
+    return cnnvp_compiler_in_file(result, file, error);
 }

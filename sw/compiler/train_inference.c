@@ -39,7 +39,7 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
     uint64_t images = options->images;
     cnnvp_result result = CNNVP_DONE;
     if (options->input != NULL)
-        result = cnnvp_network_images(graph, options->input, "the input", NULL, &images, error);
+        result = cnnvp_network_input(graph, options, NULL, &images, error);
     if (result != CNNVP_DONE)
         return result;
     if (images > network->train->target.map.memory_size / words)
@@ -47,7 +47,7 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
                                            "-s dram.size=", graph->file, (unsigned long long)images,
                                     (unsigned long long)words);
     result = options->input != NULL
-                 ? cnnvp_network_images(graph, options->input, "the input", input, &images, error)
+                 ? cnnvp_network_input(graph, options, input, &images, error)
                  : cnnvp_network_seeded(graph, options->seed, images, input, error);
     network->images = (uint32_t)images;
     return result;

@@ -202,10 +202,10 @@ struct run {
 };
 
 /* Keeps the first `images` of an array, 0 for all; its memory stays as it is. */
-static void limit_images(struct cnnvp_array *array, uint64_t images)
+static void limit_labels(struct cnnvp_array *labels, uint64_t images)
 {
-    if (images && array->rank > 0 && array->shape[0] > images)
-        array->shape[0] = (size_t)images;
+    if (images && labels->rank > 0 && labels->shape[0] > images)
+        labels->shape[0] = (size_t)images;
 }
 
 static cnnvp_result read_arrays(const struct cnnvp_sweep *sweep, uint64_t number, struct run *run,
@@ -224,8 +224,7 @@ static cnnvp_result read_arrays(const struct cnnvp_sweep *sweep, uint64_t number
         result = cnnvp_npy_read(labels->file, &run->labels, error);
     if (result == CNNVP_DONE && run->labels.data)
         result = cnnvp_labels_check(labels->file, &run->labels, error);
-    limit_images(&run->input, images);
-    limit_images(&run->labels, images);
+    limit_labels(&run->labels, images);
     return result;
 }
 
@@ -256,6 +255,9 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .input = run->input.data ? &run->input : NULL,
         .images = images ? images : 1,
         .calibration = run->calibration.data ? &run->calibration : NULL,
+        .input_images = images,
+        .input_name = run->input.data ? cnnvp_point_option(sweep, number, "input")->file : NULL,
+        .calibration_name = run->calibration.data ? cnnvp_point_option(sweep, number, "calibration")->file : NULL,
     };
     const struct cnnvp_platform_options platform_options = {
         .struct_size = sizeof platform_options,

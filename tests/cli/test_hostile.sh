@@ -119,6 +119,19 @@ for delay in 0.001 0.002 0.003 0.004 0.005 0.006 0.008 0.01 0.02 0.05 0.1 0.2; d
     esac
 done
 
+# Nothing is left by a run that is killed, where files without a name can be had.
+if python3 -c 'import os; os.open(".", os.O_TMPFILE | os.O_WRONLY)' 2>/dev/null; then
+    for delay in 0.05 0.2 0.5; do
+        "$CNNVP" run "$network" -n 3000 -q --stats k.json --trace k.vcd --memory-trace k.txt -o k.npy 2>err &
+        process=$!
+        sleep $delay
+        kill -s KILL $process
+        wait $process
+        [ $? -eq 137 ] || fail "the run ended before it was killed"
+        [ "$(echo k.*)" = "k.*" ] || fail "left behind after $delay s: $(echo k.*)"
+    done
+fi
+
 # Two runs that write one file, and what a killed run has left: one whole file at the end.
 "$CNNVP" run "$network" -q -o alone.npy || fail "the run alone"
 echo left >shared.npy.tmp

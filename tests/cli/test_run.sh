@@ -60,6 +60,8 @@ numpy.save("wrong_labels.npy", (right + 1) % 10)
 numpy.save("float_labels.npy", right.astype("float32"))
 numpy.save("few_labels.npy", right[:0])
 numpy.save("bytes.npy", right.astype("uint8"))
+numpy.save("flat.npy", numpy.zeros((1, 7), "float32"))
+numpy.save("plane.npy", numpy.load(sys.argv[1] + "/tests/data/lenet5_input.npy")[0, 0])
 numpy.save("doubles.npy", numpy.load(sys.argv[1] + "/tests/data/lenet5_input.npy").astype("float64"))
 PYTHON
 expect 0 run "$network" -i "$input" --labels labels.npy -q
@@ -77,7 +79,14 @@ refused 2 "labels are whole numbers" run "$network" -i "$input" --labels float_l
 refused 2 "labels for" run "$network" -i "$input" --labels few_labels.npy -o x.npy
 refused 2 "doubles.npy: cannot be read as an array: its elements are none of '<f4' (float32)" \
     run "$network" -i doubles.npy
-refused 2 "the input holds int64; networks take float32" run "$network" -i labels.npy
+refused 2 "labels.npy holds int64; networks take float32" run "$network" -i labels.npy
+# Messages name the file; images that are asked for are there, also where one image has no dimension for their number.
+refused 2 "cnnvp: flat.npy has shape (1, 7); network" run "$network" -i flat.npy
+refused 2 "cnnvp: flat.npy has shape (1, 7); network" run "$network" -i "$input" --calibration flat.npy
+refused 2 "cnnvp: $input has 4 images, 5 are asked for" run "$network" -i "$input" -n 5 -o x.npy
+refused 2 "labels.npy: 4 labels for 5 images" run "$network" -i "$input" --labels labels.npy -n 5
+refused 2 "cnnvp: plane.npy has 1 images, 2 are asked for" run "$network" -i plane.npy -n 2
+expect 0 run "$network" -i plane.npy -n 1 -q
 
 # Without values.
 expect 0 run "$network" -i "$input" --timing-only -o timing.npy --stats timing.json
@@ -97,13 +106,13 @@ base: nfu
 energy: {dram_byte: 5}
 units:
   instruction: {irq: 5}
-  dma: {clock: cpu, connect: {weight: input_buffer.port}}
+  dma: {clock: cpu, connect: {mem: bus}}
 YAML
 expect 0 run "$network" --timing-only -q --stats wired.json
 expect 1 run "$network" --timing-only -q --max-time 10us --stats otherwise.json -p other.yaml
 expect 0 diff wired.json otherwise.json
 for line in "units.instruction.irq  *1  *5 " "units.dma.clock  *pe_array  *cpu" \
-    "units.dma.connect.weight  *weight_buffer.port  *input_buffer.port" "energy.dram_byte  *[0-9.]*  *5 "; do
+    "units.dma.connect.mem  *dram.mem  *bus" "energy.dram_byte  *[0-9.]*  *5 "; do
     grep -q "^  $line" out || fail "a difference of the configuration is not there: $line"
 done
 

@@ -15,6 +15,7 @@ for command in run train exec models check memory asm disasm sweep diff report; 
     expect 0 $command --version
     says "SystemC "
     refused 2 "unrecognized option '--no-such-option'" $command --no-such-option
+    grep -qF "Try \`cnnvp $command --help'" err || fail "another help than that of $command: $(cat err)"
 done
 
 refused 2 "COMMAND is missing"
