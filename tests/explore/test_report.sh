@@ -67,6 +67,7 @@ cycles = stats["units"]["pe_array"]["busy_cycles"] * 1000
 assert abs(sum(array["busy"]) - cycles) <= cycles * 0.001, (sum(array["busy"]), cycles)
 END
 
+expect 0 report many -o many.html
 refused 2 "cannot be read" report nosuch.sqlite -o x.html
 refused 2 "cannot be read" report "$SOURCE" -o x.html
 refused 2 "REPORT.html is missing" report r.sqlite
@@ -99,6 +100,10 @@ for page in sweep run; do
         fail "$page.html: $(grep CONSOLE $page.log | head -3)"
     fi
 done
+# The roofline of many images is that of the array: 8 x 8 PEs.
+timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \
+    --user-data-dir="$work/browser" --dump-dom "file://$work/many.html" >many.dom 2>/dev/null
+grep -q '>64 MACs a cycle at 1000 MHz' many.dom || fail "roofline: $(grep -o '[0-9]* MACs a cycle' many.dom)"
 sed -e '/^<\/body><\/html>$/d' sweep.html >used.html
 cat "$HERE/use_limits.html" >>used.html
 timeout 120 "$browser" --headless --no-sandbox --disable-gpu --virtual-time-budget=20000 \

@@ -89,7 +89,9 @@ function bars(parent, list, parts, unit) {
             if (!value) continue;
             g.fillStyle = part.colour; g.fillRect(x, i * 20 + 2, width, 15); hits.push([x, i, width, l.name + "\n" + part.name + ": " + show(value) + " " + unit]); x += width;
         }
-        g.fillStyle = "#5b6676"; g.textAlign = "left"; g.fillText(short(parts.reduce((sum, p) => sum + l.values[p.name], 0)) + " " + unit, x + 5, i * 20 + 10);
+        g.fillStyle = "#5b6676"; g.textAlign = "left";
+        const total = parts.reduce((sum, p) => sum + l.values[p.name], 0);
+        g.fillText(unit === "pJ" ? scaled(total, 3, energies, " pJ") : short(total) + " " + unit, x + 5, i * 20 + 10);
     });
     if (parts.length > 1) legend(make(parent, "div", null, { className: "note" }), parts.map(part => [part.colour, part.name]));
     c.element.onmousemove = event => {
@@ -154,12 +156,15 @@ over("Counters", counted.filter(s => s.kind === "counter" && !isBuffer(s)).map(s
 /* ---- roofline ---- */
 const measured = layers.filter(l => l.macs && l.cycles);
 if (measured.length) {
-    const sample = measured.find(l => l.utilization) || measured[0], pes = sample.utilization ? Math.round(sample.macs * (stats.total.images || 1) / (sample.utilization * sample.compute_cycles)) : 0;
-    const array = stats.platform.units.pe_array || {}, mhz = array.clock_mhz || 1000;
-    const trueMacs = l => l.utilization * l.compute_cycles * pes, peak = pes * mhz * 1e6, part = Object.values(stats.units).find(u => u.bus_bytes_per_s), bandwidth = part ? part.bus_bytes_per_s : stats.memory.peak_bytes_per_s || stats.memory.mean_bytes_per_s;
+    const sample = measured.reduce((a, b) => b.utilization > a.utilization ? b : a); /* least rounded */
+    const pes = sample.utilization ? Math.round(sample.macs / (sample.utilization * sample.compute_cycles)) : 0;
+    const array = stats.platform.units.pe_array || {}, mhz = array.clock_mhz || 1000, peak = pes * mhz * 1e6;
+    const part = Object.values(stats.units).find(u => u.bus_bytes_per_s);
+    const bandwidth = part ? part.bus_bytes_per_s : stats.memory.peak_bytes_per_s || stats.memory.mean_bytes_per_s;
     make(document.body, "h2", "Roofline");
     make(document.body, "div", pes + " MACs a cycle at " + mhz + " MHz; the slope is " + (part ? "what the off-chip memory's part carries at most, " : "the highest bandwidth of the off-chip memory that was seen, ") + short(bandwidth) + " bytes/s.", { className: "note" });
-    const points = measured.map(l => ({ l, x: trueMacs(l) / Math.max(1, l.dram_read_bytes + l.dram_write_bytes), y: trueMacs(l) / (l.cycles / (mhz * 1e6)) })).filter(p => p.y > 0);
+    const bytes = l => Math.max(1, l.dram_read_bytes + l.dram_write_bytes), seconds = l => l.cycles / (mhz * 1e6);
+    const points = measured.map(l => ({ l, x: l.macs / bytes(l), y: l.macs / seconds(l) }));
     const x = scale("MACs for each byte off chip", points.map(p => p.x).concat(bandwidth ? [peak / bandwidth] : []), short, true);
     const y = scale("MACs/s", points.map(p => p.y).concat([peak]), short, true);
     x.low -= .3; x.high += .3; y.low -= .2; y.high += .2;
