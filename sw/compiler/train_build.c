@@ -96,10 +96,12 @@ static void place_maps(struct builder *b, const struct cnnvp_train_node *node, i
 
 static cnnvp_result plan_layers(struct builder *b)
 {
+    struct cnnvp_train_plan_place place = {.first = 1};
     for (size_t i = 0; i < b->net->count; ++i) {
         const struct cnnvp_train_node *node = &b->net->nodes[i];
         struct cnnvp_train_layer *layer = &b->build->layers[i];
-        const cnnvp_result result = cnnvp_train_plan(b->graph, node, b->target, &b->options->plan, layer, b->error);
+        const cnnvp_result result =
+            cnnvp_train_plan(b->graph, node, b->target, &b->options->plan, &place, layer, b->error);
         if (result != CNNVP_DONE)
             return result;
         if (layer->norm)

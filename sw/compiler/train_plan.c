@@ -1,28 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "train_plan.h"
+#include "train_product.h"
 
 #include <string.h>
 
 /* Bytes of a 32-bit intermediate. */
 #define SUM_BYTES UINT64_C(4)
-
-/* Forward and error: a product of a slice of channels of the first operand with kernels. */
-struct product {
-    const struct cnnvp_train_target *target;
-    uint32_t images;       /* of a group */
-    uint64_t in_channels;
-    uint64_t out_channels;
-    uint64_t in_height;
-    uint64_t in_width;
-    uint64_t out_height;
-    uint64_t out_width;
-    uint64_t taps;
-    uint64_t kernels;      /* at a time: groups are multiples, or all */
-    uint32_t ky, sy;
-    int error;             /* rows of the first operand lie sy apart in the result, not the other way */
-    enum cnnvp_train_image_block block;   /* of the first operand */
-    int kernel_exponents;  /* 1: one for each kernel of the layer */
-};
 
 static uint64_t smaller(uint64_t a, uint64_t b)
 {
@@ -38,93 +20,6 @@ static uint64_t next_edge(uint64_t count, uint64_t unit, uint64_t all)
 static uint64_t even(uint64_t bytes)
 {
     return (bytes + 1u) / 2u * 2u;
-}
-
-static uint64_t input_rows(const struct product *p, uint64_t rows)
-{
-    const uint64_t needed = p->error ? (rows + p->ky - 2u) / p->sy + 1u : (rows - 1u) * p->sy + p->ky;
-    return smaller(needed, p->in_height);
-}
-
-static uint64_t input_exponents(const struct product *p, uint64_t channels)
-{
-    return p->block == CNNVP_TRAIN_BY_TENSOR ? 1u : p->block == CNNVP_TRAIN_BY_IMAGE ? p->images : channels;
-}
-
-static int input_fits(const struct product *p, uint64_t rows, uint64_t channels)
-{
-    const uint64_t bytes = p->images * channels * input_rows(p, rows) * p->in_width * p->target->value_bytes;
-    return even(bytes) + even(input_exponents(p, channels)) <= p->target->input_half;
-}
-
-static int weights_fit(const struct product *p, uint64_t in, uint64_t out)
-{
-    const uint64_t exponents = p->kernel_exponents ? (p->error ? in : out) : 1u;
-    return even(in * out * p->taps * p->target->value_bytes) + even(exponents) <= p->target->weight_half;
-}
-
-static int output_fits(const struct product *p, uint64_t rows, uint64_t channels)
-{
-    return p->images * channels * rows * p->out_width * SUM_BYTES <= p->target->output_half;
-}
-
-/* The largest count up to `most` that still fits, found by halving; 0: not even one. */
-static uint64_t largest(const struct product *p, uint64_t most, uint64_t other,
-                        int (*fits)(const struct product *p, uint64_t count, uint64_t other))
-{
-    uint64_t low = 0;
-    uint64_t high = most;
-    while (low < high) {
-        const uint64_t middle = high - (high - low) / 2u;
-        if (fits(p, middle, other))
-            low = middle;
-        else
-            high = middle - 1u;
-    }
-    return low;
-}
-
-static int rows_fit(const struct product *p, uint64_t rows, uint64_t group)
-{
-    return input_fits(p, rows, 1u) && output_fits(p, rows, group);
-}
-
-static int slice_fits(const struct product *p, uint64_t in, uint64_t rows)
-{
-    const uint64_t group = smaller(p->out_channels, p->kernels);
-    return input_fits(p, rows, in) && weights_fit(p, in, group);
-}
-
-/* The largest group of kernels for slices of that many channels. */
-static uint64_t largest_group(const struct product *p, uint64_t in, uint64_t rows)
-{
-    uint64_t group = smaller(p->out_channels, p->kernels);
-    while (group < p->out_channels) {
-        const uint64_t next = next_edge(group, p->kernels, p->out_channels);
-        if (!weights_fit(p, in, next) || !output_fits(p, rows, next))
-            break;
-        group = next;
-    }
-    return group;
-}
-
-static int cut_product(const struct product *p, struct cnnvp_train_tiles *tiles)
-{
-    uint64_t rows = largest(p, p->out_height, smaller(p->out_channels, p->kernels), rows_fit);
-    if (p->error && rows < p->out_height)
-        rows = rows / p->sy * p->sy;
-    if (rows == 0)
-        return 0;
-    const uint64_t in = largest(p, p->in_channels, rows, slice_fits);
-    if (in == 0)
-        return 0;
-    *tiles = (struct cnnvp_train_tiles){
-        .in = (uint32_t)in,
-        .out = (uint32_t)largest_group(p, in, rows),
-        .rows = (uint32_t)rows,
-        .images = p->images,
-    };
-    return 1;
 }
 
 /* ---- gradient ---- */
@@ -321,21 +216,25 @@ static uint32_t kernels_of(const struct cnnvp_train_target *target, const struct
 
 static cnnvp_result cut_learning(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node,
                                  const struct cnnvp_train_target *target,
-                                 const struct cnnvp_train_plan_options *options, uint32_t group,
+                                 const struct cnnvp_train_plan_options *options, uint64_t lead,
                                  struct cnnvp_train_layer *layer, struct cnnvp_error *error)
 {
-    const struct product backward = {
-        .target = target, .images = group, .in_channels = node->co, .out_channels = node->ci,
+    const uint32_t group = (uint32_t)smaller(options->images, target->arrays);
+    const uint32_t groups = (uint32_t)ceil_div(options->images, target->arrays);
+    const struct cnnvp_train_product backward = {
+        .target = target, .images = group, .groups = groups, .lead = lead,
+        .in_channels = node->co, .out_channels = node->ci,
         .in_height = node->ho, .in_width = node->wo, .out_height = node->hi, .out_width = node->wi,
         .taps = (uint64_t)node->kx * node->ky, .kernels = kernels_of(target, node),
-        .ky = node->ky, .sy = node->sy, .error = 1,
+        .kx = node->kx, .ky = node->ky, .sy = node->sy, .error = 1, .connected = node->connected,
+        .by_channel = options->by_channel && !node->connected,
         .block = cnnvp_train_plan_block(options, node),
         .kernel_exponents = options->block == CNNVP_TRAIN_BY_CHANNEL,
     };
     const struct gradient gradient = {.target = target, .node = node, .options = options,
                                       .block = cnnvp_train_plan_block(options, node),
                                       .taps = backward.taps};
-    if (!cut_product(&backward, &layer->backward))
+    if (!cnnvp_train_product_cut(&backward, &layer->backward))
         return too_small(graph, node, "of the errors", error);
     if (!cut_gradient(&gradient, options->images, &layer->gradient))
         return too_small(graph, node, "of the gradient", error);
@@ -344,35 +243,38 @@ static cnnvp_result cut_learning(const struct cnnvp_graph *graph, const struct c
     layer->quantise_rows = (uint32_t)rows_at_once(target, node);
     if (layer->quantise_rows == 0 || (uint64_t)node->co * (SUM_BYTES + target->value_bytes) + 8u > target->output_half)
         return too_small(graph, node, "of the update", error);
-    if (options->by_channel && !node->connected)
-        layer->backward.in = 1;
     return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_train_plan(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node,
                               const struct cnnvp_train_target *target, const struct cnnvp_train_plan_options *options,
-                              struct cnnvp_train_layer *layer, struct cnnvp_error *error)
+                              struct cnnvp_train_plan_place *place, struct cnnvp_train_layer *layer,
+                              struct cnnvp_error *error)
 {
-    const uint32_t group = options->images < target->arrays ? options->images : target->arrays;
-    const struct product forward = {
-        .target = target, .images = group, .in_channels = node->ci, .out_channels = node->co,
+    const uint32_t group = (uint32_t)smaller(options->images, target->arrays);
+    const struct cnnvp_train_product forward = {
+        .target = target, .images = group, .groups = (uint32_t)ceil_div(options->images, target->arrays),
+        .scattered = place->first, .lead = place->lead, .in_channels = node->ci, .out_channels = node->co,
         .in_height = node->hi, .in_width = node->wi, .out_height = node->ho, .out_width = node->wo,
         .taps = (uint64_t)node->kx * node->ky, .kernels = kernels_of(target, node),
-        .ky = node->ky, .sy = node->sy,
+        .kx = node->kx, .ky = node->ky, .sy = node->sy, .connected = node->connected,
+        .bias = node->has_bias && node->norm == CNNVP_TRAIN_NO_LAYER,
+        .by_channel = options->by_channel && !node->connected,
         .block = cnnvp_train_plan_block(options, node),
         .kernel_exponents = options->block == CNNVP_TRAIN_BY_CHANNEL,
     };
     describe(node, layer);
     layer->block = cnnvp_train_plan_block(options, node);
-    if (!cut_product(&forward, &layer->forward))
+    if (!cnnvp_train_product_cut(&forward, &layer->forward))
         return too_small(graph, node, "of the forward pass", error);
-    if (options->by_channel && !node->connected)
-        layer->forward.in = 1;
     if (!cut_maps(target, node, 0, group, &layer->post))
         return too_small(graph, node, "of forward post-processing", error);
     if (layer->norm && (uint64_t)node->co * CNNVP_TRAIN_NORM_BYTES > target->batch_norm)
         return too_small(graph, node, "of batch norm (one entry a channel in batch_norm_buffer)", error);
     if (cnnvp_train_plan_sums(options, node) * CNNVP_TRAIN_SUM_BYTES > target->sum)
         return too_small(graph, node, "of the statistics (one entry a channel in sum_buffer)", error);
-    return options->learns ? cut_learning(graph, node, target, options, group, layer, error) : CNNVP_DONE;
+    const uint64_t lead = place->lead;
+    place->first = 0;
+    (void)cnnvp_train_product_time(&forward, &layer->forward, &place->lead);
+    return options->learns ? cut_learning(graph, node, target, options, lead, layer, error) : CNNVP_DONE;
 }

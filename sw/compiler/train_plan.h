@@ -4,6 +4,7 @@
 #define CNNVP_COMPILER_TRAIN_PLAN_H
 
 #include "../image/train_image.h"
+#include "plan.h"
 #include "target.h"
 #include "train_net.h"
 
@@ -19,6 +20,9 @@ struct cnnvp_train_target {
     uint32_t input_halves, weight_halves, output_halves;
     /* Buffers of the multi-function module, bytes. */
     uint64_t max_min, sum, batch_norm, relu, id, output_data;
+    uint32_t input_width, weight_width, output_width; /* bytes of the buffers' ports, in a cycle */
+    uint32_t module_lanes; /* of the multi-function module, in all its sets */
+    struct cnnvp_plan_timing timing;
     struct cnnvp_target map; /* memory, element, interrupt controller */
 };
 
@@ -47,10 +51,18 @@ uint64_t cnnvp_train_plan_sums(const struct cnnvp_train_plan_options *options, c
 /* Bytes of a map of `values` as a bit string of `width` bits each. */
 uint64_t cnnvp_train_plan_packed(uint64_t values, uint64_t width);
 
-/* Fills the shape and the tiles of `layer`. The error names the node whose smallest tile does not fit. */
+/* Where a layer stands. */
+struct cnnvp_train_plan_place {
+    int first;
+    uint64_t lead; /* ps that the core is ahead of the element when it begins; 0 at first */
+};
+
+/* Fills the shape and the tiles of `layer`, and makes *place that of the next one. The error names the node whose
+ * smallest tile does not fit. */
 CNNVP_MUST_USE cnnvp_result cnnvp_train_plan(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node,
                                              const struct cnnvp_train_target *target,
                                              const struct cnnvp_train_plan_options *options,
-                                             struct cnnvp_train_layer *layer, struct cnnvp_error *error);
+                                             struct cnnvp_train_plan_place *place, struct cnnvp_train_layer *layer,
+                                             struct cnnvp_error *error);
 
 #endif

@@ -54,6 +54,11 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
     target->fc_kernels = target->cols * (number(config, "pe_array.fc_rows") != 0 ? target->rows : 1u);
     target->mantissa_bits = number(config, "pe_array.mantissa_bits");
     target->value_bytes = target->mantissa_bits > 8 ? 4 : 1;
+    target->input_width = 2u * number(config, "input_buffer.width_words");
+    target->weight_width = 2u * number(config, "weight_buffer.width_words");
+    target->output_width = 2u * number(config, "intermediate_buffer.width_words");
+    target->module_lanes = number(config, "multi_function.sets") * number(config, "multi_function.lanes");
+    target->timing = cnnvp_plan_timing_of(config);
     target->error_rows = number(config, "pe_array.gradient") != 0;
     cnnvp_result result =
         cnnvp_target_buffer(config, "input_buffer", &target->input_half, &target->input_halves, error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A machine for the guest software that only notes the words of the instruction element: always room, everything done at
- * once. */
+/* A machine for the guest software that only notes the words of the instruction element: always room, everything done
+ * at once. */
 #ifndef FAKE_ELEMENT_H
 #define FAKE_ELEMENT_H
 

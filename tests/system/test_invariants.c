@@ -297,6 +297,30 @@ static void larger_buffers_are_never_slower(void **state)
     }
 }
 
+/* The same on the training engine, whose buffers' sizes are S001's. */
+static void larger_buffers_are_never_slower_on_the_trainer(void **state)
+{
+    static const char *const platforms[] = {"--images 1", "--images 7", "--images 4 -s cpu.clock_mhz=200",
+                                            "--images 4 -s dram.preset=ddr3-1600"};
+    static const int sizes[][3] = {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}, {4, 2, 1}, {4, 4, 2}, {16, 16, 4}};
+    (void)state;
+    for (size_t p = 0; p < sizeof platforms / sizeof platforms[0]; ++p) {
+        long long before = 0;
+        for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s) {
+            struct cli_run run =
+                cli_run("run $data/zoo/net_vgg.onnx -p trainer -q --timing-only %s --stats @stats "
+                        "-s input_buffer.size=%d -s weight_buffer.size=%d -s intermediate_buffer.size=%d",
+                        platforms[p], 8448 * sizes[s][0], 98304 * sizes[s][1], 1048576 * sizes[s][2]);
+            assert_int_equal(run.status, 0);
+            const long long cycles = cli_number(run.stats, "total.accel_cycles");
+            if (s != 0 && cycles * 1000 > before * 1001)
+                fail_msg("%s, sizes %zu: %lld cycles, smaller buffers %lld", platforms[p], s, cycles, before);
+            before = cycles;
+            cli_free(&run);
+        }
+    }
+}
+
 /* The memory makes bursts of its own of the DMA's, so plans for short ones are as good. */
 static void short_bursts_cost_little(void **state)
 {
@@ -434,6 +458,7 @@ int main(void)
         cmocka_unit_test(timing_only_gives_the_same_statistics),
         cmocka_unit_test(host_core_gives_the_same_results),
         cmocka_unit_test(larger_buffers_are_never_slower),
+        cmocka_unit_test(larger_buffers_are_never_slower_on_the_trainer),
         cmocka_unit_test(short_bursts_cost_little),
         cmocka_unit_test(lenet_takes_the_published_cycles),
         cmocka_unit_test(window_takes_its_cycles_and_gives_the_same_bits),

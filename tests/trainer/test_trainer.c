@@ -220,7 +220,8 @@ static void test_orders(void **state)
     /* 16 channels: 15 times more the sums go to memory and come back, of 10 images and the evaluation's 6. */
     const uint64_t sums = (10 + 6) * 32 * 4 * 4 * 4;
     assert_int_equal(conv2(&channel, "dram_write_bytes") - conv2(&kernel, "dram_write_bytes"), 15 * sums);
-    assert_true(conv2(&channel, "dram_read_bytes") - conv2(&kernel, "dram_read_bytes") >= 15 * sums);
+    /* By kernel it may take slices, and load their inputs again. */
+    assert_true(conv2(&channel, "dram_read_bytes") - conv2(&kernel, "dram_read_bytes") >= 14 * sums);
     outcome_clear(&kernel);
     outcome_clear(&channel);
 }

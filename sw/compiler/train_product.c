@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train_product.h"
+
+/* Bytes of a 32-bit intermediate. */
+#define SUM_BYTES UINT64_C(4)
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t even(uint64_t bytes)
+{
+    return (bytes + 1u) / 2u * 2u;
+}
+
+uint64_t cnnvp_train_product_rows(const struct cnnvp_train_product *p, uint64_t rows)
+{
+    const uint64_t needed = p->error ? (rows + p->ky - 2u) / p->sy + 1u : (rows - 1u) * p->sy + p->ky;
+    return smaller(needed, p->in_height);
+}
+
+static uint64_t input_exponents(const struct cnnvp_train_product *p, uint64_t channels)
+{
+    return p->block == CNNVP_TRAIN_BY_TENSOR ? 1u : p->block == CNNVP_TRAIN_BY_IMAGE ? p->images : channels;
+}
+
+static int input_fits(const struct cnnvp_train_product *p, uint64_t rows, uint64_t channels)
+{
+    const uint64_t values = p->images * channels * cnnvp_train_product_rows(p, rows) * p->in_width;
+    const uint64_t bytes = values * p->target->value_bytes;
+    return even(bytes) + even(input_exponents(p, channels)) <= p->target->input_half;
+}
+
+static int weights_fit(const struct cnnvp_train_product *p, uint64_t in, uint64_t out)
+{
+    const uint64_t exponents = p->kernel_exponents ? (p->error ? in : out) : 1u;
+    return even(in * out * p->taps * p->target->value_bytes) + even(exponents) <= p->target->weight_half;
+}
+
+static int output_fits(const struct cnnvp_train_product *p, uint64_t rows, uint64_t channels)
+{
+    return p->images * channels * rows * p->out_width * SUM_BYTES <= p->target->output_half;
+}
+
+static int fits(const struct cnnvp_train_product *p, uint64_t in, uint64_t out, uint64_t rows)
+{
+    return input_fits(p, rows, in) && weights_fit(p, in, out) && output_fits(p, rows, out);
+}
+
+/* ---- the tiles that are looked at ---- */
+
+/* Sizes of about 1, 1/2, 1/3, 1/4, 1/6, 1/8, ... of all, in whole units, down to one. */
+struct sizes {
+    uint64_t all, unit;
+    uint64_t now;
+    uint32_t step;
+};
+
+static struct sizes sizes_of(uint64_t all, uint64_t unit)
+{
+    return (struct sizes){.all = all, .unit = smaller(unit, all)};
+}
+
+static int next_size(struct sizes *sizes)
+{
+    const uint64_t before = sizes->now;
+    const uint64_t units = (sizes->all + sizes->unit - 1u) / sizes->unit;
+    do {
+        if (sizes->now == sizes->unit)
+            return 0;
+        const uint64_t parts = sizes->step < 2u ? sizes->step + 1u : (2u + sizes->step % 2u) << sizes->step / 2u >> 1u;
+        sizes->now = smaller((units + parts - 1u) / parts * sizes->unit, sizes->all);
+        ++sizes->step;
+    } while (sizes->now == before);
+    return 1;
+}
+
+/* Part of the time of transfers that counts as time, where it is hidden too. */
+#define TRAFFIC 8u
+
+struct choice {
+    struct cnnvp_train_tiles tiles;
+    uint64_t price; /* UINT64_MAX: none fits */
+};
+
+static uint64_t parts(uint64_t all, uint64_t part)
+{
+    return (all + part - 1u) / part;
+}
+
+/* Slices of mantissas wider than 8 bits meet in binary32, which rounds: the fewest, whatever they take. */
+static uint64_t wide_price(const struct cnnvp_train_product *p, const struct cnnvp_train_tiles *tiles)
+{
+    return parts(p->in_channels, tiles->in) << 40u |
+           parts(p->out_height, tiles->rows) * parts(p->out_channels, tiles->out);
+}
+
+uint64_t cnnvp_train_product_price(const struct cnnvp_train_product *p, const struct cnnvp_train_tiles *tiles)
+{
+    if (p->target->value_bytes != 1u)
+        return wide_price(p, tiles);
+    /* The core's lead is a guess: without it must do as well. */
+    struct cnnvp_train_product alone = *p;
+    uint64_t lead;
+    alone.lead = 0;
+    const uint64_t time =
+        (cnnvp_train_product_time(p, tiles, &lead) + cnnvp_train_product_time(&alone, tiles, &lead)) / 2u;
+    return time + cnnvp_train_product_memory(p, tiles) / TRAFFIC;
+}
+
+static void try_tiles(const struct cnnvp_train_product *p, uint64_t in, uint64_t out, uint64_t rows,
+                      struct choice *best)
+{
+    const struct cnnvp_train_tiles tiles = {(uint32_t)in, (uint32_t)out, (uint32_t)rows, p->images};
+    const int wide = p->target->value_bytes != 1u;
+    if (!fits(p, in, out, rows) || (!wide && cnnvp_train_product_bound(p, &tiles) >= best->price))
+        return;
+    const uint64_t price = cnnvp_train_product_price(p, &tiles);
+    if (price < best->price)
+        *best = (struct choice){tiles, price};
+}
+
+int cnnvp_train_product_cut(const struct cnnvp_train_product *p, struct cnnvp_train_tiles *tiles)
+{
+    struct choice best = {.price = UINT64_MAX};
+    for (struct sizes rows = sizes_of(p->out_height, p->error ? p->sy : 1u); next_size(&rows);)
+        for (struct sizes out = sizes_of(p->out_channels, p->kernels); next_size(&out);)
+            for (struct sizes in = sizes_of(p->in_channels, 1u); next_size(&in);)
+                if (!p->by_channel || in.now == 1u)
+                    try_tiles(p, in.now, out.now, rows.now, &best);
+    *tiles = best.tiles;
+    return best.price != UINT64_MAX;
+}
