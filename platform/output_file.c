@@ -226,9 +226,8 @@ cnnvp_result cnnvp_output_finish(cnnvp_output *output, struct cnnvp_error *error
     if (close(output->descriptor) != 0 && !output->error)
         output->error = errno;
     output->descriptor = -1;
-    if (!output->error && output->nameless && give_name(output, kept) != 0)
-        output->error = errno;
-    else if (!output->error && !output->nameless && output->temporary && rename(output->temporary, output->name) != 0)
+    if (!output->error && (output->nameless || output->temporary) &&
+        (output->nameless ? give_name(output, kept) : rename(output->temporary, output->name)) != 0)
         output->error = errno;
     if (kept >= 0)
         (void)close(kept);
