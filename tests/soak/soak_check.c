@@ -148,7 +148,7 @@ struct variant {
     enum { SAME_STATS, SAME_STATS_WITHOUT_VALUES, SAME_WORK, SAME_COMPUTE } compared;
 };
 
-/* Of each pair, but of the last four one after the other. */
+/* Of each pair, but of the last six one after the other. */
 static const struct variant variants[] = {
     {"--timing-only", "--timing-only", 1, SAME_STATS_WITHOUT_VALUES},
     {"pe_array.detail=cycle", "-s pe_array.detail=cycle", 1, SAME_STATS},
@@ -157,8 +157,10 @@ static const struct variant variants[] = {
     {"--cpu host", "--cpu host", 1, SAME_WORK},
     {"cpu.quantum", "-s cpu.quantum=97", 1, SAME_STATS},
     {"a trace", "--trace trace.vcd", 1, SAME_STATS},
+    {"a trace in FST", "--trace trace.fst", 1, SAME_STATS},
+    {"a trace for Perfetto", "--trace trace.pftrace", 1, SAME_STATS},
 };
-#define TURNS 4u
+#define TURNS 6u
 
 /* "", or by how much larger buffers made it slower. Plans are chosen by estimates, so some part of it is let pass. */
 static const char *is_slower(const struct soak *soak, const json_t *base, const json_t *larger, char *text, size_t room)
