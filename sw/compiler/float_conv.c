@@ -2,8 +2,9 @@
 /*
  * Positions side by side, output channels below each other, products added one after the other: the fixed order
  * vectorises this way. Input planes are copied with their padding, split by stride, so that every tap reads consecutive
- * numbers: position y * row + x of the result reads number position + offset[tap]. What lies between the rows is left
- * out at last.
+ * numbers: position y * pitch + x of the result reads number position + offset[tap]. What lies between the rows is left
+ * out at last; where it would take too many of the vectors, as on small maps, each tap has numbers of its own instead,
+ * without anything between.
  */
 #include "float_conv.h"
 
@@ -22,8 +23,10 @@ struct packing {
     size_t rows;      /* of a phase */
     size_t plane;     /* numbers of an input channel: all phases */
     size_t steps;     /* products of a result */
+    size_t pitch;     /* positions from row to row of the result */
     size_t positions; /* of the result, with what lies between its rows */
     int direct;       /* the input is what its packing would be */
+    int by_taps;      /* each tap has numbers of its own */
 };
 
 static size_t smaller(size_t a, size_t b)
@@ -38,6 +41,11 @@ static size_t phases_used(uint32_t taps, uint32_t dilation, uint32_t stride)
     return smaller(reach, stride);
 }
 
+static size_t vectors(size_t positions)
+{
+    return (positions + CNNVP_FLOAT_LANE - 1u) / CNNVP_FLOAT_LANE;
+}
+
 static struct packing plan(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     struct packing p = {.layer = layer, .in = &graph->tensors[layer->in], .out = &graph->tensors[layer->out]};
@@ -49,9 +57,17 @@ static struct packing plan(const struct cnnvp_graph *graph, const struct cnnvp_g
     p.rows = p.out->height + (size_t)(layer->ky - 1u) * layer->dy / layer->sy;
     p.plane = p.phases_x * p.phases_y * p.row * p.rows;
     p.steps = p.inputs * layer->ky * layer->kx;
+    p.pitch = p.row;
     p.positions = (p.out->height - 1u) * p.row + p.out->width;
     p.direct = p.steps == p.inputs && layer->sx == 1 && layer->sy == 1 && p.row == p.in->width &&
                p.rows == p.in->height && layer->pad_top == 0 && layer->pad_left == 0;
+    const size_t area = (size_t)p.out->height * p.out->width;
+    /* copies for each tap are worth a quarter of the work where enough channels of the result read them */
+    p.by_taps = !p.direct && p.outputs >= CNNVP_FLOAT_CHANNELS && 4u * vectors(area) <= 3u * vectors(p.positions);
+    if (p.by_taps) {
+        p.pitch = p.out->width;
+        p.positions = area;
+    }
     return p;
 }
 
@@ -62,36 +78,66 @@ void cnnvp_float_scratch_free(struct cnnvp_float_scratch *scratch)
     *scratch = (struct cnnvp_float_scratch){0};
 }
 
+/* 0 if offsets of 32 bits do not reach all numbers. */
+static int raise_to(const struct packing *p, size_t *floats, size_t *steps)
+{
+    const size_t needed = p->by_taps ? p->steps * p->positions + p->plane : p->inputs * p->plane;
+    if (needed > UINT32_MAX)
+        return 0;
+    *floats = !p->direct && needed + CNNVP_FLOAT_SLACK > *floats ? needed + CNNVP_FLOAT_SLACK : *floats;
+    *steps = p->steps > *steps ? p->steps : *steps;
+    return 1;
+}
+
+/* The same for the blocks of a convolution, each a map of its own: their taps can need more than the whole map. */
+static int raise_to_blocks(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, size_t *floats,
+                           size_t *steps)
+{
+    struct cnnvp_graph_tensor maps[2] = {graph->tensors[layer->in], graph->tensors[layer->out]};
+    struct cnnvp_graph_layer conv = *layer;
+    const struct cnnvp_graph blocks = {.tensors = maps, .tensor_count = 2, .layers = &conv, .layer_count = 1};
+    maps[0].height = maps[1].height = layer->block_height;
+    maps[0].width = maps[1].width = layer->block_width;
+    conv.in = 0;
+    conv.out = 1;
+    const struct packing p = plan(&blocks, &conv);
+    return raise_to(&p, floats, steps);
+}
+
 int cnnvp_float_scratch_new(const struct cnnvp_graph *graph, struct cnnvp_float_scratch *scratch)
 {
     size_t floats = 1;
     size_t steps = 1;
     for (size_t i = 0; i < graph->layer_count; ++i) {
-        if (graph->layers[i].op != CNNVP_OP_CONV)
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (layer->op != CNNVP_OP_CONV)
             continue;
-        const struct packing p = plan(graph, &graph->layers[i]);
-        const size_t needed = p.inputs * p.plane;
-        if (needed > UINT32_MAX) /* offsets have 32 bits */
+        const struct packing p = plan(graph, layer);
+        if (!raise_to(&p, &floats, &steps)
+            || (layer->block_height != 0 && !raise_to_blocks(graph, layer, &floats, &steps)))
             return 0;
-        floats = !p.direct && needed + CNNVP_FLOAT_SLACK > floats ? needed + CNNVP_FLOAT_SLACK : floats;
-        steps = p.steps > steps ? p.steps : steps;
     }
     scratch->planes = calloc(floats, sizeof *scratch->planes);
     scratch->offsets = calloc(steps, sizeof *scratch->offsets);
     return scratch->planes != NULL && scratch->offsets != NULL;
 }
 
-static void make_offsets(const struct packing *p, uint32_t *offset)
+/* Where the numbers of a tap begin in a packed plane. */
+static size_t tap_offset(const struct packing *p, size_t ky, size_t kx)
 {
     const struct cnnvp_graph_layer *layer = p->layer;
-    for (size_t i = 0; i < p->inputs; ++i)
-        for (size_t ky = 0; ky < layer->ky; ++ky)
-            for (size_t kx = 0; kx < layer->kx; ++kx) {
-                const size_t y = ky * layer->dy;
-                const size_t x = kx * layer->dx;
-                const size_t phase = y % layer->sy * p->phases_x + x % layer->sx;
-                *offset++ = (uint32_t)(i * p->plane + (phase * p->rows + y / layer->sy) * p->row + x / layer->sx);
-            }
+    const size_t y = ky * layer->dy;
+    const size_t x = kx * layer->dx;
+    const size_t phase = y % layer->sy * p->phases_x + x % layer->sx;
+    return (phase * p->rows + y / layer->sy) * p->row + x / layer->sx;
+}
+
+static void make_offsets(const struct packing *p, uint32_t *offset)
+{
+    for (size_t i = 0, step = 0; i < p->inputs; ++i)
+        for (size_t ky = 0; ky < p->layer->ky; ++ky)
+            for (size_t kx = 0; kx < p->layer->kx; ++kx, ++step)
+                offset[step] = (uint32_t)(p->by_taps ? step * p->positions : i * p->plane + tap_offset(p, ky, kx));
 }
 
 /* One packed row: input columns first, first + stride, ..., zeros where there is none. */
@@ -127,12 +173,40 @@ static void pack_plane(const struct packing *p, const float *x, float *to)
             }
 }
 
+/* The numbers of each tap of a packed plane. */
+static void pack_taps(const struct packing *p, const float *plane, float *to)
+{
+    const size_t width = p->out->width;
+    for (size_t ky = 0; ky < p->layer->ky; ++ky)
+        for (size_t kx = 0; kx < p->layer->kx; ++kx) {
+            const float *from = plane + tap_offset(p, ky, kx);
+            for (size_t row = 0; row < p->out->height; ++row, from += p->row, to += width)
+                memcpy(to, from, width * sizeof *to);
+        }
+}
+
+static void pack(const struct packing *p, const float *x, float *planes)
+{
+    const size_t in_area = (size_t)p->in->height * p->in->width;
+    if (!p->by_taps) {
+        for (size_t i = 0; i < p->inputs; ++i)
+            pack_plane(p, x + i * in_area, planes + i * p->plane);
+        return;
+    }
+    const size_t taps = p->steps / p->inputs;
+    float *plane = planes + p->steps * p->positions; /* behind the numbers of all taps */
+    for (size_t i = 0; i < p->inputs; ++i) {
+        pack_plane(p, x + i * in_area, plane);
+        pack_taps(p, plane, planes + i * taps * p->positions);
+    }
+}
+
 /* Positions [first, end) of one channel, leaving out what lies between rows. */
 static void unpack(const struct packing *p, size_t first, size_t end, const float *sums, float *y)
 {
-    size_t row = first / p->row;
-    size_t column = first % p->row;
-    for (size_t at = first; at < end; ++row, at += p->row - column, column = 0) {
+    size_t row = first / p->pitch;
+    size_t column = first % p->pitch;
+    for (size_t at = first; at < end; ++row, at += p->pitch - column, column = 0) {
         if (column >= p->out->width)
             continue;
         const size_t count = smaller(p->out->width - column, end - at);
@@ -173,8 +247,8 @@ void cnnvp_float_conv(const struct cnnvp_float_kernels *kernels, const struct cn
     make_offsets(&p, scratch->offsets);
     for (size_t group = 0; group < layer->groups; ++group) {
         const float *from = x + group * p.inputs * in_area;
-        for (size_t i = 0; i < p.inputs && !p.direct; ++i)
-            pack_plane(&p, from + i * in_area, scratch->planes + i * p.plane);
+        if (!p.direct)
+            pack(&p, from, scratch->planes);
         run_group(kernels, &p, p.direct ? from : scratch->planes, scratch->offsets, group * p.outputs, y);
     }
 }

@@ -140,6 +140,35 @@ static void convolutions_keep_the_order(void **state)
     builder_free(&random);
 }
 
+/* Blocks of a map are convolved with the working memory of its graph, and may need more of it than the whole map. */
+static void blocks_have_room(void **state)
+{
+    (void)state;
+    enum { INPUTS = 64, OUTPUTS = 8, SIDE = 4, TAPS = 9 };
+    struct builder random;
+    struct conv_case c = {.tensors = {{.rank = 4, .channels = INPUTS, .height = 2 * SIDE, .width = 2 * SIDE},
+                                      {.rank = 4, .channels = OUTPUTS, .height = 2 * SIDE, .width = 2 * SIDE}},
+                          .layer = {.op = CNNVP_OP_CONV, .in = 0, .in2 = CNNVP_GRAPH_NONE, .out = 1, .kx = 3, .ky = 3,
+                                    .sx = 1, .sy = 1, .dx = 1, .dy = 1, .pad_top = 1, .pad_left = 1, .groups = 1,
+                                    .block_height = SIDE, .block_width = SIDE}};
+    struct cnnvp_float_scratch scratch;
+    float y[OUTPUTS * SIDE * SIDE];
+    builder_init(&random, 7);
+    c.layer.weights = numbers(&random, OUTPUTS * INPUTS * TAPS);
+    c.x = numbers(&random, INPUTS * SIDE * SIDE + CNNVP_FLOAT_SLACK);
+    c.graph = (struct cnnvp_graph){.tensors = c.tensors, .tensor_count = 2, .layers = &c.layer, .layer_count = 1};
+    assert_true(cnnvp_float_scratch_new(&c.graph, &scratch));
+    for (uint32_t i = 0; i < 2; ++i)
+        c.tensors[i].height = c.tensors[i].width = SIDE;
+    cnnvp_float_conv(cnnvp_float_kernels(), &c.graph, &c.layer, c.x, y, &scratch);
+    for (uint32_t o = 0; o < OUTPUTS; ++o)
+        for (uint32_t i = 0; i < SIDE * SIDE; ++i)
+            assert_true(y[o * SIDE * SIDE + i] == plain_result(&c, o, i / SIDE, i % SIDE));
+    cnnvp_float_scratch_free(&scratch);
+    conv_case_clear(&c);
+    builder_free(&random);
+}
+
 static void dot_products_keep_the_order(void **state)
 {
     (void)state;
@@ -219,6 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolutions_keep_the_order),
+        cmocka_unit_test(blocks_have_room),
         cmocka_unit_test(dot_products_keep_the_order),
         cmocka_unit_test(words_are_those_of_single_numbers),
         cmocka_unit_test(magnitudes_leave_out_nan),
