@@ -35,6 +35,7 @@ struct cnnvp_plan_timing {
     uint32_t row_bytes;
     uint32_t banks;
     uint32_t latency;          /* ps from a read to its data */
+    uint32_t hit;              /* the same where the row is open */
     uint32_t write_latency;    /* ps until the memory has taken a write */
     uint32_t outstanding;      /* bursts that are read and on their way, at most */
     uint32_t queued;           /* bursts that wait in the memory while it writes */

@@ -120,7 +120,7 @@ static void load(struct replay *r, enum buffer buffer, uint32_t half, uint64_t b
     const uint64_t begin = later(after_writes(r, requested) + timing->latency, r->memory[0]);
     uint64_t end = begin + ahead;
     if (busy > ahead) {
-        end = later(end, received + timing->latency);
+        end = later(end, received + timing->hit);
         end += busy - ahead;
     }
     end += share(r, READ, begin, busy);
