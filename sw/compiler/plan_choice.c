@@ -78,23 +78,26 @@ static struct cnnvp_image_layer cut_of(const struct planned *planned, const stru
 }
 
 /* With so much of a lead of the core, which shortens what the layer waits for it. */
-static struct cnnvp_plan_time time_at(const struct cnnvp_plan *plan, const struct planned *planned,
-                                      struct cnnvp_plan_way *way, uint64_t lead)
+static struct cnnvp_plan_time with_lead(const struct cnnvp_plan *plan, const struct cnnvp_plan_way *way, uint64_t lead)
 {
     struct cnnvp_plan_timing timing = plan->limits.timing;
     struct cnnvp_plan_time time = way->time;
     timing.lead = lead;
-    if (way->known == CNNVP_PLAN_TIME && time.core_ps > lead) {
-        if (way->behind_ps == 0) {
-            const struct cnnvp_image_layer cut = cut_of(planned, way);
-            way->behind_ps = cnnvp_plan_time_of(&cut, &plan->behind).ps;
-        }
-        time.ps = later(time.ps, way->behind_ps - sooner(lead, way->behind_ps));
-    } else if (time.core_ps > lead) {
-        time.ps = later(time.ps, time.core_ps - lead);
-    }
+    if (time.core_ps > lead)
+        time.ps = later(time.ps, later(time.core_ps, way->behind_ps) - lead);
     cnnvp_plan_weigh(&time, &timing);
     return time;
+}
+
+/* The same of a way whose time is known. */
+static struct cnnvp_plan_time time_at(const struct cnnvp_plan *plan, const struct planned *planned,
+                                      struct cnnvp_plan_way *way, uint64_t lead)
+{
+    if (way->time.core_ps > lead && way->behind_ps == 0) {
+        const struct cnnvp_image_layer cut = cut_of(planned, way);
+        way->behind_ps = cnnvp_plan_time_of(&cut, &plan->behind).ps;
+    }
+    return with_lead(plan, way, lead);
 }
 
 /* What another one has to be below: clearly better. */
@@ -106,10 +109,11 @@ static uint64_t clearly_better(const struct cnnvp_plan_time *time)
     return preference - sooner(margin_ps, preference);
 }
 
-static int may_win(const struct cnnvp_plan *plan, const struct planned *planned, struct cnnvp_plan_way *way,
-                   uint64_t lead, uint64_t dearest, uint64_t most)
+/* By what is known of it. */
+static int may_win(const struct cnnvp_plan *plan, const struct cnnvp_plan_way *way, uint64_t lead, uint64_t dearest,
+                   uint64_t most)
 {
-    const struct cnnvp_plan_time time = time_at(plan, planned, way, lead);
+    const struct cnnvp_plan_time time = with_lead(plan, way, lead);
     return cnnvp_plan_price(&time) <= dearest && cnnvp_plan_preference(&time) < most;
 }
 
@@ -139,9 +143,11 @@ static struct cnnvp_plan_way *best_own(const struct cnnvp_plan *plan, const stru
         if (way->bound == UINT64_MAX || way->bound / 5u * 4u > least)
             break;
         learn(plan, planned, way, CNNVP_PLAN_LEAST);
-        if (!may_win(plan, planned, way, lead, dearest, most))
+        if (!may_win(plan, way, lead, dearest, most))
             continue;
         learn(plan, planned, way, CNNVP_PLAN_TIME);
+        if (!may_win(plan, way, lead, dearest, most))
+            continue;
         const struct cnnvp_plan_time time = time_at(plan, planned, way, lead);
         if (cnnvp_plan_price(&time) > dearest || cnnvp_plan_preference(&time) >= most)
             continue;

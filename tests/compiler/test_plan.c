@@ -478,7 +478,7 @@ static void tiny_layers_keep_their_tiles(void **state)
     timing.row = timing.reopen = timing.latency = timing.write_latency = timing.port = 1;
     struct cnnvp_image_layer first = layer;
     for (uint64_t kib = 4; kib <= 64; kib *= 2) {
-        const struct cnnvp_plan_limits limits = {kib * 1024, kib * 1024, kib * 1024, 2, 2, 2, window(8, 8, 16), timing};
+        const struct cnnvp_plan_limits limits = {kib * 1024, kib * 1024, 4096, 2, 2, 2, window(8, 8, 16), timing};
         struct cnnvp_image_layer planned = layer;
         struct cnnvp_error error = {""};
         assert_int_equal(plan_alone(&planned, "L", &limits, &error), CNNVP_DONE);
