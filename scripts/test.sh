@@ -10,17 +10,26 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
 jobs=$(nproc)
 passed=0 failed=0
+# What failed, a line each, for the end: whoever reads a long log reads that first.
+failures=
+fail() {
+    failed=$((failed + 1))
+    failures="$failures
+failed: $1"
+}
 
 # count LOG: adds the results of a ctest run; a run without results counts as one failure.
 count() {
     total=$(sed -n 's/.* tests failed out of \([0-9][0-9]*\)$/\1/p' "$1" | tail -n 1)
     bad=$(sed -n 's/.*, \([0-9][0-9]*\) tests failed out of [0-9][0-9]*$/\1/p' "$1" | tail -n 1)
     if [ -z "$total" ] || [ -z "$bad" ] || [ "$total" -eq 0 ]; then
-        failed=$((failed + 1))
+        fail "no result in $1"
         return
     fi
     passed=$((passed + total - bad))
     failed=$((failed + bad))
+    [ "$bad" -eq 0 ] || failures="$failures
+$(sed -n '/^The following tests FAILED:/,$s/^[[:space:]]*[0-9]* - /failed: /p' "$1")"
 }
 
 # run_tests FOLDER [CTEST-ARGUMENT...]
@@ -44,7 +53,7 @@ check() {
     if "$@"; then
         passed=$((passed + 1))
     else
-        failed=$((failed + 1))
+        fail "$*"
     fi
 }
 
@@ -58,5 +67,6 @@ run_tests build-clang-sanitize -LE 'bench|long|install'
 
 check scripts/compare_builds.sh build build-clang-sanitize
 
+echo "$failures"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "plan_cases.h"
+
+uint32_t cases_between(struct builder *random, uint32_t low, uint32_t high)
+{
+    return low + (uint32_t)(builder_next(random) % (high - low + 1u));
+}
+
+static void random_window(struct builder *random, struct cnnvp_image_layer *layer)
+{
+    layer->kx = cases_between(random, 1, 5);
+    layer->ky = cases_between(random, 1, 5);
+    layer->sx = cases_between(random, 1, 3);
+    layer->sy = cases_between(random, 1, 3);
+    layer->dx = cases_between(random, 1, 2);
+    layer->dy = cases_between(random, 1, 2);
+    layer->in.width = (layer->out.width - 1) * layer->sx + (layer->kx - 1) * layer->dx + 1;
+    layer->in.height = (layer->out.height - 1) * layer->sy + (layer->ky - 1) * layer->dy + 1;
+}
+
+cnnvp_result cases_plan(struct cnnvp_image_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
+                        struct cnnvp_error *error)
+{
+    struct cnnvp_plan *plan = NULL;
+    cnnvp_result result = cnnvp_plan_new(limits, 1, &plan, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_plan_add(plan, layer, name, error);
+    if (result == CNNVP_DONE)
+        (void)cnnvp_plan_make(plan);
+    cnnvp_plan_free(plan);
+    return result;
+}
+
+struct cnnvp_image_layer cases_layer(struct builder *random)
+{
+    struct cnnvp_image_layer layer = {.kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    layer.op = cases_between(random, CNNVP_OP_CONV, CNNVP_OP_SOFTMAX);
+    layer.out.channels = cases_between(random, 1, cases_between(random, 1, 600));
+    layer.out.height = cases_between(random, 1, 70);
+    layer.out.width = cases_between(random, 1, 70);
+    layer.in = layer.out;
+    layer.bias = cases_between(random, 0, 1);
+    layer.pool = cases_between(random, 0, 1);
+    if (layer.op == CNNVP_OP_CONV || layer.op == CNNVP_OP_POOL)
+        random_window(random, &layer);
+    if (layer.op == CNNVP_OP_CONV) {
+        layer.depthwise = cases_between(random, 0, 3) == 0;
+        layer.in.channels = layer.depthwise ? layer.out.channels : cases_between(random, 1, 600);
+    }
+    if (layer.op == CNNVP_OP_FC) {
+        layer.out.height = layer.out.width = layer.in.height = layer.in.width = 1;
+        layer.in.channels = cases_between(random, 1, 5000);
+    }
+    if (cases_between(random, 0, 3) == 0 && layer.op != CNNVP_OP_SOFTMAX) {
+        layer.post_count = 1;
+        layer.posts[0] = (struct cnnvp_image_post){.kind = CNNVP_POST_TABLE, .table_words = 516};
+    }
+    if (layer.op == CNNVP_OP_ADD)
+        layer.in2 = layer.in;
+    return layer;
+}
+
+struct cnnvp_engine cases_nfu(uint32_t rows, uint32_t cols, uint32_t single_neuron)
+{
+    return (struct cnnvp_engine){&cnnvp_engine_nfu, {rows, cols, single_neuron}};
+}
+
+struct cnnvp_engine cases_window(uint32_t input_para, uint32_t output_para, uint32_t fc_para)
+{
+    return (struct cnnvp_engine){&cnnvp_engine_window, {input_para, output_para, fc_para}};
+}
+
+struct cnnvp_plan_limits cases_limits(struct builder *random)
+{
+    struct cnnvp_plan_limits limits = {
+        .input_bytes = UINT64_C(16384) << cases_between(random, 0, 5),
+        .weight_bytes = UINT64_C(16384) << cases_between(random, 0, 5),
+        .output_bytes = UINT64_C(16384) << cases_between(random, 0, 5),
+        .input_halves = cases_between(random, 1, 2),
+        .weight_halves = cases_between(random, 1, 2),
+        .timing = cnnvp_plan_timing_of(NULL),
+    };
+    const int is_nfu = cases_between(random, 0, 1) != 0;
+    const uint32_t first = cases_between(random, 1, 16);
+    const uint32_t second = cases_between(random, 1, 16);
+    const uint32_t third = cases_between(random, is_nfu ? 0 : 1, is_nfu ? 1 : 32);
+    limits.engine = is_nfu ? cases_nfu(first, second, third) : cases_window(first, second, third);
+    limits.output_halves = cases_between(random, 1, 2);
+    limits.timing.strict = cases_between(random, 0, 1);
+    return limits;
+}
+
+void cases_check_fits(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, &limits->engine);
+    assert_true(use.input_bytes <= limits->input_bytes);
+    assert_true(use.weight_bytes <= limits->weight_bytes);
+    assert_true(use.output_bytes <= limits->output_bytes);
+    /* What the guest brings at least, by network_image.h, not by the planner's
+     * own count. */
+    const int weighted = layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC;
+    const uint64_t plane = (uint64_t)layer->tile_h * layer->tile_w;
+    const uint32_t depth = layer->in.channels * (layer->op == CNNVP_OP_FC ? layer->in.height * layer->in.width : 1);
+    const int sliced = weighted && !layer->depthwise && layer->tile_in < depth;
+    const int average = layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE;
+    assert_true(limits->output_bytes >= layer->group_out * plane * (sliced || average ? 8 : 2));
+    const uint64_t rows = (layer->tile_h - 1) * layer->sy + (layer->ky - 1) * layer->dy + 1;
+    const uint64_t cols = (layer->tile_w - 1) * layer->sx + (layer->kx - 1) * layer->dx + 1;
+    const uint64_t operands = layer->op == CNNVP_OP_ADD ? 2 : 1;
+    assert_true(limits->input_bytes >= 2 * operands * layer->tile_in * rows * cols);
+}

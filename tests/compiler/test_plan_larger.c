@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the planner's estimate says of layers, and that larger buffers are never
+ * slower by it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "plan_cases.h"
+
+#define LAYERS 3u /* of a network */
+
+/* Words that cross the memory's port, counted from the guest's loops. */
+static uint64_t traffic(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, &limits->engine);
+    const uint64_t blobs_a_group = (uint64_t)counts.input_slices * counts.output_slices;
+    const uint64_t weights =
+        blobs_a_group <= limits->weight_halves ? counts.groups : (uint64_t)counts.groups * counts.tiles;
+    const uint64_t inputs = counts.tiles == 1 && counts.input_slices <= limits->input_halves ? 1 : counts.groups;
+    return weights * blobs_a_group * use.weight_bytes + inputs * counts.tiles * counts.input_slices * use.input_bytes;
+}
+
+/* Larger buffers are used: less traffic for a layer that waits for it. */
+static void larger_buffers_save_traffic(void **state)
+{
+    (void)state;
+    struct cnnvp_image_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    layer.in = (struct cnnvp_image_tensor){.channels = 256, .height = 58, .width = 58};
+    layer.out = (struct cnnvp_image_tensor){.channels = 256, .height = 56, .width = 56};
+    uint64_t first = 0;
+    uint64_t last = 0;
+    for (uint64_t kib = 8; kib <= 1024; kib *= 2) {
+        const struct cnnvp_plan_limits limits = {
+            kib * 1024, kib * 2048, kib * 1024, 2, 2, 2, cases_window(8, 8, 16), cnnvp_plan_timing_of(NULL)};
+        struct cnnvp_image_layer planned = layer;
+        struct cnnvp_error error = {""};
+        assert_int_equal(cases_plan(&planned, "L", &limits, &error), CNNVP_DONE);
+        last = traffic(&planned, &limits);
+        first = first == 0 ? last : first;
+    }
+    assert_true(last < first / 2);
+}
+
+/* Slices that the core sequences for a layer of 32x32 maps on the window
+ * engine. */
+static uint32_t slices_with(const struct cnnvp_plan_timing *timing)
+{
+    struct cnnvp_image_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    layer.in = (struct cnnvp_image_tensor){.channels = 64, .height = 34, .width = 34};
+    layer.out = (struct cnnvp_image_tensor){.channels = 64, .height = 32, .width = 32};
+    const struct cnnvp_plan_limits limits = {65536, 65536, 65536, 2, 2, 2, cases_window(8, 8, 16), *timing};
+    struct cnnvp_error error = {""};
+    assert_int_equal(cases_plan(&layer, "L", &limits, &error), CNNVP_DONE);
+    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(&layer);
+    return counts.groups * counts.tiles * counts.input_slices * counts.output_slices;
+}
+
+/* The estimate is of the platform's own core. */
+static void a_slow_core_gets_fewer_slices(void **state)
+{
+    (void)state;
+    struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(NULL);
+    const uint32_t slices = slices_with(&timing);
+    timing.core *= 10u;
+    assert_true(slices_with(&timing) < slices);
+}
+
+/* One channel of DDR4-2400: 64 bytes in six clocks of 833 ps from one bank
+ * group, in four on the bus, and a tenth more where reads and writes turn it
+ * round; 52 clocks to the data of a row of a bank where another one was open.
+ */
+static void the_presets_timing_is_the_default(void **state)
+{
+    (void)state;
+    const struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(NULL);
+    assert_int_equal(timing.burst, 4998);
+    assert_int_equal(timing.read, timing.burst);
+    assert_int_equal(timing.bus, 3332);
+    assert_int_equal(timing.turning, 3332 + 333);
+    assert_int_equal(timing.latency, 52 * 833);
+    assert_int_equal(timing.ahead, 16);
+    assert_int_equal(timing.cycle, 1000);
+    assert_int_equal(timing.core, 1000);
+    assert_int_equal(timing.lanes, 16);
+}
+
+/* What two images of a network take by the estimate, with halves of so many
+ * bytes; UINT64_MAX: a layer does not fit. */
+static uint64_t ps_with(const struct cnnvp_image_layer layers[LAYERS], struct cnnvp_plan_limits limits,
+                        const uint32_t powers[3])
+{
+    struct cnnvp_image_layer planned[LAYERS];
+    struct cnnvp_error error = {""};
+    struct cnnvp_plan *plan = NULL;
+    uint64_t ps = UINT64_MAX;
+    limits.input_bytes = UINT64_C(1) << powers[0];
+    limits.weight_bytes = UINT64_C(1) << powers[1];
+    limits.output_bytes = UINT64_C(1) << powers[2];
+    memcpy(planned, layers, sizeof planned);
+    cnnvp_result result = cnnvp_plan_new(&limits, LAYERS, &plan, &error);
+    for (size_t i = 0; i < LAYERS && result == CNNVP_DONE; ++i)
+        result = cnnvp_plan_add(plan, &planned[i], "L", &error);
+    if (result == CNNVP_DONE)
+        ps = cnnvp_plan_make(plan);
+    cnnvp_plan_free(plan);
+    for (size_t i = 0; i < LAYERS && ps != UINT64_MAX; ++i)
+        cases_check_fits(&planned[i], &limits);
+    return ps;
+}
+
+/* Buffers one by one and all together through powers of two, whatever order the
+ * element issues in: by the estimate, no size is slower than the smaller ones,
+ * but by a trifle where traffic falls for it (plan_choice.c). */
+static void larger_buffers_are_never_slower(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 29);
+    unsigned faster = 0;
+    for (unsigned i = 0; i < 12; ++i) {
+        struct cnnvp_image_layer layers[LAYERS];
+        for (size_t n = 0; n < LAYERS; ++n)
+            layers[n] = cases_layer(&random);
+        layers[LAYERS - 1u] = layers[0];
+        struct cnnvp_plan_limits limits = cases_limits(&random);
+        limits.timing.lead = cases_between(&random, 0, 1) != 0 ? cases_between(&random, 0, 100000000) : 0;
+        for (uint32_t buffer = 0; buffer < 4; ++buffer) {
+            uint32_t powers[3] = {cases_between(&random, 12, 16), cases_between(&random, 12, 16),
+                                  cases_between(&random, 12, 16)};
+            uint64_t least = UINT64_MAX;
+            for (uint32_t size = 0; size < 6; ++size) {
+                for (uint32_t b = 0; b < 3; ++b)
+                    powers[b] += buffer == b || buffer == 3 ? 1u : 0;
+                const uint64_t ps = ps_with(layers, limits, powers);
+                assert_true(least == UINT64_MAX || ps <= least + least / 1024u);
+                faster += least != UINT64_MAX && ps < least;
+                least = ps < least ? ps : least;
+            }
+        }
+    }
+    assert_true(faster > 24);
+    builder_free(&random);
+}
+
+/* A layer that takes less than what the estimate may be wrong by keeps the
+ * tiles that the smallest buffers gave it. */
+static void tiny_layers_keep_their_tiles(void **state)
+{
+    (void)state;
+    struct cnnvp_image_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    layer.in = (struct cnnvp_image_tensor){.channels = 16, .height = 18, .width = 18};
+    layer.out = (struct cnnvp_image_tensor){.channels = 16, .height = 16, .width = 16};
+    struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(NULL);
+    timing.cycle = timing.core = timing.burst = timing.read = timing.bus = timing.turning = 1;
+    timing.row = timing.reopen = timing.latency = timing.write_latency = timing.port = 1;
+    struct cnnvp_image_layer first = layer;
+    for (uint64_t kib = 4; kib <= 64; kib *= 2) {
+        const struct cnnvp_plan_limits limits = {kib * 1024, kib * 1024, 4096, 2, 2, 2, cases_window(8, 8, 16), timing};
+        struct cnnvp_image_layer planned = layer;
+        struct cnnvp_error error = {""};
+        assert_int_equal(cases_plan(&planned, "L", &limits, &error), CNNVP_DONE);
+        const struct cnnvp_plan_time time = cnnvp_plan_time_of(&planned, &limits);
+        assert_true(cnnvp_plan_preference(&time) < 360000);
+        if (kib == 4)
+            first = planned;
+        assert_memory_equal(&planned, &first, sizeof first);
+        /* A larger output buffer may bring another one of the smallest's ways, but
+         * none that is slower. */
+        const struct cnnvp_plan_limits all = {kib * 1024, kib * 1024, kib * 1024, 2, 2, 2, cases_window(8, 8, 16),
+                                              timing};
+        planned = layer;
+        assert_int_equal(cases_plan(&planned, "L", &all, &error), CNNVP_DONE);
+        assert_true(cnnvp_plan_time_of(&planned, &all).ps <= time.ps);
+    }
+}
+
+/* Sums of all slices one by one. */
+static void add_slices(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
+                       const struct cnnvp_plan_extent *step, struct cnnvp_plan_time *sum)
+{
+    const struct cnnvp_plan_timing *timing = &limits->timing;
+    const uint32_t inputs = layer->depthwise != 0 ? step->channels : cnnvp_engine_inputs(layer);
+    sum->core_ps += (cnnvp_plan_step_core(layer, timing) + timing->store_core) * timing->core;
+    sum->core_ps += layer->post_count * (uint64_t)timing->post_core * timing->core;
+    sum->memory_ps += cnnvp_plan_store_ps(layer, timing, step);
+    for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
+        const uint32_t depth = in + layer->tile_in < inputs ? layer->tile_in : inputs - in;
+        sum->memory_ps += cnnvp_plan_operand_ps(layer, timing, &layer->in, step, depth);
+        sum->core_ps += (uint64_t)timing->load_core * timing->core;
+        for (uint32_t out = 0; out < step->channels; out += layer->tile_out) {
+            const uint32_t outputs = out + layer->tile_out < step->channels ? layer->tile_out : step->channels - out;
+            const int last = in + depth == inputs;
+            const struct cnnvp_engine_slice slice = {step->rows, step->columns, depth, outputs, in == 0, last};
+            sum->compute_ps += limits->engine.kind->slice(&limits->engine, layer, &slice) * timing->cycle;
+            sum->memory_ps += cnnvp_plan_weights_ps(timing, cnnvp_plan_slice_bytes(layer, depth, outputs, last));
+            sum->core_ps += (uint64_t)(timing->load_core + timing->calculate_core) * timing->core;
+        }
+    }
+}
+
+/* Where no half keeps what the next step needs, the sums are those of all
+ * slices. */
+static void totals_are_the_sums_of_the_slices(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 37);
+    unsigned compared = 0;
+    for (unsigned i = 0; i < 600; ++i) {
+        struct cnnvp_image_layer layer = cases_layer(&random);
+        struct cnnvp_plan_limits limits = cases_limits(&random);
+        struct cnnvp_error error = {""};
+        if (!cnnvp_plan_has_weights(&layer) || cases_plan(&layer, "L", &limits, &error) != CNNVP_DONE)
+            continue;
+        const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(&layer);
+        limits.input_halves = limits.weight_halves = 1;
+        if (counts.tiles * counts.input_slices == 1 || counts.input_slices * counts.output_slices == 1)
+            continue;
+        struct cnnvp_plan_time sum = {.core_ps = (uint64_t)limits.timing.layer_core * limits.timing.core};
+        for (uint32_t c = 0; c < layer.out.channels; c += layer.group_out)
+            for (uint32_t y = 0; y < layer.out.height; y += layer.tile_h)
+                for (uint32_t x = 0; x < layer.out.width; x += layer.tile_w) {
+                    const struct cnnvp_plan_extent step = {
+                        c + layer.group_out < layer.out.channels ? layer.group_out : layer.out.channels - c,
+                        y + layer.tile_h < layer.out.height ? layer.tile_h : layer.out.height - y,
+                        x + layer.tile_w < layer.out.width ? layer.tile_w : layer.out.width - x};
+                    add_slices(&layer, &limits, &step, &sum);
+                }
+        const struct cnnvp_plan_time totals = cnnvp_plan_totals(&layer, &limits);
+        assert_int_equal(totals.compute_ps, sum.compute_ps);
+        assert_int_equal(totals.memory_ps, sum.memory_ps);
+        assert_int_equal(totals.core_ps, sum.core_ps);
+        ++compared;
+    }
+    assert_true(compared > 50);
+    builder_free(&random);
+}
+
+/* The replay counts what it says: calculation without gaps where memory is
+ * fast, all of it one after the other where strict. */
+static void strict_order_adds_up(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 31);
+    for (unsigned i = 0; i < 300; ++i) {
+        struct cnnvp_image_layer layer = cases_layer(&random);
+        struct cnnvp_plan_limits limits = cases_limits(&random);
+        struct cnnvp_error error = {""};
+        if (cases_plan(&layer, "L", &limits, &error) != CNNVP_DONE)
+            continue;
+        limits.timing.strict = 0;
+        const struct cnnvp_plan_time overlap = cnnvp_plan_time_of(&layer, &limits);
+        limits.timing.strict = 1;
+        const struct cnnvp_plan_time strict = cnnvp_plan_time_of(&layer, &limits);
+        assert_int_equal(strict.compute_ps, overlap.compute_ps);
+        /* Behind nothing that is on its way, rows open later. */
+        assert_true(strict.memory_ps >= overlap.memory_ps);
+        /* At most as if none of them closed up; refreshes are rounded down. */
+        const uint64_t apart = overlap.memory_ps / limits.timing.bus * limits.timing.burst;
+        assert_true(strict.memory_ps <= apart + limits.timing.burst + overlap.memory_ps / 512u);
+        /* Estimates of what is not replayed may differ by some hundredths. */
+        assert_true(overlap.ps <= strict.ps + strict.ps / 16u);
+        assert_true(overlap.ps >= overlap.compute_ps);
+        /* Reads ahead of the receive, at most. */
+        assert_true(strict.ps >= strict.compute_ps + strict.memory_ps / 2u);
+    }
+    builder_free(&random);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(larger_buffers_save_traffic),
+        cmocka_unit_test(a_slow_core_gets_fewer_slices),
+        cmocka_unit_test(the_presets_timing_is_the_default),
+        cmocka_unit_test(larger_buffers_are_never_slower),
+        cmocka_unit_test(tiny_layers_keep_their_tiles),
+        cmocka_unit_test(totals_are_the_sums_of_the_slices),
+        cmocka_unit_test(strict_order_adds_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
