@@ -314,6 +314,18 @@ def quantised_inputs(zoo):
     )
 
 
+def matrices_of_images(zoo):
+    """A product with another matrix for each part of the input, the first dimension's too."""
+    matrices = zoo.normal(2, 3, 5, 6, scale=0.4)
+    zoo.single(
+        "single_matmul_each",
+        [node("MatMul", ["input", "k"], ["output"])],
+        (2, 3, 4, 5),
+        lambda x: x @ t(matrices),
+        {"k": matrices},
+    )
+
+
 def single(zoo):
     first_dimension(zoo)
     with_maps(zoo)
@@ -323,3 +335,4 @@ def single(zoo):
     deep_windows(zoo)
     quantised_inputs(zoo)
     small_axes(zoo)
+    matrices_of_images(zoo)

@@ -256,7 +256,9 @@ static cnnvp_result multiply_matrices(struct cnnvp_import *import, int32_t in, c
     const uint32_t rank = cnnvp_import_all_dims(import, in, dims);
     const size_t last = constant->n_dims - 1;
     int64_t matrices = 1;
-    int fits = constant->n_dims <= rank && rank > 3 && constant->dims[last - 1] == dims[rank - 1];
+    if (!import->single && constant->n_dims == rank)
+        return cnnvp_import_mixes(import, "matrices that are not the same for all images");
+    int fits = constant->n_dims < rank && rank > 3 && constant->dims[last - 1] == dims[rank - 1];
     for (size_t i = 3; i < rank && fits; ++i) {
         fits = (i > last + 1 ? 1 : constant->dims[last + 1 - i]) == dims[rank - i];
         matrices *= dims[rank - i];

@@ -119,6 +119,12 @@ static void dimensions_have_limits(void **state)
     begin(&b, "x", 4, maps);
     (void)builder_node(&b, "MatMul", "y", "x", "x", NULL, NULL);
     must_fail(&b, "node \"y\" (MatMul): input \"x\" depends on the network's input; a constant is needed");
+
+    const int64_t matrices[4] = {2, 4, 6, 6};
+    begin(&b, "x", 4, maps);
+    (void)builder_random(&b, "w", 4, matrices, 1.0f);
+    (void)builder_node(&b, "MatMul", "y", "x", "w", NULL, NULL);
+    must_fail(&b, "node \"y\" (MatMul): matrices that are not the same for all images would mix the images of the batch");
 }
 
 /* One layer a group: a short file must not become a million of them. */
