@@ -511,7 +511,7 @@ def main():
     zoo = Zoo(folder)
     for part in (convolutions, pools, activations, norms, dense, arithmetic, places, zoo_networks.networks, later,
                  zoo_quantised.operators, more_operators, forms, zoo_forms.forms,
-                 zoo_shapes.shapes, zoo_single.single):
+                 zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

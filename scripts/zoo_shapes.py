@@ -157,3 +157,19 @@ def shapes(zoo):
     zoo_networks.export(zoo, "net_planes", nn.Sequential(
         Planes(), nn.Conv2d(3, 6, 3, padding=1), nn.ReLU(), Excite(6), Shortcut(), nn.AdaptiveAvgPool2d(1),
         nn.Flatten(), nn.Linear(12, 10)), (3, 14, 14))
+
+
+def numbers(zoo):
+    """One number an image, in no dimension of its own, as regressions have it."""
+    node, axes = helper.make_node, {"one": numpy.array([1])}
+    w, b = zoo.normal(5, 1), zoo.normal(1)
+    zoo.graph("number_squeeze", [node("Gemm", ["input", "w", "b"], ["a"]), node("Squeeze", ["a", "one"], ["c"]),
+                                 node("Sigmoid", ["c"], ["output"])], (5,),
+              lambda x: torch.sigmoid((x @ t(w) + t(b)).squeeze(1)), {"w": w, "b": b, **axes})
+    zoo.graph("number_mean", [node("ReduceMean", ["input"], ["a"], axes=[1, 2, 3], keepdims=0),
+                              node("Mul", ["a", "w"], ["output"])], (4, 6, 5), lambda x: x.mean((1, 2, 3)) * 1.5,
+              {"w": numpy.float32(1.5)})
+    zoo.graph("number_again", [node("ReduceMax", ["input"], ["a"], axes=[1], keepdims=0),
+                               node("Unsqueeze", ["a", "one"], ["c"]),
+                               node("Concat", ["c", "input"], ["output"], axis=1)], (7,),
+              lambda x: torch.cat([x.amax(1, keepdim=True), x], 1), axes)

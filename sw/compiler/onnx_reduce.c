@@ -139,7 +139,7 @@ static cnnvp_result import_reduce(struct cnnvp_import *import)
     for (uint32_t i = 1; i < rank; ++i)
         if (keep || !reduced.axes[i])
             dims[left++] = reduced.axes[i] ? 1 : reduced.dims[i];
-    return cnnvp_import_view(import, in, left < 2 && !import->single ? 2 : left, dims);
+    return cnnvp_import_view(import, in, left, dims);
 }
 
 static const struct cnnvp_import_operator operators[] = {

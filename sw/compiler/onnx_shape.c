@@ -154,7 +154,7 @@ static cnnvp_result import_squeeze(struct cnnvp_import *import)
         if (count != 0 ? !marked[i] : old[i] != 1)
             dims[left++] = old[i];
     }
-    return cnnvp_import_view(import, in, left < 2 && !import->single ? 2 : left, dims);
+    return cnnvp_import_view(import, in, left, dims);
 }
 
 static cnnvp_result import_unsqueeze(struct cnnvp_import *import)
