@@ -45,23 +45,35 @@ static int is_known(const char *text, size_t length)
     return 0;
 }
 
-static cnnvp_result check_wire(const cnnvp_config *config, const char *name, const char *wanted,
+/* A port that is left open because what networks need behind it was taken away. */
+static cnnvp_result check_open(const cnnvp_config *config, const char *name, const char *wanted,
                                struct cnnvp_error *error)
 {
     char instance[64];
     const char *place;
     const char *written;
     const char *target = NULL;
+    snprintf(instance, sizeof instance, "%.*s", (int)strcspn(wanted, "."), wanted);
+    if (cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE || target == NULL || *target != '\0' ||
+        cnnvp_config_place(config, instance, &written, &target) == CNNVP_DONE)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "%s: %s: the platform has no instance %s, which networks need there", place,
+                                name, instance);
+}
+
+static cnnvp_result check_wire(const cnnvp_config *config, const char *name, const char *wanted,
+                               struct cnnvp_error *error)
+{
+    char instance[64];
+    const char *place;
+    const char *target = NULL;
     const size_t dot = strcspn(name, ".");
     snprintf(instance, sizeof instance, "%.*s", (int)strcspn(wanted, "."), wanted);
     if (cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE || target == NULL)
         return CNNVP_DONE;
-    if (*target == '\0') {
-        if (cnnvp_config_place(config, instance, &written, &target) != CNNVP_DONE)
-            return CNNVP_DONE;
+    if (*target == '\0')
         return cnnvp_compiler_error(error, "%s: %.*s: port %s is not connected; networks need `connect: {%s: %s}`",
                                     place, (int)dot, name, name + dot + 1, name + dot + 1, wanted);
-    }
     const size_t length = strcspn(target, ".");
     const int same = strchr(wanted, '.') != NULL ? strcmp(target, wanted) == 0
                      : is_instance(target, length, instance) ||
@@ -86,10 +98,25 @@ static cnnvp_result check_fixed(const cnnvp_config *config, const char *name, co
                                 wanted);
 }
 
+static enum who who_runs(const cnnvp_config *config)
+{
+    return cnnvp_train_target_is(config) ? TRAINING : INFERENCE;
+}
+
+static cnnvp_result check_all_there(const cnnvp_config *config, struct cnnvp_error *error)
+{
+    const enum who who = who_runs(config);
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < sizeof wires / sizeof wires[0] && result == CNNVP_DONE; ++i)
+        if (wires[i].who == ALL || wires[i].who == who)
+            result = check_open(config, wires[i].name, wires[i].target, error);
+    return result;
+}
+
 cnnvp_result cnnvp_target_wiring(const cnnvp_config *config, struct cnnvp_error *error)
 {
-    const enum who who = cnnvp_train_target_is(config) ? TRAINING : INFERENCE;
-    cnnvp_result result = CNNVP_DONE;
+    const enum who who = who_runs(config);
+    cnnvp_result result = check_all_there(config, error);
     for (size_t i = 0; i < sizeof wires / sizeof wires[0] && result == CNNVP_DONE; ++i)
         if (wires[i].who == ALL || wires[i].who == who)
             result = check_wire(config, wires[i].name, wires[i].target, error);
@@ -105,5 +132,7 @@ cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error 
     struct cnnvp_target inference;
     const cnnvp_result there = cnnvp_train_target_is(config) ? cnnvp_train_target_read(config, &training, error)
                                                              : cnnvp_target_read(config, &inference, error);
-    return there == CNNVP_DONE ? cnnvp_target_wiring(config, error) : CNNVP_FAILED;
+    if (there != CNNVP_DONE || check_all_there(config, error) != CNNVP_DONE)
+        return CNNVP_FAILED;
+    return cnnvp_target_wiring(config, error);
 }

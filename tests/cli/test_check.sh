@@ -59,6 +59,12 @@ refused 2 'cnnvp: --set dma.word_bytes=2: dma.word_bytes: is 2; networks on the 
 printf 'base: nfu\nunits:\n  instruction: null\n  dma: null\n  plic: null\n  uart: {irq: null}\n' >bare.yaml
 expect 0 check bare.yaml
 says "# networks cannot run on it: the platform has no"
+for unit in vector dma; do
+    printf 'base: nfu\nunits:\n  instruction: {connect: {%s: null}}\n  %s: null\n' $unit $unit >bare.yaml
+    expect 0 check bare.yaml
+    says ": instruction.$unit: the platform has no instance $unit, which networks need there"
+    refused 2 "cnnvp: bare.yaml:3:" run "$SOURCE/scripts/networks/lenet5.onnx" -p bare.yaml
+done
 printf 'base: nfu\nmemory: external\n' >outside.yaml
 expect 0 check outside.yaml
 
