@@ -348,7 +348,7 @@ cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnn
     if (build->layers == NULL || build->tables == NULL || build->tensors == NULL)
         result = cnnvp_compiler_no_memory(error);
     else
-        result = build_image(graph, target, options, build, error);
+        result = cnnvp_compiler_in_file(build_image(graph, target, options, build, error), graph->file, error);
     if (result != CNNVP_DONE)
         cnnvp_image_clear(build, graph->layer_count);
     return result;

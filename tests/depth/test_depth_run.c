@@ -341,8 +341,11 @@ static void wrong_use_is_refused(void **state)
     struct chain wide = chain_worked(8);
     char file[64];
     char wide_file[64];
+    char named[96];
     chain_write(&chain, file);
     chain_write(&wide, wide_file);
+    (void)snprintf(named, sizeof named, "cnnvp: %s: layer \"", wide_file);
+    refused(wide_file, "--schedule depth-first --block 8 -s input_buffer.size=2KiB", named);
     refused(file, "--schedule depth-first --block 6", "a power of two, such as 4 or 8");
     refused(file, "--schedule depth-first --block 0", "--block");
     refused(file, "--schedule depth-first --on-chip", "use one of the two");
