@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Limits of style (lint/style.py), cppcheck and clang-tidy over all our C and C++, side by side on all processors:
 # lint.sh [BUILD-FOLDER [PATTERN]]. BUILD-FOLDER (default build) has been built: its compile_commands.json and generated
-# headers are used. PATTERN: only sources whose path in the tree it matches (clang-tidy). Status 0: no finding.
+# headers are used. PATTERN: only sources whose path in the tree it matches, as grep -E does (clang-tidy). Status 0: no finding.
 set -u
 source=$(cd "$(dirname "$0")/.." && pwd)
 cd "$source"
@@ -45,7 +45,7 @@ if ! clang-tidy --list-checks 2>&1 | grep -q ' bugprone-' || clang-tidy --list-c
     echo ".clang-tidy is not understood"
     exit 1
 fi
-grep -e "$pattern" "$folder/lint/sources" |
+grep -E -e "$pattern" "$folder/lint/sources" |
     xargs -P "$jobs" -n 1 clang-tidy --quiet -p "$folder/lint" >"$folder/clang-tidy.log" 2>&1 || findings=1
 grep -v -e ' warnings\{0,1\} .*generated' "$folder/clang-tidy.log"
 
