@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define LARGEST_NUMBER 65535u
+#define BANK_ROWS 3u /* of windows, which the buffer delivers at once if each lies in a bank of its own */
 
 /* The engines that the compiler knows. */
 static const struct cnnvp_engine_kind *const kinds[] = {
@@ -15,6 +16,44 @@ static const struct cnnvp_engine_kind *const kinds[] = {
 uint32_t cnnvp_engine_inputs(const struct cnnvp_image_layer *layer)
 {
     return layer->op == CNNVP_OP_FC ? layer->in.channels * layer->in.height * layer->in.width : layer->in.channels;
+}
+
+uint64_t cnnvp_engine_cycles(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
+                             const struct cnnvp_engine_slice *slice)
+{
+    const struct cnnvp_engine_work work = engine->kind->work(engine, layer, slice);
+    uint64_t cycles = work.cycles;
+    for (int port = 0; port < CNNVP_ENGINE_PORTS; ++port) {
+        const int windows = port == CNNVP_ENGINE_INPUT && layer->op != CNNVP_OP_FC;
+        const uint32_t width = windows ? engine->window_width : engine->width[port];
+        /* An access that is not spread over cycles waits for none (models/buffer). */
+        if (width == 0 || work.port[port].cycles == 0)
+            continue;
+        const uint64_t needed = cnnvp_divide_up(work.port[port].words, width);
+        cycles += needed > work.port[port].cycles ? needed - work.port[port].cycles : 0;
+    }
+    return cycles;
+}
+
+static uint32_t number(const cnnvp_config *config, const char *name)
+{
+    uint64_t value = 0;
+    const char *text = NULL;
+    return cnnvp_config_get(config, name, &value, &text) == CNNVP_DONE ? (uint32_t)value : 0;
+}
+
+/* Buffers of a user's own that have no such parameters count as wide enough. */
+static void read_ports(const cnnvp_config *config, struct cnnvp_engine *engine)
+{
+    const uint32_t banks = number(config, "input_buffer.banks");
+    engine->width[CNNVP_ENGINE_INPUT] = number(config, "input_buffer.width_words");
+    engine->width[CNNVP_ENGINE_WEIGHT] = number(config, "weight_buffer.width_words");
+    engine->width[CNNVP_ENGINE_OUTPUT] = number(config, "output_buffer.width_words");
+    engine->window_width = engine->width[CNNVP_ENGINE_INPUT];
+    if (banks != 0 && banks < BANK_ROWS && engine->window_width != 0) {
+        const uint32_t shared = engine->window_width * banks / BANK_ROWS;
+        engine->window_width = shared != 0 ? shared : 1u;
+    }
 }
 
 /* Reads the parameters of a kind. DONE, BAD_INPUT without a message where one is missing, FAILED with one. */
@@ -38,6 +77,7 @@ static cnnvp_result read_kind(const cnnvp_config *config, const struct cnnvp_eng
     }
     if (kind->more != NULL)
         kind->more(config, engine);
+    read_ports(config, engine);
     return CNNVP_DONE;
 }
 

@@ -14,12 +14,17 @@
 #include "compiler.h"
 #include "../image/network_image.h"
 
-#define CNNVP_ENGINE_NUMBERS 5
+#define CNNVP_ENGINE_NUMBERS 7
+
+/* Buffers that an array is connected to. */
+enum cnnvp_engine_port { CNNVP_ENGINE_INPUT, CNNVP_ENGINE_WEIGHT, CNNVP_ENGINE_OUTPUT, CNNVP_ENGINE_PORTS };
 
 /* An array as configured. */
 struct cnnvp_engine {
     const struct cnnvp_engine_kind *kind;
     uint32_t number[CNNVP_ENGINE_NUMBERS]; /* the kind's parameters in its order, then what its `more` has read */
+    uint32_t width[CNNVP_ENGINE_PORTS];    /* words that a buffer delivers or takes in a cycle; 0: as many as wanted */
+    uint32_t window_width;                 /* the same of the input buffer for windows, whose rows lie in banks */
 };
 
 /* Edges of tiles are multiples of these, or the rest. */
@@ -41,6 +46,14 @@ struct cnnvp_engine_slice {
     int last;
 };
 
+/* What an instruction takes: its cycles, and of each buffer so many words while so many cycles of it go by. */
+struct cnnvp_engine_work {
+    uint64_t cycles;
+    struct {
+        uint64_t words, cycles;
+    } port[CNNVP_ENGINE_PORTS];
+};
+
 struct cnnvp_engine_kind {
     enum cnnvp_image_engine image;
     const char *const *parameters; /* of pe_array, NULL behind the last; all must be there */
@@ -51,9 +64,9 @@ struct cnnvp_engine_kind {
     /* `least`: where tiles with the wanted edges do not fit, the edges that compute cycles depend on. */
     struct cnnvp_engine_edges (*edges)(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
                                        int least);
-    /* Cycles of one instruction, all that it takes. */
-    uint64_t (*slice)(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
-                      const struct cnnvp_engine_slice *slice);
+    /* Of one instruction, by its model's closed forms. */
+    struct cnnvp_engine_work (*work)(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
+                                     const struct cnnvp_engine_slice *slice);
     /* 1 if an instruction of the layer, cut as it is, keeps its partial sums in the output buffer while it runs. */
     int (*keeps_sums)(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer);
 };
@@ -64,6 +77,10 @@ extern const struct cnnvp_engine_kind cnnvp_engine_window;
 /* The engine of a resolved configuration's pe_array. */
 CNNVP_MUST_USE cnnvp_result cnnvp_engine_read(const cnnvp_config *config, struct cnnvp_engine *engine,
                                               struct cnnvp_error *error);
+
+/* Cycles of one instruction, stalls at the buffers' ports included. */
+uint64_t cnnvp_engine_cycles(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
+                             const struct cnnvp_engine_slice *slice);
 
 /* Inputs of a layer as slices count them: channels, or words of a fully connected layer. */
 uint32_t cnnvp_engine_inputs(const struct cnnvp_image_layer *layer);

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-enum { ROWS, COLS, SINGLE_NEURON, PIPELINE, KERNEL_PIECE };
+#define SLOT_WORDS 4u /* of a partial sum */
+
+enum { ROWS, COLS, SINGLE_NEURON, PIPELINE, KERNEL_PIECE, PROPAGATION, EXTENDED };
 
 static void more(const cnnvp_config *config, struct cnnvp_engine *engine)
 {
@@ -14,6 +16,10 @@ static void more(const cnnvp_config *config, struct cnnvp_engine *engine)
         engine->number[SINGLE_NEURON] = strcmp(text, "single-neuron") == 0;
     if (cnnvp_config_get(config, "pe_array.kernel_piece", &value, &text) == CNNVP_DONE && text != NULL)
         engine->number[KERNEL_PIECE] = strcmp(text, "3") == 0 ? 3u : 0;
+    if (cnnvp_config_get(config, "pe_array.propagation", &value, &text) == CNNVP_DONE && text != NULL)
+        engine->number[PROPAGATION] = strcmp(text, "on") == 0;
+    if (cnnvp_config_get(config, "pe_array.fifo_v", &value, &text) == CNNVP_DONE && text != NULL)
+        engine->number[EXTENDED] = strcmp(text, "extended") == 0;
     if (cnnvp_config_get(config, "pe_array.pipeline", &value, &text) == CNNVP_DONE)
         engine->number[PIPELINE] = (uint32_t)value;
 }
@@ -53,28 +59,88 @@ static uint64_t reduction_steps(uint64_t count)
     return steps;
 }
 
-/* Partial sums are four words each: written by all slices of the inputs but the last, read by all but the first. */
-static uint64_t slice_cycles(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
-                             const struct cnnvp_engine_slice *slice)
+static uint64_t smaller(uint64_t a, uint64_t b)
 {
+    return a < b ? a : b;
+}
+
+static uint64_t excess(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* Words of the input that one sweep of a kernel, or of a piece of it, over a map reads (models/nfu/nfu_cost.c). */
+static uint64_t sweep_words(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
+                            const struct cnnvp_engine_slice *slice)
+{
+    const uint64_t piece = engine->number[KERNEL_PIECE];
+    const uint64_t kx = piece != 0 ? piece : layer->kx;
+    const uint64_t ky = piece != 0 ? piece : layer->ky;
+    const uint64_t area = (uint64_t)slice->rows * slice->columns;
+    const uint64_t tiles_x = cnnvp_divide_up(slice->columns, engine->number[COLS]);
+    const uint64_t tiles_y = cnnvp_divide_up(slice->rows, engine->number[ROWS]);
+    const int dilated = (layer->dx > 1 && layer->kx > 1) || (layer->dy > 1 && layer->ky > 1);
+    if (engine->number[PROPAGATION] == 0 || dilated)
+        return kx * ky * area;
+    const uint64_t first_x = smaller(kx, layer->sx);
+    const uint64_t first_y = smaller(ky, layer->sy);
+    const uint64_t down = excess(ky, layer->sy);
+    const uint64_t side_h = slice->rows * tiles_x;
+    const uint64_t column = engine->number[EXTENDED] != 0 ? first_y * side_h + down * tiles_x * tiles_y : ky * side_h;
+    return first_x * first_y * area + excess(kx, layer->sx) * column + first_x * down * slice->columns * tiles_y;
+}
+
+static uint64_t sweeps_of(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer)
+{
+    const uint64_t piece = engine->number[KERNEL_PIECE];
+    return piece == 0 ? 1u : cnnvp_divide_up(layer->kx, piece) * cnnvp_divide_up(layer->ky, piece);
+}
+
+/* Cycles that a result of each PE takes behind its products, and of these its way out. Partial sums are four words
+ * each: written by all slices of the inputs but the last, read by all but the first. */
+struct result {
+    uint64_t bias, out;
+};
+
+static struct cnnvp_engine_work matmul_work(const struct cnnvp_engine *engine, const struct cnnvp_engine_slice *slice,
+                                            const struct result *result)
+{
+    const uint64_t all = pes(engine);
+    const int single = engine->number[SINGLE_NEURON] != 0;
+    const uint64_t groups = single ? slice->out : cnnvp_divide_up(slice->out, all);
+    const uint64_t compute = groups * (single ? cnnvp_divide_up(slice->in, all) : slice->in);
+    const uint64_t out = groups * (result->out + (single ? reduction_steps(all) : 0));
+    const uint64_t bias = groups * result->bias;
+    return (struct cnnvp_engine_work){
+        compute + bias + out + engine->number[PIPELINE],
+        {{single ? (uint64_t)slice->in * slice->out : compute, compute},
+         {slice->out * (slice->in + result->bias), compute + bias},
+         {slice->out * (slice->last ? 1u : SLOT_WORDS), out}},
+    };
+}
+
+static struct cnnvp_engine_work work(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
+                                     const struct cnnvp_engine_slice *slice)
+{
+    const int sums = !slice->last || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE);
+    const int bias = layer->op != CNNVP_OP_POOL && slice->last && layer->bias != 0;
+    const struct result result = {bias ? 1u : 0, (sums ? SLOT_WORDS : 1u) + (slice->first ? 0 : SLOT_WORDS)};
+    if (layer->op == CNNVP_OP_FC)
+        return matmul_work(engine, slice, &result);
     const uint64_t pe_tiles = cnnvp_divide_up(slice->rows, engine->number[ROWS]) *
                               cnnvp_divide_up(slice->columns, engine->number[COLS]);
-    const int sums = !slice->last || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE);
-    uint64_t results = slice->out * pe_tiles;
-    uint64_t result = (sums ? 4u : 1u) + (slice->first ? 0 : 4u) + (slice->last && layer->bias != 0 ? 1u : 0);
-    uint64_t compute;
-    if (layer->op == CNNVP_OP_FC && engine->number[SINGLE_NEURON] != 0) {
-        results = slice->out;
-        compute = results * cnnvp_divide_up(slice->in, pes(engine));
-        result += reduction_steps(pes(engine));
-    } else if (layer->op == CNNVP_OP_FC) {
-        results = cnnvp_divide_up(slice->out, pes(engine));
-        compute = results * slice->in;
-    } else {
-        const int pairs = layer->op == CNNVP_OP_CONV && layer->depthwise == 0;
-        compute = results * (pairs ? slice->in : 1u) * taps_of(engine, layer);
-    }
-    return compute + results * result + engine->number[PIPELINE];
+    const int weighted = layer->op == CNNVP_OP_CONV;
+    const uint64_t results = slice->out * pe_tiles;
+    const uint64_t pairs = slice->out * (uint64_t)(weighted && layer->depthwise == 0 ? slice->in : 1u);
+    const uint64_t compute = pairs * pe_tiles * taps_of(engine, layer);
+    const uint64_t area = (uint64_t)slice->rows * slice->columns;
+    const uint64_t biases = results * result.bias;
+    return (struct cnnvp_engine_work){
+        compute + biases + results * result.out + engine->number[PIPELINE],
+        {{pairs * sweeps_of(engine, layer) * sweep_words(engine, layer, slice), compute},
+         {weighted ? compute + biases : 0, compute + biases},
+         {slice->out * area * (sums ? SLOT_WORDS : 1u), results * result.out}},
+    };
 }
 
 /* Sums stay in the PEs. */
@@ -93,6 +159,6 @@ const struct cnnvp_engine_kind cnnvp_engine_nfu = {
     .more = more,
     .pes = pes,
     .edges = edges,
-    .slice = slice_cycles,
+    .work = work,
     .keeps_sums = keeps_sums,
 };

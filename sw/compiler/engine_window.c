@@ -6,6 +6,7 @@ enum { INPUT_PARA, OUTPUT_PARA, FC_PARA, PIPELINE };
 
 #define SIDE 3u        /* of a kernel piece */
 #define LOAD_CYCLES 9u /* of a kernel piece */
+#define SLOT_WORDS 4u  /* of a partial sum */
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
@@ -46,21 +47,59 @@ static uint64_t pieces(const struct cnnvp_image_layer *layer)
     return cnnvp_divide_up(layer->kx, SIDE) * cnnvp_divide_up(layer->ky, SIDE);
 }
 
-static uint64_t slice_cycles(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
-                             const struct cnnvp_engine_slice *slice)
+/* Words that a channel of the input reads in one pass: the columns that shift registers do not have yet. */
+static uint64_t pass_words(const struct cnnvp_image_layer *layer, const struct cnnvp_engine_slice *slice)
+{
+    const int shifts = (layer->dx == 1 || layer->kx == 1) && (layer->dy == 1 || layer->ky == 1);
+    if (!shifts)
+        return (uint64_t)LOAD_CYCLES * slice->rows * slice->columns;
+    return slice->rows * (LOAD_CYCLES + (slice->columns - 1u) * (uint64_t)SIDE * smaller(layer->sx, SIDE));
+}
+
+/* Words of `results` that so many passes add to: sums are written by all but the last, read by all but the first. */
+static uint64_t output_words(uint64_t results, uint64_t passes, int sums)
+{
+    return results * (2u * SLOT_WORDS * (passes - 1u) + (sums ? SLOT_WORDS : 1u));
+}
+
+static struct cnnvp_engine_work matmul_work(const struct cnnvp_engine *engine, const struct cnnvp_engine_slice *slice,
+                                            uint64_t out_steps, int bias)
+{
+    const uint64_t passes = slice->in + (bias ? 1u : 0);
+    const uint64_t sweeping = out_steps * passes;
+    return (struct cnnvp_engine_work){
+        sweeping + engine->number[PIPELINE],
+        {{slice->in, out_steps * slice->in},
+         {slice->out * passes, sweeping},
+         {output_words(slice->out, passes, !slice->last), sweeping}},
+    };
+}
+
+static struct cnnvp_engine_work work(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
+                                     const struct cnnvp_engine_slice *slice)
 {
     const struct cnnvp_engine_edges step = edges(engine, layer, 0);
     const uint64_t out_steps = cnnvp_divide_up(slice->out, step.out);
     const uint64_t positions = (uint64_t)slice->rows * slice->columns;
-    const int bias = slice->last && layer->bias != 0;
-    if (layer->op == CNNVP_OP_POOL)
-        return out_steps * pieces(layer) * positions + engine->number[PIPELINE];
+    const int bias = layer->op != CNNVP_OP_POOL && slice->last && layer->bias != 0;
     if (layer->op == CNNVP_OP_FC)
-        return out_steps * (slice->in + (bias ? 1u : 0)) + engine->number[PIPELINE];
-    const uint64_t in_steps = layer->depthwise != 0 ? 1u : cnnvp_divide_up(slice->in, step.in);
-    /* Each instruction loads its kernel pieces again. */
-    return in_steps * out_steps * pieces(layer) * (positions + LOAD_CYCLES) +
-           (bias ? out_steps * (positions + 1u) : 0) + engine->number[PIPELINE];
+        return matmul_work(engine, slice, out_steps, bias);
+    const int weighted = layer->op == CNNVP_OP_CONV;
+    const int pairs = weighted && layer->depthwise == 0;
+    const uint64_t in_steps = pairs ? cnnvp_divide_up(slice->in, step.in) : 1u;
+    const uint64_t passes = in_steps * pieces(layer);
+    const uint64_t read = (pairs ? slice->in * out_steps : slice->out) * pieces(layer) * pass_words(layer, slice);
+    const uint64_t weights = slice->out * ((pairs ? slice->in : 1u) * pieces(layer) * LOAD_CYCLES + (bias ? 1u : 0));
+    /* Each instruction loads its kernel pieces again; the bias is one more pass. */
+    const uint64_t load = weighted ? out_steps * (passes * LOAD_CYCLES + (bias ? 1u : 0)) : 0;
+    const uint64_t sweeping = out_steps * (passes * positions + (bias ? positions + 1u : 0));
+    const int sums = !slice->last || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE);
+    return (struct cnnvp_engine_work){
+        sweeping + (weighted ? out_steps * passes * LOAD_CYCLES : 0) + engine->number[PIPELINE],
+        {{read, out_steps * passes * positions},
+         {weighted ? weights : 0, load},
+         {output_words(slice->out * positions, passes + (bias ? 1u : 0), sums), sweeping}},
+    };
 }
 
 static void more(const cnnvp_config *config, struct cnnvp_engine *engine)
@@ -92,6 +131,6 @@ const struct cnnvp_engine_kind cnnvp_engine_window = {
     .more = more,
     .pes = pes,
     .edges = edges,
-    .slice = slice_cycles,
+    .work = work,
     .keeps_sums = keeps_sums,
 };

@@ -24,6 +24,8 @@ struct cnnvp_plan_timing {
     uint32_t units;            /* of it, sums at the same time */
     uint32_t division;         /* cycles that a division takes further */
     uint32_t vector_pipeline;  /* cycles */
+    uint32_t sweep_port;       /* words of the output buffer that the vector unit reads in a cycle; 0: any number */
+    uint32_t read_port;        /* the same of the input buffer, for the output buffer */
     uint32_t burst;            /* ps of 64 bytes that follow others */
     uint32_t read;             /* the same of reads: so many may be on their way */
     uint32_t bus;              /* ps of 64 bytes on the bus, where bank groups take turns */

@@ -23,6 +23,13 @@ static uint64_t levels_of(uint64_t lanes)
     return levels;
 }
 
+/* Cycles of words that stream through a port of so many of them a cycle (0: as many as wanted) and, beside it, through
+ * the lanes. */
+static uint64_t streamed(uint64_t words, uint32_t port, uint64_t cycles)
+{
+    return port == 0 ? cycles : later(cycles, cnnvp_divide_up(words, port));
+}
+
 /* Sums of `count` words each, as many as there are units at once: cycles of one beat, and of one sum besides. */
 static uint64_t reductions(const struct cnnvp_plan_timing *timing, uint64_t groups, uint64_t count, uint64_t beat,
                            uint64_t besides)
@@ -89,7 +96,8 @@ struct cnnvp_plan_sweeps cnnvp_plan_main_sweeps(const struct cnnvp_image_layer *
     case CNNVP_OP_NORM:
         return norm_sweeps(layer, timing, extent);
     default:
-        return sweeps(timing, 1, beats(timing, words) * (divides ? 1u + timing->division : 1u));
+        return sweeps(timing, 1, streamed(words, timing->read_port, beats(timing, words) *
+                                                                       (divides ? 1u + timing->division : 1u)));
     }
 }
 
@@ -110,7 +118,8 @@ struct cnnvp_plan_sweeps cnnvp_plan_post_sweeps(const struct cnnvp_image_layer *
     const uint64_t words = (uint64_t)extent->channels * extent->rows * extent->columns;
     /* The first one of an activation layer is what it calculates. */
     const uint32_t done = layer->op == CNNVP_OP_ACTIVATION && layer->post_count != 0 ? 1u : 0u;
-    struct cnnvp_plan_sweeps all = sweeps(timing, layer->post_count - done, beats(timing, words));
+    const uint64_t cycles = streamed(words, timing->sweep_port, beats(timing, words));
+    struct cnnvp_plan_sweeps all = sweeps(timing, layer->post_count - done, cycles);
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE) {
         const uint64_t rows = layer->by_position != 0 ? extent->rows : 1u;
         const uint64_t instructions = layer->by_position != 0 ? rows * stretches_of(layer, extent->columns) : 1u;
@@ -201,7 +210,7 @@ static void add_sliced(struct sums *sums, const struct cnnvp_image_layer *layer,
             const struct cnnvp_engine_slice slice = {.rows = extent->rows, .columns = extent->columns,
                                                      .in = depth->channels, .out = outputs.size[o],
                                                      .first = depth->first, .last = depth->last};
-            sums->compute += number * limits->engine.kind->slice(&limits->engine, layer, &slice);
+            sums->compute += number * cnnvp_engine_cycles(&limits->engine, layer, &slice);
             sums->slices += number;
             if (habits->blobs_stay && !habits->first_tiles)
                 continue;
@@ -226,7 +235,7 @@ static void add_whole(struct sums *sums, const struct cnnvp_image_layer *layer, 
                                              .in = extent->channels, .out = extent->channels,
                                              .first = 1, .last = 1};
     if (layer->op == CNNVP_OP_POOL) {
-        sums->compute += count * limits->engine.kind->slice(&limits->engine, layer, &slice);
+        sums->compute += count * cnnvp_engine_cycles(&limits->engine, layer, &slice);
         sums->slices += count;
     } else {
         const struct cnnvp_plan_sweeps sweeps = cnnvp_plan_main_sweeps(layer, timing, extent);
@@ -380,7 +389,7 @@ static struct cnnvp_plan_sweeps tile_sweeps(const struct cnnvp_image_layer *laye
                                              .out = weighted ? layer->tile_out : extent->channels,
                                              .first = single,
                                              .last = single};
-    return (struct cnnvp_plan_sweeps){1, limits->engine.kind->slice(&limits->engine, layer, &slice)};
+    return (struct cnnvp_plan_sweeps){1, cnnvp_engine_cycles(&limits->engine, layer, &slice)};
 }
 
 /* What so many whole tiles calculate of the layer's own, in 1024ths: arrays count by whole edges. */

@@ -286,7 +286,7 @@ static uint64_t slice_cycles(const struct replay *r, const struct step *step, co
     uint64_t *cycles = &r->known->slice[step->sort][sort].cycles;
     uint64_t *busy = &r->known->slice[step->sort][sort].weights_ps;
     if (*cycles == 0) {
-        *cycles = engine->kind->slice(engine, layer, slice);
+        *cycles = cnnvp_engine_cycles(engine, layer, slice);
         *busy = cnnvp_plan_weights_ps(r->timing, cnnvp_plan_slice_bytes(layer, slice->in, slice->out, slice->last));
     }
     *weights_ps = *busy;
@@ -353,7 +353,7 @@ static uint64_t run_whole(struct replay *r, const struct step *step)
     const struct cnnvp_engine_slice slice = {.rows = extent->rows, .columns = extent->columns, .in = extent->channels,
                                              .out = extent->channels, .first = 1, .last = 1};
     const struct cnnvp_plan_sweeps sweeps =
-        pool ? (struct cnnvp_plan_sweeps){1, engine->kind->slice(engine, layer, &slice)}
+        pool ? (struct cnnvp_plan_sweeps){1, cnnvp_engine_cycles(engine, layer, &slice)}
              : cnnvp_plan_main_sweeps(layer, r->timing, extent);
     const uint64_t core = sweeps.instructions * r->timing->calculate_core + cnnvp_plan_step_core(layer, r->timing);
     r->compute_ps += sweeps.cycles * r->timing->cycle;

@@ -145,6 +145,10 @@ struct cnnvp_plan_timing cnnvp_plan_timing_of(const cnnvp_config *config)
         .window_core = WINDOW_CORE,
         .layer_core = LAYER_CORE,
     };
+    timing.sweep_port = (uint32_t)number(config, "output_buffer.width_words", 0);
+    timing.read_port = (uint32_t)number(config, "input_buffer.width_words", timing.sweep_port);
+    if (timing.sweep_port != 0 && timing.sweep_port < timing.read_port)
+        timing.read_port = timing.sweep_port;
     timing.most_lead = number(config, "instruction.queue_depth", 4096) * WORD_CORE * timing.core;
     read_memory(config, &timing);
     return timing;

@@ -68,12 +68,12 @@ struct cnnvp_image_layer cases_layer(struct builder *random)
 
 struct cnnvp_engine cases_nfu(uint32_t rows, uint32_t cols, uint32_t single_neuron)
 {
-    return (struct cnnvp_engine){&cnnvp_engine_nfu, {rows, cols, single_neuron}};
+    return (struct cnnvp_engine){.kind = &cnnvp_engine_nfu, .number = {rows, cols, single_neuron}};
 }
 
 struct cnnvp_engine cases_window(uint32_t input_para, uint32_t output_para, uint32_t fc_para)
 {
-    return (struct cnnvp_engine){&cnnvp_engine_window, {input_para, output_para, fc_para}};
+    return (struct cnnvp_engine){.kind = &cnnvp_engine_window, .number = {input_para, output_para, fc_para}};
 }
 
 struct cnnvp_plan_limits cases_limits(struct builder *random)

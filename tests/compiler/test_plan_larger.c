@@ -195,7 +195,7 @@ static void add_slices(const struct cnnvp_image_layer *layer, const struct cnnvp
             const uint32_t outputs = out + layer->tile_out < step->channels ? layer->tile_out : step->channels - out;
             const int last = in + depth == inputs;
             const struct cnnvp_engine_slice slice = {step->rows, step->columns, depth, outputs, in == 0, last};
-            sum->compute_ps += limits->engine.kind->slice(&limits->engine, layer, &slice) * timing->cycle;
+            sum->compute_ps += cnnvp_engine_cycles(&limits->engine, layer, &slice) * timing->cycle;
             sum->memory_ps += cnnvp_plan_weights_ps(timing, cnnvp_plan_slice_bytes(layer, depth, outputs, last));
             sum->core_ps += (uint64_t)(timing->load_core + timing->calculate_core) * timing->core;
         }
