@@ -2,10 +2,10 @@
 /*
  * What the transfers and calculations of a layer take that is cut into tiles, one by one and all together.
  *
- * Calculation takes what the units' closed forms and the ports of the buffers say. A transfer takes its bursts at the rate that one bank group
- * sustains, or the bus where bursts of several rows are on their way, what rows of the same bank wait for each other,
- * and refreshes on average. The core takes a fixed time for each instruction that it pushes. Not counted: which rows
- * are open, when refreshes fall.
+ * Calculation takes what the units' closed forms and the ports of the buffers say. A transfer takes its bursts at the
+ * rate that one bank group sustains, or the bus where bursts of several rows are on their way, what rows of the same
+ * bank wait for each other, and refreshes on average. The core takes a fixed time for each instruction that it pushes.
+ * Not counted: which rows are open, when refreshes fall.
  */
 #ifndef CNNVP_COMPILER_PLAN_COST_H
 #define CNNVP_COMPILER_PLAN_COST_H
