@@ -11,7 +11,7 @@ namespace cnnvp {
 namespace {
 
 constexpr int stack_bytes = 256 * 1024; /* of a thread in which the memory's code runs; touched only as far as used */
-constexpr size_t plain_bytes = 64;      /* of one access of the core or the loader that takes the ordinary way */
+constexpr size_t plain_bytes = 64;      /* at most, of one access of the core or the loader on the ordinary way */
 constexpr unsigned max_complaints = 20;
 constexpr int max_steps = 1'000'000; /* of the kernel for one access of the loader */
 
@@ -23,9 +23,10 @@ bool in_thread()
 
 } // namespace
 
-memory_port::memory_port(const sc_core::sc_module_name &name, run_control &control, protocol protocol)
+memory_port::memory_port(const sc_core::sc_module_name &name, run_control &control, protocol protocol,
+                         uint64_t burst_bytes)
     : sc_core::sc_module(name), target("from_unit"), socket("socket"), control_(control), protocol_(protocol),
-      due_("due", this, &memory_port::on_due)
+      plain_bytes_(std::min<uint64_t>(burst_bytes, plain_bytes)), due_("due", this, &memory_port::on_due)
 {
     target.register_nb_transport_fw(this, &memory_port::from_unit);
     target.register_b_transport(this, &memory_port::access);
@@ -387,7 +388,7 @@ unsigned memory_port::plain(tlm::tlm_command command, uint64_t address, unsigned
     size_t done = 0;
     const auto move = [&] {
         while (done < size) {
-            const size_t room = plain_bytes - (address + done) % plain_bytes;
+            const size_t room = plain_bytes_ - (address + done) % plain_bytes_;
             const size_t piece = std::min(size - done, room);
             if (!plain_piece(command, address + done, data + done, piece))
                 return;

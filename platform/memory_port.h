@@ -36,7 +36,8 @@ class memory_port final : public sc_core::sc_module, private tlm::tlm_bw_transpo
 public:
     enum class protocol { lt, at };
 
-    memory_port(const sc_core::sc_module_name &name, run_control &control, protocol protocol);
+    /* burst_bytes: no transaction at the socket crosses a multiple of it. */
+    memory_port(const sc_core::sc_module_name &name, run_control &control, protocol protocol, uint64_t burst_bytes);
     ~memory_port() override;
 
     tlm_utils::simple_target_socket<memory_port> target; /* from the unit */
@@ -64,6 +65,7 @@ private:
 
     run_control &control_;
     const protocol protocol_;
+    const size_t plain_bytes_;
     std::vector<std::unique_ptr<job>> jobs_;
     std::vector<job *> idle_jobs_;
     std::deque<job *> waiting_;

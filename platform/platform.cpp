@@ -36,6 +36,15 @@ uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *nam
     return UINT32_MAX;
 }
 
+/* `missing`: the unit has no such parameter. */
+uint64_t value_of(const cnnvp_instance &instance, const char *parameter, uint64_t missing)
+{
+    for (size_t i = 0; i < instance.unit->param_count; i++)
+        if (std::strcmp(instance.unit->params[i].name, parameter) == 0)
+            return instance.values[i];
+    return missing;
+}
+
 } // namespace
 
 simulation_context::simulation_context() : outer_(sc_core::sc_curr_simcontext), own_(new sc_core::sc_simcontext)
@@ -182,13 +191,11 @@ cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
                                          error);
                 return CNNVP_BAD_INPUT;
             }
-            uint64_t at = 0;
-            for (size_t i = 0; i < instance.unit->param_count; i++)
-                if (std::strcmp(instance.unit->params[i].name, "protocol") == 0)
-                    at = instance.values[i];
+            const auto protocol = value_of(instance, "protocol", 0) != 0 ? memory_port::protocol::at
+                                                                         : memory_port::protocol::lt;
             const std::string name = std::string(instance.name) + "_outside";
-            outside_.push_back(std::make_unique<memory_port>(
-                name.c_str(), *control_, at ? memory_port::protocol::at : memory_port::protocol::lt));
+            outside_.push_back(std::make_unique<memory_port>(name.c_str(), *control_, protocol,
+                                                             value_of(instance, "burst_bytes", UINT64_MAX)));
             host->initiator(port).bind(outside_.back()->target);
             control_->stay_with_kernel();
             foreign_.push_back(bind(instance.name, outside_.back()->socket));

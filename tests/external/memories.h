@@ -28,6 +28,7 @@ struct store {
     std::uint64_t reads = 0, writes = 0, read_bytes = 0, write_bytes = 0, debugs = 0;
     std::uint64_t broken = 0;
     std::uint64_t longest = 0; /* transaction */
+    std::uint64_t burst = 64;  /* bytes: no transaction crosses a multiple */
     std::uint64_t together = 0, most_together = 0;
     std::uint64_t bad_from = ~std::uint64_t(0); /* transactions from here on are answered with `bad` */
     tlm::tlm_response_status bad = tlm::TLM_GENERIC_ERROR_RESPONSE;

@@ -227,6 +227,16 @@ void test_only_b_transport(void **)
     outcome waiting;
     run(waiting, {}, loose_memory(20, true, false, false), check(waiting, true, 1));
     assert_same_work(waiting, own());
+    /* short bursts are those of the core and the loader, too */
+    outcome narrow;
+    const maker make = loose_memory(20, false, false, false);
+    const maker make_narrow = [&](cnnvp::memory_socket &socket) {
+        auto made = make(socket);
+        made->burst = 16;
+        return made;
+    };
+    run(narrow, {"dram.burst_bytes=16"}, make_narrow, check(narrow, true, 1));
+    assert_same_work(narrow, own());
 }
 
 void test_approximate(void **)
