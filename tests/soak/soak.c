@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * soak [--wide] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE] [--program CNNVP] [--slower PERCENT]:
+ * soak [--wide | --more] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE] [--program CNNVP]
+ *      [--slower PERCENT]:
  * random pairs of a network and a platform as `cnnvp run` would run them, checked for the contract's invariants. What a
- * pair is follows from the seed and its number, and --wide: more kinds of everything. --state: goes on behind the last
- * pair that FILE names, and keeps FILE up to date. A pair that fails is named with the commands that show it, its
- * network stays; exit status 1. Ctrl-C ends it after the pair. --program: each run is a process of the program itself;
- * otherwise workers, children of the soak that make a row of pairs each, call the library, and a pair that ends its
- * worker has failed. --slower: by how much larger buffers may be (2).
+ * pair is follows from the seed and its number, and --wide: more kinds of everything, or --more: trainings, quantised
+ * networks, somebody else's memory. --state: goes on behind the last pair that FILE names, and keeps FILE up to date. A
+ * pair that fails is named with the commands that show it, its network stays; exit status 1. Ctrl-C ends it after the
+ * pair. --program: each run is a process of the program itself; otherwise workers, children of the soak that make a row
+ * of pairs each, call the library, and a pair that ends its worker has failed. --slower: by how much larger buffers may
+ * be (2).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -135,7 +137,7 @@ static int parse(int argc, char **argv, struct soak *soak, struct options *optio
 {
     static const struct option names[] = {{"seed", 1, NULL, 's'}, {"from", 1, NULL, 'f'}, {"count", 1, NULL, 'n'},
                                           {"seconds", 1, NULL, 't'}, {"state", 1, NULL, 'r'},
-                                          {"program", 1, NULL, 'p'}, {"wide", 0, NULL, 'w'},
+                                          {"program", 1, NULL, 'p'}, {"wide", 0, NULL, 'w'}, {"more", 0, NULL, 'm'},
                                           {"slower", 1, NULL, 'l'},
                                           {NULL, 0, NULL, 0}};
     for (int option = 0; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
@@ -154,7 +156,9 @@ static int parse(int argc, char **argv, struct soak *soak, struct options *optio
         else if (option == 'l')
             soak->slower = atoi(optarg); /* NOLINT(cert-err34-c): a person's own number */
         else if (option == 'w')
-            soak->wide = 1;
+            soak->set = SOAK_WIDE;
+        else if (option == 'm')
+            soak->set = SOAK_MORE;
         else
             return -1;
     }
@@ -166,7 +170,8 @@ static int parse(int argc, char **argv, struct soak *soak, struct options *optio
 
 static void remove_folder(const struct soak *soak)
 {
-    static const char *const files[] = {"net.onnx", "stats.json", "out.npy", "err", "trace.vcd", "trace.fst", "trace.pftrace"};
+    static const char *const files[] = {"net.onnx", "stats.json", "out.npy", "err", "trace.vcd", "trace.fst", "trace.pftrace",
+                                        "images", "labels", "state", "half", "out.onnx"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i)
         (void)unlink(files[i]);
     if (soak->counts->failed == 0 && chdir("/") == 0)

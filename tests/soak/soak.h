@@ -9,20 +9,31 @@
 /* A number from 0 to below `limit`, and the next state. */
 uint32_t soak_random(uint64_t *state, uint32_t limit);
 
+/* Where a pair's number counts. */
+enum soak_set { SOAK_PLAIN, SOAK_WIDE, SOAK_MORE };
+
 /* What suits a platform. */
 enum soak_kind {
     SOAK_ANY,
     SOAK_CHAIN,  /* much of it can run depth first */
-    SOAK_LEARNER /* the training engine takes it */
+    SOAK_LEARNER,   /* the training engine takes it */
+    SOAK_QUANTISED, /* whole numbers of 8 bits */
+    SOAK_TRAINING   /* it learns from a data set */
 };
 
 /* Buffer sizes lie apart: what is larger than another has to be known. */
 struct soak_platform {
-    char options[2048];  /* of `cnnvp run`, without the sizes */
+    char options[2048];  /* of the command, without the sizes */
     uint32_t buffers[3]; /* input, weight, output: bytes */
     const char *output;  /* name of the output buffer */
     enum soak_kind kind;
     int on_chip;
+    int trains;          /* `cnnvp train` */
+    uint32_t images;     /* of its data set */
+    uint32_t halfway;    /* the step behind which it can be interrupted; 0: it has one */
+    char memory[32];     /* somebody else's, as soak_memory.h has it; "": the platform's own */
+    char fault[48];      /* the same with errors from some transaction on */
+    char memory_options[256];
 };
 
 /* Write a random network that the importer takes. 0: done. What the first one draws stays as it is: recorded pairs are
@@ -30,8 +41,12 @@ struct soak_platform {
 int soak_write_network(uint64_t seed, const char *file);
 int soak_write_wide(uint64_t seed, enum soak_kind kind, const char *file);
 
+/* A training's data set, too: the files `images` and `labels`. */
+int soak_write_more(uint64_t seed, const struct soak_platform *platform, const char *file);
+
 void soak_platform(uint64_t seed, struct soak_platform *platform);
 void soak_wide_platform(uint64_t seed, struct soak_platform *platform);
+void soak_more_platform(uint64_t seed, struct soak_platform *platform);
 
 /* Shared by the soak and its workers. */
 struct soak_counts {
@@ -44,7 +59,7 @@ struct soak {
     char folder[64];
     const char *program; /* NULL: in this process */
     uint64_t seed;
-    int wide;
+    enum soak_set set;
     int slower; /* percent by which larger buffers may be */
     struct soak_counts *counts;
     struct soak_platform platform;

@@ -7,36 +7,60 @@
 #include "soak.h"
 #include "soak_run.h"
 
-/* The command for people to repeat, too. */
-static void command_text(const struct soak *soak, uint32_t larger, const char *more, char *text, size_t room)
+#define LOSS_MAX 1e6
+
+/* A further run of a pair, and what it has in common with the first. */
+struct variant {
+    const char *what;
+    const char *options;
+    uint32_t larger; /* buffers so many times as large */
+    enum { SAME_STATS, SAME_STATS_WITHOUT_VALUES, SAME_WORK, SAME_COMPUTE, SAME_RESULTS } compared;
+    enum { ITS_MEMORY, OWN_MEMORY, BAD_MEMORY } memory;
+};
+
+static const struct variant first = {"", "", 1, SAME_STATS, ITS_MEMORY};
+
+/* The command for people to repeat, too, but for --memory. */
+static void command_text(const struct soak *soak, const struct variant *variant, char *text, size_t room)
 {
+    const struct soak_platform *platform = &soak->platform;
+    char memory[320] = "";
+    const int learns = platform->trains && strstr(variant->options, "--timing-only") == NULL &&
+                       strstr(variant->options, "--checkpoint") == NULL;
+    if (platform->memory[0] != '\0' && variant->memory != OWN_MEMORY)
+        (void)snprintf(memory, sizeof memory, " --memory %s%s",
+                       variant->memory == BAD_MEMORY ? platform->fault : platform->memory, platform->memory_options);
     (void)snprintf(text, room,
-                   "run net.onnx --seed %" PRIu64 " -q --stats stats.json -o out.npy %s -s input_buffer.size=%u "
+                   "%s net.onnx --seed %" PRIu64 " -q --stats stats.json -o %s%s %s%s -s input_buffer.size=%u "
                    "-s weight_buffer.size=%u -s %s.size=%u %s",
-                   soak->counts->pair, soak->platform.options, soak->platform.buffers[0] * larger,
-                   soak->platform.buffers[1] * larger, soak->platform.output, soak->platform.buffers[2] * larger, more);
+                   platform->trains ? "train" : "run", soak->counts->pair, platform->trains ? "out.onnx" : "out.npy",
+                   learns ? " --checkpoint state" : "", platform->options, memory,
+                   platform->buffers[0] * variant->larger, platform->buffers[1] * variant->larger, platform->output,
+                   platform->buffers[2] * variant->larger, variant->options);
 }
 
-static void start(const struct soak *soak, uint32_t larger, const char *more, struct soak_run *run)
+static void start(const struct soak *soak, const struct variant *variant, struct soak_run *run)
 {
     enum { MOST = 256 };
     char text[4096];
     char *words[MOST] = {(char[]){"cnnvp"}};
     size_t count = 1;
-    command_text(soak, larger, more, text, sizeof text);
+    command_text(soak, variant, text, sizeof text);
     char *rest = text;
     for (char *word = strtok_r(text, " ", &rest); word != NULL && count < MOST - 1; word = strtok_r(NULL, " ", &rest))
         words[count++] = word;
     if (soak->program != NULL)
         soak_run_program(soak->program, words, run);
+    else if (soak->platform.trains)
+        soak_train_library(words, run);
     else
         soak_run_library(words, run);
 }
 
-static void complain(const struct soak *soak, uint32_t larger, const char *more, const char *what, const char *detail)
+static void complain(const struct soak *soak, const struct variant *variant, const char *what, const char *detail)
 {
     char text[4096];
-    command_text(soak, larger, more, text, sizeof text);
+    command_text(soak, variant, text, sizeof text);
     printf("pair %" PRIu64 " of seed %" PRIu64 ": %s%s%s\n", soak->counts->pair, soak->seed, what,
            *detail ? ": " : "", detail);
     printf("  in %s, where net.onnx stays as failed-%" PRIu64 ".onnx: cnnvp %s\n", soak->folder, soak->counts->pair,
@@ -62,13 +86,14 @@ static json_int_t sum(const json_t *rows, const char *member)
 /* Equal but for what a parameter or an option says of itself. */
 static int same_stats(const json_t *a, const json_t *b, int values)
 {
+    static const char *const of_values[] = {"values", "training"};
     json_t *x = json_copy((json_t *)(uintptr_t)a);
     json_t *y = json_copy((json_t *)(uintptr_t)b);
     json_object_del(x, "platform");
     json_object_del(y, "platform");
-    if (!values) {
-        json_object_del(x, "values");
-        json_object_del(y, "values");
+    for (size_t i = 0; !values && i < sizeof of_values / sizeof of_values[0]; ++i) {
+        json_object_del(x, of_values[i]);
+        json_object_del(y, of_values[i]);
     }
     const int same = json_equal(x, y);
     json_decref(x);
@@ -139,28 +164,41 @@ static const char *accounts(const json_t *stats)
     return NULL;
 }
 
+/* Numbers so large that sums of them saturate, where their order counts. */
+static int went_astray(const json_t *stats)
+{
+    const json_t *training = json_object_get(stats, "training");
+    const json_t *losses = json_object_get(training, "loss");
+    if (json_integer_value(json_object_get(training, "nonfinite")) != 0 || json_number_value(losses) > LOSS_MAX)
+        return 1;
+    for (size_t i = 0; i < json_array_size(training); ++i)
+        if (json_number_value(json_array_get(json_array_get(training, i), 2)) > LOSS_MAX)
+            return 1;
+    return 0;
+}
+
 /* ---- a pair ---- */
 
-struct variant {
-    const char *what;
-    const char *options;
-    uint32_t larger; /* buffers so many times as large */
-    enum { SAME_STATS, SAME_STATS_WITHOUT_VALUES, SAME_WORK, SAME_COMPUTE } compared;
+/* Of each pair. */
+static const struct variant always[] = {
+    {"--timing-only", "--timing-only", 1, SAME_STATS_WITHOUT_VALUES, ITS_MEMORY},
+    {"pe_array.detail=cycle", "-s pe_array.detail=cycle", 1, SAME_STATS, ITS_MEMORY},
+    {"larger buffers", "", 4, SAME_COMPUTE, ITS_MEMORY},
 };
+static const struct variant stepped_training = {"detail=cycle",
+                                                "-s pe_array.detail=cycle -s multi_function.detail=cycle", 1, SAME_STATS,
+                                                ITS_MEMORY};
+static const struct variant own_memory = {"the platform's own memory", "", 1, SAME_COMPUTE, OWN_MEMORY};
 
-/* Of each pair, but of the last six one after the other. */
-static const struct variant variants[] = {
-    {"--timing-only", "--timing-only", 1, SAME_STATS_WITHOUT_VALUES},
-    {"pe_array.detail=cycle", "-s pe_array.detail=cycle", 1, SAME_STATS},
-    {"larger buffers", "", 4, SAME_COMPUTE},
-    {"the same again", "", 1, SAME_STATS},
-    {"--cpu host", "--cpu host", 1, SAME_WORK},
-    {"cpu.quantum", "-s cpu.quantum=97", 1, SAME_STATS},
-    {"a trace", "--trace trace.vcd", 1, SAME_STATS},
-    {"a trace in FST", "--trace trace.fst", 1, SAME_STATS},
-    {"a trace for Perfetto", "--trace trace.pftrace", 1, SAME_STATS},
+/* One after the other from pair to pair. */
+static const struct variant turns[] = {
+    {"the same again", "", 1, SAME_STATS, ITS_MEMORY},
+    {"--cpu host", "--cpu host", 1, SAME_WORK, ITS_MEMORY},
+    {"cpu.quantum", "-s cpu.quantum=97", 1, SAME_STATS, ITS_MEMORY},
+    {"a trace", "--trace trace.vcd", 1, SAME_STATS, ITS_MEMORY},
+    {"a trace in FST", "--trace trace.fst", 1, SAME_STATS, ITS_MEMORY},
+    {"a trace for Perfetto", "--trace trace.pftrace", 1, SAME_STATS, ITS_MEMORY},
 };
-#define TURNS 6u
 
 /* "", or by how much larger buffers made it slower. Plans are chosen by estimates, so some part of it is let pass. */
 static const char *is_slower(const struct soak *soak, const json_t *base, const json_t *larger, char *text, size_t room)
@@ -175,63 +213,145 @@ static const char *is_slower(const struct soak *soak, const json_t *base, const 
     return text;
 }
 
+/* What does not hold of a further run; "": all does. */
+static const char *compare(const struct soak *soak, const struct variant *variant, const struct soak_run *base,
+                           const struct soak_run *other)
+{
+    const struct soak_platform *platform = &soak->platform;
+    const int timing = variant->compared == SAME_STATS_WITHOUT_VALUES;
+    /* In inference, stochastic rounding draws by a result's place in its tile. */
+    const int tiles_count =
+        platform->trains ? went_astray(base->stats) : strstr(platform->options, "stochastic") != NULL;
+    const int other_tiles = variant->compared == SAME_COMPUTE && tiles_count;
+    if (other->status != 0 && strstr(other->message, "--cpu iss does not need") != NULL && platform->memory[0] != '\0')
+        return ""; /* natively, the guest's memory has to be in reach */
+    if (other->status != 0 || other->stats == NULL)
+        return other->message[0] != '\0' ? other->message : "it failed";
+    const int other_chains = variant->compared == SAME_COMPUTE && !same_chains(base->stats, other->stats);
+    if (!other_chains && (timing ? other->output != NULL : !other_tiles && !same_output(base, other)))
+        return "the output differs";
+    if (variant->compared <= SAME_STATS_WITHOUT_VALUES)
+        return same_stats(base->stats, other->stats, !timing) ? "" : "the statistics differ";
+    const char *wrong = other_chains || variant->compared == SAME_RESULTS
+                            ? accounts(other->stats)
+                            : same_work(base->stats, other->stats, variant->compared == SAME_WORK);
+    return wrong != NULL ? wrong : "";
+}
+
 static int check_variant(struct soak *soak, const struct variant *variant, const struct soak_run *base)
 {
     struct soak_run other;
-    const char *wrong = "";
-    start(soak, variant->larger, variant->options, &other);
-    const int timing = variant->compared == SAME_STATS_WITHOUT_VALUES;
-    /* Stochastic rounding draws by a result's place in its tile. */
-    const int other_tiles = variant->compared == SAME_COMPUTE && strstr(soak->platform.options, "stochastic") != NULL;
-    const int other_work = variant->compared == SAME_COMPUTE && !same_chains(base->stats, other.stats);
-    if (other.status != 0 || other.stats == NULL)
-        wrong = other.message[0] != '\0' ? other.message : "it failed";
-    else if (other_work)
-        wrong = accounts(other.stats);
-    else if (timing ? other.output != NULL : !other_tiles && !same_output(base, &other))
-        wrong = "the output differs";
-    else if (variant->compared <= SAME_STATS_WITHOUT_VALUES)
-        wrong = same_stats(base->stats, other.stats, !timing) ? "" : "the statistics differ";
-    else
-        wrong = same_work(base->stats, other.stats, variant->compared == SAME_WORK);
-    if (wrong == NULL)
-        wrong = "";
     char slower[96];
-    if (*wrong == '\0' && variant->compared == SAME_COMPUTE && !other_work)
+    start(soak, variant, &other);
+    const char *wrong = compare(soak, variant, base, &other);
+    if (*wrong == '\0' && variant->larger > 1 && same_chains(base->stats, other.stats))
         wrong = is_slower(soak, base->stats, other.stats, slower, sizeof slower);
     const int fine = *wrong == '\0';
     if (!fine)
-        complain(soak, variant->larger, variant->options, variant->what, wrong);
+        complain(soak, variant, variant->what, wrong);
     soak_run_clear(&other);
     return fine;
+}
+
+/* Interrupted behind a step, a training goes on to the same end. */
+static int check_resumed(struct soak *soak, const struct soak_run *base)
+{
+    struct soak_run half;
+    char options[64];
+    (void)snprintf(options, sizeof options, "--steps %u --checkpoint half", soak->platform.halfway);
+    const struct variant before = {"the first steps", options, 1, SAME_RESULTS, ITS_MEMORY};
+    const struct variant behind = {"resumed", "--resume half --checkpoint state", 1, SAME_RESULTS, ITS_MEMORY};
+    start(soak, &before, &half);
+    const int fine = half.status == 0;
+    if (!fine)
+        complain(soak, &before, before.what, half.message);
+    soak_run_clear(&half);
+    return fine & check_variant(soak, &behind, base);
+}
+
+/* Errors of the memory end in a message, or nothing has read what is wrong. Twice the same. */
+static int check_fault(struct soak *soak)
+{
+    struct soak_run runs[2];
+    const char *wrong = "";
+    const struct variant bad = {"errors of the memory", "", 1, SAME_RESULTS, BAD_MEMORY};
+    for (size_t i = 0; i < 2; ++i)
+        start(soak, &bad, &runs[i]);
+    if (runs[0].status != 0 && (runs[0].status > 2 || strlen(runs[0].message) <= strlen("cnnvp: ")))
+        wrong = "neither done nor failed with a message";
+    else if (runs[0].status != runs[1].status || strcmp(runs[0].message, runs[1].message) != 0)
+        wrong = "the same again ends otherwise";
+    if (*wrong != '\0')
+        complain(soak, &bad, wrong, runs[0].message);
+    for (size_t i = 0; i < 2; ++i)
+        soak_run_clear(&runs[i]);
+    return *wrong == '\0';
+}
+
+/* A memory with neither direct memory nor debug transport: what is loaded takes time, and --timing-only loads less. */
+static int loads_in_time(const struct soak_platform *platform)
+{
+    const char *memory = platform->memory;
+    const int direct = strchr(memory, 'd') != NULL && strstr(platform->memory_options, "dram.dmi=on") != NULL;
+    return strncmp(memory, "lt:", 3) == 0 && strchr(memory, 'g') == NULL && !direct &&
+           strstr(platform->memory_options, "storage=platform") == NULL;
+}
+
+static int check_all(struct soak *soak, const struct soak_run *base)
+{
+    const struct soak_platform *platform = &soak->platform;
+    const char *wrong = accounts(base->stats);
+    int fine = wrong == NULL;
+    if (!fine)
+        complain(soak, &first, "accounting", wrong);
+    for (size_t i = loads_in_time(platform) ? 1 : 0; i < sizeof always / sizeof always[0]; ++i)
+        fine &= check_variant(soak, i == 1 && platform->trains ? &stepped_training : &always[i], base);
+    fine &= check_variant(soak, &turns[soak->counts->pair % (sizeof turns / sizeof turns[0])], base);
+    if (platform->halfway != 0)
+        fine &= check_resumed(soak, base);
+    if (platform->memory[0] != '\0')
+        fine &= check_variant(soak, &own_memory, base) & check_fault(soak);
+    return fine;
+}
+
+/* The pair's platform, and its network as net.onnx. 0: done. */
+static int make_pair(struct soak *soak, uint64_t seed)
+{
+    struct soak_platform *platform = &soak->platform;
+    if (soak->set == SOAK_PLAIN) {
+        soak_platform(seed, platform);
+        return soak_write_network(seed, "net.onnx");
+    }
+    if (soak->set == SOAK_WIDE) {
+        soak_wide_platform(seed, platform);
+        return soak_write_wide(seed, platform->kind, "net.onnx");
+    }
+    soak_more_platform(seed, platform);
+    if (soak->program != NULL)
+        platform->memory[0] = '\0'; /* the command has no other memory than the platform's */
+    return soak_write_more(seed, platform, "net.onnx");
+}
+
+/* A network that the buffers cannot hold, or a training that has led to no network. */
+static int is_refused(const struct soak_run *run)
+{
+    const int astray = run->status == 1 && strstr(run->message, "no network can be written") != NULL;
+    return (run->status == 2 || astray) && strncmp(run->message, "cnnvp: ", 7) == 0 && run->output == NULL;
 }
 
 void soak_check_pair(struct soak *soak)
 {
     struct soak_run base;
     struct soak_counts *counts = soak->counts;
-    const uint64_t seed = soak->seed * UINT64_C(1000000007) + counts->pair;
-    if (soak->wide)
-        soak_wide_platform(seed, &soak->platform);
-    else
-        soak_platform(seed, &soak->platform);
-    int fine = (soak->wide ? soak_write_wide(seed, soak->platform.kind, "net.onnx")
-                           : soak_write_network(seed, "net.onnx")) == 0;
-    start(soak, 1, "", &base);
-    if (fine && base.status == 2 && strncmp(base.message, "cnnvp: ", 7) == 0 && base.output == NULL) {
-        ++counts->refused; /* a network that the buffers cannot hold */
+    int fine = make_pair(soak, soak->seed * UINT64_C(1000000007) + counts->pair) == 0;
+    start(soak, &first, &base);
+    if (fine && is_refused(&base)) {
+        ++counts->refused;
     } else if (!fine || base.status != 0 || base.stats == NULL) {
-        complain(soak, 1, "", "it failed", base.message);
+        complain(soak, &first, "it failed", base.message);
         fine = 0;
     } else {
-        const char *wrong = accounts(base.stats);
-        if (wrong != NULL)
-            complain(soak, 1, "", "accounting", wrong);
-        fine = wrong == NULL;
-        const size_t always = sizeof variants / sizeof variants[0] - TURNS;
-        for (size_t i = 0; i < always; ++i)
-            fine &= check_variant(soak, &variants[i], &base);
-        fine &= check_variant(soak, &variants[always + counts->pair % TURNS], &base);
+        fine = check_all(soak, &base);
         ++counts->checked;
     }
     soak_run_clear(&base);
@@ -241,8 +361,11 @@ void soak_check_pair(struct soak *soak)
 
 void soak_keep_pair(struct soak *soak)
 {
-    char kept[64];
-    (void)snprintf(kept, sizeof kept, "failed-%" PRIu64 ".onnx", soak->counts->pair);
-    (void)rename("net.onnx", kept);
+    static const char *const files[][2] = {{"net.onnx", ".onnx"}, {"images", ".images"}, {"labels", ".labels"}};
+    for (size_t i = 0; i < (soak->platform.trains ? 3 : 1); ++i) {
+        char kept[64];
+        (void)snprintf(kept, sizeof kept, "failed-%" PRIu64 "%s", soak->counts->pair, files[i][1]);
+        (void)rename(files[i][0], kept);
+    }
     ++soak->counts->failed;
 }

@@ -9,6 +9,8 @@
 struct value {
     char name[16];
     int64_t channels, height, width; /* height 0: a vector */
+    float scale;                     /* of a quantised one */
+    int zero, is_signed;
 };
 
 struct network {

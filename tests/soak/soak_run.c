@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "cnnvp.h"
+#include "soak_memory.h"
 
 extern char **environ;
 
@@ -23,7 +25,7 @@ void soak_run_clear(struct soak_run *run)
 
 /* ---- as a program ---- */
 
-static void *read_file(const char *file, size_t *size)
+void *soak_read_file(const char *file, size_t *size)
 {
     FILE *stream = fopen(file, "rb");
     unsigned char *data = NULL;
@@ -45,6 +47,29 @@ static void *read_file(const char *file, size_t *size)
     return data;
 }
 
+void soak_read_learned(const char *checkpoint, struct soak_run *run)
+{
+    size_t size = 0;
+    unsigned char *state = checkpoint != NULL ? soak_read_file(checkpoint, &size) : NULL;
+    run->output = soak_read_file("out.onnx", &run->output_size);
+    unsigned char *both = run->output != NULL && state != NULL ? realloc(run->output, run->output_size + size) : NULL;
+    if (both != NULL) {
+        memcpy(both + run->output_size, state, size);
+        run->output = both;
+        run->output_size += size;
+    }
+    free(state);
+    (void)unlink("out.onnx");
+}
+
+static const char *value_of(char *const *words, const char *option)
+{
+    for (; words[0] != NULL && words[1] != NULL; ++words)
+        if (strcmp(words[0], option) == 0)
+            return words[1];
+    return NULL;
+}
+
 void soak_run_program(const char *program, char *const *words, struct soak_run *run)
 {
     posix_spawn_file_actions_t actions;
@@ -52,6 +77,7 @@ void soak_run_program(const char *program, char *const *words, struct soak_run *
     *run = (struct soak_run){.status = -1};
     (void)unlink("stats.json");
     (void)unlink("out.npy");
+    (void)unlink("out.onnx");
     (void)posix_spawn_file_actions_init(&actions);
     (void)posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     (void)posix_spawn_file_actions_addopen(&actions, 2, "err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
@@ -65,9 +91,12 @@ void soak_run_program(const char *program, char *const *words, struct soak_run *
     run->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     run->stats = json_load_file("stats.json", JSON_ALLOW_NUL, NULL);
     json_object_del(run->stats, "wall_seconds");
-    run->output = read_file("out.npy", &run->output_size);
+    if (strcmp(words[1], "train") == 0)
+        soak_read_learned(value_of(words, "--checkpoint"), run);
+    else
+        run->output = soak_read_file("out.npy", &run->output_size);
     size_t size;
-    char *errors = read_file("err", &size);
+    char *errors = soak_read_file("err", &size);
     (void)snprintf(run->message, sizeof run->message, "%.*s", (int)(size < 500 ? size : 500),
                    errors != NULL ? errors : "");
     free(errors);
@@ -77,7 +106,7 @@ void soak_run_program(const char *program, char *const *words, struct soak_run *
 
 struct library_run {
     struct cnnvp_network_options network_options;
-    const char *network_file, *preset, *trace;
+    const char *network_file, *preset, *trace, *memory;
     cnnvp_config *config;
     cnnvp_network *network;
     cnnvp_platform *platform;
@@ -87,6 +116,13 @@ struct library_run {
 static int is(const char *word, const char *option)
 {
     return strcmp(word, option) == 0;
+}
+
+enum cnnvp_rounding soak_rounding(const char *name)
+{
+    return is(name, "stochastic") ? CNNVP_ROUND_STOCHASTIC
+           : is(name, "truncate") ? CNNVP_ROUND_TRUNCATE
+                                  : CNNVP_ROUND_NEAREST;
 }
 
 /* How many words an option takes with its value; 0: not one of ours. */
@@ -111,6 +147,8 @@ static int option_words(struct library_run *library, const char *word, const cha
         library->preset = value;
     else if (is(word, "--trace"))
         library->trace = value;
+    else if (is(word, "--memory"))
+        library->memory = value;
     else if (is(word, "--seed"))
         options->seed = strtoull(value, NULL, 10);
     else if (is(word, "--images"))
@@ -118,9 +156,7 @@ static int option_words(struct library_run *library, const char *word, const cha
     else if (is(word, "--cpu"))
         options->cpu_host = is(value, "host");
     else if (is(word, "--rounding"))
-        options->rounding = is(value, "stochastic") ? CNNVP_ROUND_STOCHASTIC
-                            : is(value, "truncate") ? CNNVP_ROUND_TRUNCATE
-                                                    : CNNVP_ROUND_NEAREST;
+        options->rounding = soak_rounding(value);
     else if (is(word, "--schedule"))
         options->schedule = is(value, "layer") ? CNNVP_SCHEDULE_LAYER : CNNVP_SCHEDULE_DEPTH_FIRST;
     else if (is(word, "--block"))
@@ -132,9 +168,20 @@ static int option_words(struct library_run *library, const char *word, const cha
     return 2;
 }
 
+cnnvp_result soak_configure(const char *preset, int cpu_host, char *const *words, cnnvp_config **config,
+                            struct cnnvp_error *error)
+{
+    cnnvp_result result = cnnvp_config_new(preset, config, error);
+    if (result == CNNVP_DONE && cpu_host)
+        result = cnnvp_config_set(*config, "cpu.model=host_cpu", error);
+    for (char *const *word = words; *word != NULL && result == CNNVP_DONE; ++word)
+        if (is(*word, "-s"))
+            result = cnnvp_config_set(*config, word[1], error);
+    return result == CNNVP_DONE ? cnnvp_config_resolve(*config, error) : result;
+}
+
 static cnnvp_result configure(struct library_run *library, char *const *words)
 {
-    cnnvp_result result = CNNVP_DONE;
     for (char *const *word = words; *word != NULL;) {
         const int taken = option_words(library, word[0], word[1]);
         if (taken == 0) {
@@ -143,13 +190,8 @@ static cnnvp_result configure(struct library_run *library, char *const *words)
         }
         word += taken;
     }
-    result = cnnvp_config_new(library->preset, &library->config, &library->error);
-    if (result == CNNVP_DONE && library->network_options.cpu_host)
-        result = cnnvp_config_set(library->config, "cpu.model=host_cpu", &library->error);
-    for (char *const *word = words; *word != NULL && result == CNNVP_DONE; ++word)
-        if (is(*word, "-s"))
-            result = cnnvp_config_set(library->config, word[1], &library->error);
-    return result == CNNVP_DONE ? cnnvp_config_resolve(library->config, &library->error) : result;
+    return soak_configure(library->preset, library->network_options.cpu_host, words, &library->config,
+                          &library->error);
 }
 
 /* The training engine's guest says by characters where it is. */
@@ -168,7 +210,10 @@ static cnnvp_result simulate(struct library_run *library)
                                                    .trace = library->trace,
                                                    .console = no_console};
     struct cnnvp_run_result end;
-    cnnvp_result result = cnnvp_platform_new(library->config, &options, &library->platform, &library->error);
+    cnnvp_result result =
+        library->memory != NULL
+            ? soak_memory_platform(library->config, &options, library->memory, &library->platform, &library->error)
+            : cnnvp_platform_new(library->config, &options, &library->platform, &library->error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_load(library->network, library->platform, &library->error);
     if (result != CNNVP_DONE)
@@ -217,6 +262,11 @@ void soak_run_library(char *const *words, struct soak_run *run)
         result = simulate(&library);
     if (result == CNNVP_DONE)
         result = collect(&library, run);
+    const uint64_t broken = soak_memory_broken();
+    if (broken != 0 && result == CNNVP_DONE) {
+        (void)snprintf(library.error.text, sizeof library.error.text, "%" PRIu64 " rules of the protocol broken", broken);
+        result = CNNVP_FAILED;
+    }
     cnnvp_platform_free(library.platform);
     cnnvp_network_free(library.network);
     cnnvp_config_free(library.config);

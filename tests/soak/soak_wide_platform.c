@@ -14,13 +14,13 @@ static const char *chosen(uint64_t *random, const char *const *names, uint32_t c
     return names[soak_random(random, count)];
 }
 
-static void set(struct soak_platform *platform, const char *parameter, uint32_t value)
+void soak_set(struct soak_platform *platform, const char *parameter, uint32_t value)
 {
     soak_append(platform, " -s %s=%u", parameter, value);
 }
 
-static void choose(struct soak_platform *platform, uint64_t *random, const char *parameter, const char *const *names,
-                   uint32_t count)
+void soak_choose(struct soak_platform *platform, uint64_t *random, const char *parameter, const char *const *names,
+                 uint32_t count)
 {
     soak_append(platform, " -s %s=%s", parameter, chosen(random, names, count));
 }
@@ -33,20 +33,20 @@ static void draw_nfu(struct soak_platform *platform, uint64_t *random)
 {
     static const char *const mappings[] = {"broadcast", "single-neuron"};
     static const char *const fifos[] = {"literal", "extended"};
-    set(platform, "pe_array.rows", 1 + soak_random(random, 16));
-    set(platform, "pe_array.cols", 1 + soak_random(random, 16));
-    set(platform, "pe_array.kernel_piece", 3 * soak_random(random, 2));
-    choose(platform, random, "pe_array.propagation", switches, 2);
-    choose(platform, random, "pe_array.fc_mapping", mappings, 2);
-    choose(platform, random, "pe_array.fifo_v", fifos, 2);
+    soak_set(platform, "pe_array.rows", 1 + soak_random(random, 16));
+    soak_set(platform, "pe_array.cols", 1 + soak_random(random, 16));
+    soak_set(platform, "pe_array.kernel_piece", 3 * soak_random(random, 2));
+    soak_choose(platform, random, "pe_array.propagation", switches, 2);
+    soak_choose(platform, random, "pe_array.fc_mapping", mappings, 2);
+    soak_choose(platform, random, "pe_array.fifo_v", fifos, 2);
 }
 
 static void draw_window(struct soak_platform *platform, uint64_t *random)
 {
-    set(platform, "pe_array.input_para", 1 + soak_random(random, 12));
-    set(platform, "pe_array.output_para", 1 + soak_random(random, 12));
-    set(platform, "pe_array.fc_para", 1 + soak_random(random, 32));
-    set(platform, "vector.units", 1 + soak_random(random, 12));
+    soak_set(platform, "pe_array.input_para", 1 + soak_random(random, 12));
+    soak_set(platform, "pe_array.output_para", 1 + soak_random(random, 12));
+    soak_set(platform, "pe_array.fc_para", 1 + soak_random(random, 32));
+    soak_set(platform, "vector.units", 1 + soak_random(random, 12));
 }
 
 /* Depth first, by the scheduler unit too, or layer by layer, on chip too. */
@@ -77,11 +77,11 @@ static void draw_inference(struct soak_platform *platform, uint64_t *random)
         draw_nfu(platform, random);
     else
         draw_window(platform, random);
-    set(platform, "pe_array.acc_bits", 16 + soak_random(random, 49));
-    set(platform, "vector.lanes", 1 + soak_random(random, 32));
-    choose(platform, random, "output_buffer.pingpong", switches, 2);
-    set(platform, "output_buffer.width_words", 4u << soak_random(random, 7));
-    set(platform, "output_buffer.banks", 1u << soak_random(random, 6));
+    soak_set(platform, "pe_array.acc_bits", 16 + soak_random(random, 49));
+    soak_set(platform, "vector.lanes", 1 + soak_random(random, 32));
+    soak_choose(platform, random, "output_buffer.pingpong", switches, 2);
+    soak_set(platform, "output_buffer.width_words", 4u << soak_random(random, 7));
+    soak_set(platform, "output_buffer.banks", 1u << soak_random(random, 6));
     for (size_t i = 0; i < 3; ++i)
         platform->buffers[i] = (platform->on_chip ? 65536u : 1024u) << soak_random(random, platform->on_chip ? 5 : 8);
 }
@@ -92,9 +92,9 @@ static void draw_trainer(struct soak_platform *platform, uint64_t *random)
     platform->kind = SOAK_LEARNER;
     platform->output = "intermediate_buffer";
     soak_append(platform, "-p trainer");
-    set(platform, "pe_array.cols", 4 + soak_random(random, 40));
-    set(platform, "pe_array.fc_rows", 1 + 2 * soak_random(random, 2));
-    set(platform, "multi_function.lanes", 1 + soak_random(random, 4));
+    soak_set(platform, "pe_array.cols", 4 + soak_random(random, 40));
+    soak_set(platform, "pe_array.fc_rows", 1 + 2 * soak_random(random, 2));
+    soak_set(platform, "multi_function.lanes", 1 + soak_random(random, 4));
     platform->buffers[0] = 8448u * (1 + soak_random(random, 3));
     platform->buffers[1] = 98304u;
     platform->buffers[2] = 1048576u;
@@ -102,36 +102,36 @@ static void draw_trainer(struct soak_platform *platform, uint64_t *random)
 
 /* ---- what they share ---- */
 
-static void draw_memory(struct soak_platform *platform, uint64_t *random)
+void soak_draw_memory(struct soak_platform *platform, uint64_t *random)
 {
     static const char *const parts[] = {"ddr3-1600", "ddr4-2400", "ddr4-3200", "lpddr4-3200", "hbm2"};
     static const char *const pages[] = {"open", "closed"};
     static const char *const schedulers[] = {"fr-fcfs", "fcfs"};
     static const char *const mappings[] = {"row-bank-column", "row-column-bank", "bank-row-column", "row-column-group"};
-    choose(platform, random, "dram.preset", parts, 5);
-    set(platform, "dram.channels", one_in(random, 2) ? 1u : 1 + soak_random(random, 4));
-    set(platform, "dram.ranks", 1u << soak_random(random, 3));
+    soak_choose(platform, random, "dram.preset", parts, 5);
+    soak_set(platform, "dram.channels", one_in(random, 2) ? 1u : 1 + soak_random(random, 4));
+    soak_set(platform, "dram.ranks", 1u << soak_random(random, 3));
     if (one_in(random, 2)) {
-        choose(platform, random, "dram.page", pages, 2);
-        choose(platform, random, "dram.scheduler", schedulers, 2);
-        choose(platform, random, "dram.mapping", mappings, 4);
-        set(platform, "dram.queue", 4 + soak_random(random, 61));
+        soak_choose(platform, random, "dram.page", pages, 2);
+        soak_choose(platform, random, "dram.scheduler", schedulers, 2);
+        soak_choose(platform, random, "dram.mapping", mappings, 4);
+        soak_set(platform, "dram.queue", 4 + soak_random(random, 61));
     }
-    set(platform, "dma.outstanding", 1u << soak_random(random, 11));
-    set(platform, "dma.burst_bytes", 8u << soak_random(random, 10));
-    set(platform, "dma.requests", 1 + soak_random(random, 16));
-    set(platform, "dma.port_bytes", 2u << soak_random(random, 7));
+    soak_set(platform, "dma.outstanding", 1u << soak_random(random, 11));
+    soak_set(platform, "dma.burst_bytes", 8u << soak_random(random, 10));
+    soak_set(platform, "dma.requests", 1 + soak_random(random, 16));
+    soak_set(platform, "dma.port_bytes", 2u << soak_random(random, 7));
 }
 
-static void draw_control(struct soak_platform *platform, uint64_t *random)
+void soak_draw_control(struct soak_platform *platform, uint64_t *random)
 {
     static const char *const orders[] = {"overlap", "strict"};
-    choose(platform, random, "instruction.order", orders, 2);
-    set(platform, "instruction.sequence_depth", 1 + soak_random(random, 40));
-    set(platform, "instruction.queue_depth", one_in(random, 2) ? 4096u : 32 + soak_random(random, 300));
-    set(platform, "cpu.clock_mhz", 50 + soak_random(random, 2000));
-    set(platform, "cpu.quantum", one_in(random, 2) ? 10000u : 1 + soak_random(random, 5000));
-    set(platform, "pe_array.clock_mhz", 100 + soak_random(random, 1500));
+    soak_choose(platform, random, "instruction.order", orders, 2);
+    soak_set(platform, "instruction.sequence_depth", 1 + soak_random(random, 40));
+    soak_set(platform, "instruction.queue_depth", one_in(random, 2) ? 4096u : 32 + soak_random(random, 300));
+    soak_set(platform, "cpu.clock_mhz", 50 + soak_random(random, 2000));
+    soak_set(platform, "cpu.quantum", one_in(random, 2) ? 10000u : 1 + soak_random(random, 5000));
+    soak_set(platform, "pe_array.clock_mhz", 100 + soak_random(random, 1500));
 }
 
 void soak_wide_platform(uint64_t seed, struct soak_platform *platform)
@@ -144,11 +144,11 @@ void soak_wide_platform(uint64_t seed, struct soak_platform *platform)
         draw_trainer(platform, &random);
     else
         draw_inference(platform, &random);
-    draw_memory(platform, &random);
-    draw_control(platform, &random);
-    choose(platform, &random, "input_buffer.pingpong", switches, platform->kind == SOAK_LEARNER ? 1 : 2);
-    set(platform, "input_buffer.width_words", 4u << soak_random(&random, 7));
-    set(platform, "weight_buffer.width_words", 4u << soak_random(&random, 7));
-    choose(platform, &random, "energy.table", tables, 2);
+    soak_draw_memory(platform, &random);
+    soak_draw_control(platform, &random);
+    soak_choose(platform, &random, "input_buffer.pingpong", switches, platform->kind == SOAK_LEARNER ? 1 : 2);
+    soak_set(platform, "input_buffer.width_words", 4u << soak_random(&random, 7));
+    soak_set(platform, "weight_buffer.width_words", 4u << soak_random(&random, 7));
+    soak_choose(platform, &random, "energy.table", tables, 2);
     soak_append(platform, " --rounding %s --images %u", chosen(&random, roundings, 4), 1 + soak_random(&random, 6));
 }
