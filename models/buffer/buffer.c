@@ -259,7 +259,9 @@ static void account_update(struct buffer *buffer, struct cnnvp_access *access, c
     count(buffer, STAT_partial_read_words, access, kept_words);
     count(buffer, STAT_read_bytes, access, 2u * kept_words);
     count(buffer, by_mode[update->mode], access, sums);
+    uint64_t found_words = 0;
     if (update->mode != CNNVP_UPDATE_INITIALISE) {
+        found_words = slot_words;
         count(buffer, STAT_partial_read_words, access, slot_words);
         count(buffer, STAT_read_bytes, access, 2u * slot_words);
         buffer_live_drop(live, update->acc_address, acc_end);
@@ -274,8 +276,9 @@ static void account_update(struct buffer *buffer, struct cnnvp_access *access, c
         buffer_live_result(live, update->out_address, update->out_address + 2u * out_words, sums, 2u);
     }
     report_live(buffer);
-    charge_port(buffer, access, (access->words != 0 ? access->words : sums + kept_words) + kept_words,
-                buffer->width_words);
+    const uint64_t last_words = update->partial ? slot_words : sums;
+    const uint64_t written_words = access->words != 0 ? access->words : last_words + kept_words;
+    charge_port(buffer, access, written_words + kept_words + found_words, buffer->width_words);
 }
 
 static int update_access(struct buffer *buffer, struct cnnvp_access *access)

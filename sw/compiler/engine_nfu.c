@@ -96,8 +96,9 @@ static uint64_t sweeps_of(const struct cnnvp_engine *engine, const struct cnnvp_
     return piece == 0 ? 1u : cnnvp_divide_up(layer->kx, piece) * cnnvp_divide_up(layer->ky, piece);
 }
 
-/* Cycles that a result of each PE takes behind its products, and of these its way out. Partial sums are four words
- * each: written by all slices of the inputs but the last, read by all but the first. */
+/* Cycles that a result of each PE takes behind its products, the last of them one for each word that it reads and
+ * writes of the output buffer. Partial sums are four words each: written by all slices of the inputs but the last, read
+ * by all but the first. */
 struct result {
     uint64_t bias, out;
 };
@@ -115,7 +116,7 @@ static struct cnnvp_engine_work matmul_work(const struct cnnvp_engine *engine, c
         compute + bias + out + engine->number[PIPELINE],
         {{single ? (uint64_t)slice->in * slice->out : compute, compute},
          {slice->out * (slice->in + result->bias), compute + bias},
-         {slice->out * (slice->last ? 1u : SLOT_WORDS), out}},
+         {slice->out * result->out, out}},
     };
 }
 
@@ -139,7 +140,7 @@ static struct cnnvp_engine_work work(const struct cnnvp_engine *engine, const st
         compute + biases + results * result.out + engine->number[PIPELINE],
         {{pairs * sweeps_of(engine, layer) * sweep_words(engine, layer, slice), compute},
          {weighted ? compute + biases : 0, compute + biases},
-         {slice->out * area * (sums ? SLOT_WORDS : 1u), results * result.out}},
+         {slice->out * area * result.out, results * result.out}},
     };
 }
 

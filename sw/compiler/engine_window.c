@@ -56,10 +56,11 @@ static uint64_t pass_words(const struct cnnvp_image_layer *layer, const struct c
     return slice->rows * (LOAD_CYCLES + (slice->columns - 1u) * (uint64_t)SIDE * smaller(layer->sx, SIDE));
 }
 
-/* Words of `results` that so many passes add to: sums are written by all but the last, read by all but the first. */
-static uint64_t output_words(uint64_t results, uint64_t passes, int sums)
+/* Words of `results` that so many passes add to: sums are written by all but the last, and read by all but the first
+ * slice's first. */
+static uint64_t output_words(uint64_t results, uint64_t passes, int first, int sums)
 {
-    return results * (2u * SLOT_WORDS * (passes - 1u) + (sums ? SLOT_WORDS : 1u));
+    return results * (2u * SLOT_WORDS * (passes - 1u) + (first ? 0 : SLOT_WORDS) + (sums ? SLOT_WORDS : 1u));
 }
 
 static struct cnnvp_engine_work matmul_work(const struct cnnvp_engine *engine, const struct cnnvp_engine_slice *slice,
@@ -71,7 +72,7 @@ static struct cnnvp_engine_work matmul_work(const struct cnnvp_engine *engine, c
         sweeping + engine->number[PIPELINE],
         {{slice->in, out_steps * slice->in},
          {slice->out * passes, sweeping},
-         {output_words(slice->out, passes, !slice->last), sweeping}},
+         {output_words(slice->out, passes, slice->first, !slice->last), sweeping}},
     };
 }
 
@@ -98,7 +99,7 @@ static struct cnnvp_engine_work work(const struct cnnvp_engine *engine, const st
         sweeping + (weighted ? out_steps * passes * LOAD_CYCLES : 0) + engine->number[PIPELINE],
         {{read, out_steps * passes * positions},
          {weighted ? weights : 0, load},
-         {output_words(slice->out * positions, passes + (bias ? 1u : 0), sums), sweeping}},
+         {output_words(slice->out * positions, passes + (bias ? 1u : 0), slice->first, sums), sweeping}},
     };
 }
 

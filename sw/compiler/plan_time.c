@@ -102,6 +102,9 @@ static uint64_t issue(struct replay *r, uint64_t core_cycles, uint64_t words, ui
     if (timing->strict)
         at = later(at, r->last);
     r->issue = at;
+    /* The core waits where the element's queue is full. */
+    if (at + timing->lead > timing->most_lead)
+        r->core = later(r->core, at + timing->lead - timing->most_lead);
     return at;
 }
 

@@ -67,10 +67,11 @@ static uint64_t nfu_cycles(const struct cnnvp_engine *engine, const struct cnnvp
     struct cnnvp_nfu_cost cost;
     cnnvp_nfu_cost(&shape, tile, &cost);
     const uint32_t input = tile->kind == CNNVP_FX16_WINDOW ? engine->window_width : engine->width[CNNVP_ENGINE_INPUT];
+    const uint64_t found = tile->update == CNNVP_UPDATE_INITIALISE ? 0 : tile->planes * tile->plane_words * SLOT_WORDS;
     return cost.compute_cycles + cost.bias_cycles + cost.fill_cycles + cost.writeout_cycles +
            stall(cost.input_words, cost.compute_cycles, input) +
            stall(cost.weight_words, cost.compute_cycles + cost.bias_cycles, engine->width[CNNVP_ENGINE_WEIGHT]) +
-           stall(cost.output_words, cost.writeout_cycles, engine->width[CNNVP_ENGINE_OUTPUT]);
+           stall(cost.output_words + found, cost.writeout_cycles, engine->width[CNNVP_ENGINE_OUTPUT]);
 }
 
 static uint64_t window_cycles(const struct cnnvp_engine *engine, const struct cnnvp_fx16_tile *tile)
@@ -85,7 +86,8 @@ static uint64_t window_cycles(const struct cnnvp_engine *engine, const struct cn
     const int matmul = tile->kind == CNNVP_FX16_MATMUL;
     const uint64_t sweeping = cost.compute_cycles + cost.bias_cycles;
     const uint64_t loading = matmul ? sweeping : cost.load_cycles + cost.bias_loads;
-    const uint64_t read_back = tile->planes * tile->plane_words * SLOT_WORDS * (cost.passes - 1u);
+    const uint64_t found = tile->update == CNNVP_UPDATE_INITIALISE ? 0 : 1u;
+    const uint64_t read_back = tile->planes * tile->plane_words * SLOT_WORDS * (cost.passes - 1u + found);
     const uint32_t input = matmul ? engine->width[CNNVP_ENGINE_INPUT] : engine->window_width;
     return sweeping + cost.load_cycles + cost.pipeline_cycles + stall(cost.input_words, cost.compute_cycles, input) +
            stall(cost.weight_words, loading, engine->width[CNNVP_ENGINE_WEIGHT]) +
