@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which weights of a chain stay in the weight buffer while it runs (Part B 4-15). All of them where they fit. Otherwise
- * each half is divided: below, slices are loaded for each block that needs them, the two halves in turn; above stay
- * those slices that would be loaded most often. The division that saves most traffic is taken.
+ * Which weights of a chain stay in the weight buffer while it runs, and how they are sliced (Part B 4-15). All of them
+ * stay where they fit. Otherwise each half is divided: below, slices are loaded for each block that needs them, the two
+ * halves in turn; above stay those slices that would be loaded most often.
+ *
+ * The largest slices are not the fastest: a layer waits for its first one; small ones cost the core instructions. What
+ * a chain takes is estimated for slices of each power of two, so that a larger buffer only adds some to choose from.
  */
 #include "depth_internal.h"
+#include "plan_cost.h"
 
 #include <stdlib.h>
 
 #define ALIGNMENT 64u
 #define HALVES 2u
-#define LARGEST_DIVISOR 16u /* of a half: smaller slices cost more instructions than they save */
+#define SMALLEST_SLICE 64u
+#define CORE_PRICE_PART 64u /* of the core's work, which is paid for like time (plan_cost.c) */
 
 struct piece {
     uint64_t bytes;
     uint64_t visits; /* blocks of the layer's input map */
     size_t number;
+    size_t layer; /* of the chain */
+    int stays;
     struct cnnvp_image_blob *blob; /* NULL while tiles are tried */
 };
 
@@ -24,6 +31,7 @@ struct pieces {
     size_t count;
     size_t capacity;
     uint64_t visits; /* of the layer whose blobs are being counted */
+    size_t layer;
 };
 
 static uint64_t align(uint64_t bytes)
@@ -42,7 +50,8 @@ static cnnvp_result add_piece(void *context, uint64_t bytes)
         pieces->all = all;
         pieces->capacity = capacity;
     }
-    pieces->all[pieces->count] = (struct piece){bytes, pieces->visits, pieces->count, NULL};
+    pieces->all[pieces->count] = (struct piece){
+        .bytes = bytes, .visits = pieces->visits, .number = pieces->count, .layer = pieces->layer};
     ++pieces->count;
     return CNNVP_DONE;
 }
@@ -64,22 +73,22 @@ static int by_visits(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Places pieces in the halves above `from`, each in the first that has room. Gives bytes that need not be loaded again,
- * and whether all have a place. */
-static uint64_t pack(const struct cnnvp_plan_limits *limits, const struct pieces *pieces, uint64_t from, int *all)
+/* Places pieces in the halves above `from`, in turn where there is room, so that one comes while another one is used.
+ * Returns 1 if all have a place. */
+static int place(const struct cnnvp_plan_limits *limits, const struct pieces *pieces, uint64_t from)
 {
     uint64_t used[HALVES] = {from, from};
-    uint64_t saved = 0;
+    int all = 1;
     if (pieces->count != 0)
         qsort(pieces->all, pieces->count, sizeof *pieces->all, by_visits);
-    *all = 1;
     for (size_t i = 0; i < pieces->count; ++i) {
-        const struct piece *piece = &pieces->all[i];
-        uint32_t half = 0;
-        while (half < limits->weight_halves && used[half] + piece->bytes > limits->weight_bytes)
-            ++half;
-        if (half == limits->weight_halves) {
-            *all = 0;
+        struct piece *piece = &pieces->all[i];
+        uint32_t half = (uint32_t)(piece->number % limits->weight_halves);
+        if (used[half] + piece->bytes > limits->weight_bytes)
+            half = limits->weight_halves - 1u - half;
+        piece->stays = used[half] + piece->bytes <= limits->weight_bytes;
+        if (!piece->stays) {
+            all = 0;
             continue;
         }
         if (piece->blob != NULL) {
@@ -88,28 +97,103 @@ static uint64_t pack(const struct cnnvp_plan_limits *limits, const struct pieces
             piece->blob->chip_address = (uint32_t)used[half];
         }
         used[half] = align(used[half] + piece->bytes);
-        saved += piece->bytes * (piece->visits - 1u);
     }
-    return saved;
+    return all;
 }
 
-/* The chain's pieces in slices of at most `limit` bytes. 0: some layer cannot be cut so without cutting its input depth
- * more than it must be. */
-static int cut_weights(const struct cnnvp_depth_row *row, const struct cnnvp_image_level *levels, const size_t *layers,
-                       size_t count, uint64_t limit, struct pieces *pieces, cnnvp_result *result)
+/* Loads of a layer's weights for one block, in ps, and the longest of them, which only the layer before hides. */
+struct loads {
+    uint64_t count, ps, longest_ps;
+};
+
+/* A layer of a chain, sliced one way. */
+struct sliced {
+    struct cnnvp_image_layer layer;
+    struct loads first; /* for its first block */
+    struct loads next;  /* and for each further one */
+};
+
+/* A chain under work. */
+struct slicing {
+    const struct cnnvp_depth_row *row;
+    const struct cnnvp_image_level *levels;
+    const size_t *layers;
+    size_t count;
+    struct sliced *sliced;
+    struct pieces pieces;
+};
+
+/* Slices of at most `limit` bytes. 0: some layer cannot be cut so without cutting its input depth more than it must
+ * be. */
+static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *result)
 {
-    const uint64_t most = row->target->limits.weight_bytes;
+    const uint64_t most = slicing->row->target->limits.weight_bytes;
+    struct pieces *pieces = &slicing->pieces;
     pieces->count = 0;
-    for (size_t i = 0; i < count && *result == CNNVP_DONE; ++i) {
-        struct cnnvp_image_layer whole = cnnvp_depth_block_layer(row, layers[i]);
-        struct cnnvp_image_layer layer = whole;
-        if (!cnnvp_depth_choose_tiles(row, most, &whole) || !cnnvp_depth_choose_tiles(row, limit, &layer) ||
-            layer.tile_in != whole.tile_in)
+    for (size_t i = 0; i < slicing->count && *result == CNNVP_DONE; ++i) {
+        struct cnnvp_image_layer whole = cnnvp_depth_block_layer(slicing->row, slicing->layers[i]);
+        struct cnnvp_image_layer *layer = &slicing->sliced[i].layer;
+        *layer = whole;
+        if (!cnnvp_depth_choose_tiles(slicing->row, most, &whole) ||
+            !cnnvp_depth_choose_tiles(slicing->row, limit, layer) || layer->tile_in != whole.tile_in)
             return 0;
-        pieces->visits = visits_of(&levels[i]);
-        *result = cnnvp_image_each_blob(&layer, add_piece, pieces);
+        pieces->visits = visits_of(&slicing->levels[i]);
+        pieces->layer = i;
+        *result = cnnvp_image_each_blob(layer, add_piece, pieces);
     }
     return *result == CNNVP_DONE;
+}
+
+static void add_load(struct loads *loads, uint64_t ps)
+{
+    ++loads->count;
+    loads->ps += ps;
+    loads->longest_ps = later(loads->longest_ps, ps);
+}
+
+static void sum_loads(struct slicing *slicing)
+{
+    const struct cnnvp_plan_timing *timing = &slicing->row->target->limits.timing;
+    for (size_t i = 0; i < slicing->count; ++i)
+        slicing->sliced[i].first = slicing->sliced[i].next = (struct loads){0};
+    for (size_t i = 0; i < slicing->pieces.count; ++i) {
+        const struct piece *piece = &slicing->pieces.all[i];
+        const uint64_t ps = cnnvp_plan_weights_ps(timing, piece->bytes);
+        add_load(&slicing->sliced[piece->layer].first, ps);
+        if (!piece->stays)
+            add_load(&slicing->sliced[piece->layer].next, ps);
+    }
+}
+
+/* What a layer takes for one block, behind one that calculates for so long, and a little of the core's work. */
+static uint64_t block_ps(const struct cnnvp_plan_timing *timing, uint64_t compute, const struct loads *loads,
+                         uint64_t slices, uint64_t before)
+{
+    const uint64_t step = timing->store_core + timing->step_core + timing->window_core;
+    const uint64_t core =
+        (slices * timing->calculate_core + loads->count * timing->load_core + step) * timing->core;
+    const uint64_t waits = loads->longest_ps - sooner(loads->longest_ps, before);
+    const uint64_t ps = timing->strict ? compute + loads->ps : later(compute, loads->ps) + waits;
+    return later(ps, core) + core / CORE_PRICE_PART;
+}
+
+/* What the chain costs for an image, by the estimate. */
+static uint64_t chain_ps(struct slicing *slicing)
+{
+    const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
+    uint64_t ps = 0;
+    uint64_t before = 0;
+    sum_loads(slicing);
+    for (size_t i = 0; i < slicing->count; ++i) {
+        const struct sliced *sliced = &slicing->sliced[i];
+        const uint64_t compute = cnnvp_plan_totals(&sliced->layer, limits).compute_ps;
+        const uint64_t slices = later(sliced->first.count, 1);
+        ps += block_ps(&limits->timing, compute, &sliced->first, slices, before) +
+              (visits_of(&slicing->levels[i]) - 1u) *
+                  block_ps(&limits->timing, compute, &sliced->next, slices, before);
+        before = compute;
+    }
+    return ps;
 }
 
 static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t limit)
@@ -124,37 +208,62 @@ static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t
     layer->tile_w = chosen.tile_w;
 }
 
+/* How much of its weights stays while a chain runs. */
+static uint32_t staying(const struct pieces *pieces, int all)
+{
+    if (all)
+        return CNNVP_WEIGHTS_STAY;
+    for (size_t i = 0; i < pieces->count; ++i)
+        if (pieces->all[i].stays)
+            return CNNVP_WEIGHTS_STAY_IN_PART;
+    return CNNVP_WEIGHTS_RELOADED;
+}
+
+/* The size of slices that is the cheapest: *best, and chain->resident. */
+static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_chain *chain, uint64_t *best)
+{
+    const struct cnnvp_depth_row *row = slicing->row;
+    const struct cnnvp_plan_limits *limits = &row->target->limits;
+    const int scheduler = row->target->scheduler != 0 && !row->order_table;
+    uint64_t least = UINT64_MAX;
+    cnnvp_result result = CNNVP_DONE;
+    *best = limits->weight_bytes;
+    chain->resident = CNNVP_WEIGHTS_RELOADED;
+    for (uint64_t limit = SMALLEST_SLICE; limit < 2u * later(limits->weight_bytes, SMALLEST_SLICE); limit *= 2u) {
+        const uint64_t slice = sooner(limit, limits->weight_bytes);
+        if (!cut_weights(slicing, slice, &result)) {
+            if (result != CNNVP_DONE)
+                return result;
+            continue;
+        }
+        const int all = place(limits, &slicing->pieces, 0);
+        if (!all)
+            (void)place(limits, &slicing->pieces, slice);
+        const uint64_t ps = chain_ps(slicing);
+        /* The scheduler issues what needs no loads. */
+        const int better = scheduler && all != (chain->resident == CNNVP_WEIGHTS_STAY) ? all : ps < least;
+        if (!better)
+            continue;
+        least = ps;
+        *best = slice;
+        chain->resident = staying(&slicing->pieces, all);
+    }
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const struct cnnvp_image_level *levels,
                                         const size_t *layers, struct cnnvp_image_chain *chain,
                                         struct cnnvp_error *error)
 {
-    const struct cnnvp_plan_limits *limits = &row->target->limits;
-    struct pieces pieces = {0};
-    cnnvp_result result = CNNVP_DONE;
-    uint64_t best = limits->weight_bytes;
-    uint64_t best_saved = 0;
-    int all = 0;
-    for (uint64_t divisor = 1; divisor <= LARGEST_DIVISOR && !all; divisor *= 2u) {
-        const uint64_t limit = limits->weight_bytes / divisor / ALIGNMENT * ALIGNMENT;
-        if (!cut_weights(row, levels, layers, chain->layer_count, divisor == 1 ? limits->weight_bytes : limit, &pieces,
-                         &result))
-            break;
-        (void)pack(limits, &pieces, 0, &all);
-        if (all) {
-            best = divisor == 1 ? limits->weight_bytes : limit;
-            break;
-        }
-        int ignored;
-        const uint64_t saved = pack(limits, &pieces, limit, &ignored);
-        if (saved <= best_saved)
-            continue;
-        best_saved = saved;
-        best = limit;
-    }
-    free(pieces.all);
+    struct slicing slicing = {.row = row, .levels = levels, .layers = layers, .count = chain->layer_count};
+    slicing.sliced = calloc(slicing.count, sizeof *slicing.sliced);
+    uint64_t best = 0;
+    const cnnvp_result result = slicing.sliced != NULL ? choose_slices(&slicing, chain, &best) : CNNVP_FAILED;
+    free(slicing.pieces.all);
+    free(slicing.sliced);
     if (result != CNNVP_DONE)
         return cnnvp_compiler_no_memory(error);
-    chain->resident = all ? CNNVP_WEIGHTS_STAY : best_saved != 0 ? CNNVP_WEIGHTS_STAY_IN_PART : CNNVP_WEIGHTS_RELOADED;
+    const int all = chain->resident == CNNVP_WEIGHTS_STAY;
     chain->stream_bytes = all ? 0 : (uint32_t)best;
     /* Loads of weights depend on what the buffer holds: software issues those. */
     chain->scheduled = row->target->scheduler != 0 && all && !row->order_table;
@@ -182,9 +291,8 @@ cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct
                     pieces.all[pieces.count - 1].blob = blob;
             }
         }
-        int all;
         if (result == CNNVP_DONE && chain->resident != CNNVP_WEIGHTS_RELOADED)
-            (void)pack(&target->limits, &pieces, chain->stream_bytes, &all);
+            (void)place(&target->limits, &pieces, chain->stream_bytes);
         free(pieces.all);
         if (result != CNNVP_DONE)
             return cnnvp_compiler_no_memory(error);

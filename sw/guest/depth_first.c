@@ -69,12 +69,15 @@ static void note_values(struct cnnvp_guest *guest, const struct cnnvp_image_leve
     cnnvp_push_live(guest, &level->block, positions * level->block.channels);
 }
 
-/* The first weights that the layer after this one needs come while this one calculates. */
-static void fetch_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer)
+/* The first weights that the next layer needs come while this one calculates. They count as the next one's. */
+static void fetch_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer, uint32_t next)
 {
     uint32_t address;
-    if (depth->layers[layer].blob_count != 0)
-        (void)cnnvp_load_blob(guest, depth->layers[layer].first_blob, &address);
+    if (depth->layers[next].blob_count == 0)
+        return;
+    cnnvp_element_layer(&guest->element, depth->layers[next].tag);
+    (void)cnnvp_load_blob(guest, depth->layers[next].first_blob, &address);
+    cnnvp_element_layer(&guest->element, depth->layers[layer].tag);
 }
 
 void cnnvp_depth_emit(struct cnnvp_guest *guest, const struct cnnvp_depth *depth)
@@ -120,7 +123,7 @@ static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint3
         --depth->left;
     }
     if (goes_on || depth->division[0].x != 0 || depth->division[0].y != 0)
-        fetch_weights(guest, depth, goes_on ? layer + 1u : 0);
+        fetch_weights(guest, depth, layer, goes_on ? layer + 1u : 0);
     if (layer != 0)
         cnnvp_depth_free(guest, depth, layer);
     if (next->on_chip && next->padding == CNNVP_PADDING_EACH && depth->gathered[layer + 1u] == part)
@@ -137,30 +140,27 @@ static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint3
 }
 
 /* Weights that stay are loaded once, and again after other layers, or a chain that reloads its own, have used the weight
- * buffer. What a half held before may lie under them. */
+ * buffer: where layers need them first, or, for the scheduler, which loads nothing, before the first block. What a half
+ * held before may lie under them. */
 static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t number)
 {
     if (depth->chain->resident == CNNVP_WEIGHTS_RELOADED) {
         guest->chain_weights = 0;
         return;
     }
-    for (uint32_t i = 0; i < depth->chain->layer_count && guest->chain_weights != number; ++i) {
+    if (guest->chain_weights == number)
+        return;
+    guest->chain_weights = number;
+    guest->chain_loaded = 0;
+    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
+        guest->weight[half].valid = 0;
+    for (uint32_t i = 0; i < depth->chain->layer_count && depth->chain->scheduled; ++i) {
         const struct cnnvp_image_layer *layer = &depth->layers[i];
         uint32_t address;
         cnnvp_element_layer(&guest->element, layer->tag);
         for (uint32_t blob = layer->first_blob; blob < layer->first_blob + layer->blob_count; ++blob)
-            if (guest->blobs[blob].stays)
-                (void)cnnvp_load_blob(guest, blob, &address);
+            (void)cnnvp_load_blob(guest, blob, &address);
     }
-    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
-        guest->weight[half].valid = 0;
-    guest->chain_weights = number;
-    guest->blobs_resident = 1;
-}
-
-static void end_weights(struct cnnvp_guest *guest)
-{
-    guest->blobs_resident = 0;
 }
 
 static void pad_slots(struct cnnvp_guest *guest, const struct cnnvp_depth *depth)
@@ -201,5 +201,4 @@ void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
         for (uint32_t layer = 0; run_layer(guest, &depth, layer);)
             ++layer;
     guest->in_chain = 0;
-    end_weights(guest);
 }

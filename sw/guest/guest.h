@@ -117,6 +117,7 @@ struct cnnvp_guest {
     uint32_t scheduler_chain; /* the chain whose table the scheduler holds, 0: none */
     uint32_t scheduler_registers[8]; /* of the element, that the chain's instructions assign */
     uint32_t chain_weights;  /* the chain whose blobs are in the weight buffer, 0: none */
+    uint32_t chain_loaded;   /* of these, those below this number: layers, and their blobs, begin one after the other */
     struct cnnvp_replay replay; /* last, see cnnvp_guest_init */
 };
 

@@ -218,11 +218,13 @@ uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *a
         if (!chip && guest->weight[half].valid && guest->weight[half].address == blob->address)
             return half;
     }
-    if (chip && guest->blobs_resident)
+    if (chip && (guest->blobs_resident || (guest->in_chain && number < guest->chain_loaded)))
         return blob->chip_half;
     uint32_t half = blob->chip_half;
     if (!guest->in_chain)
         guest->chain_weights = 0; /* this one may lie over theirs */
+    if (chip)
+        guest->chain_loaded = number + 1u;
     if (!chip) {
         guest->next_weight = (guest->next_weight + 1u) % halves;
         half = guest->next_weight;

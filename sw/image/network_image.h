@@ -250,7 +250,7 @@ struct cnnvp_image_layer {
 struct cnnvp_image_blob {
     uint32_t address;
     uint32_t bytes;
-    uint32_t stays; /* 1: in a chain: it has a place, and is loaded before the first block */
+    uint32_t stays; /* 1: in a chain: it has a place, and is loaded once */
     /* On chip, or where it stays: where it lives in the weight buffer. Otherwise the guest chooses half by half,
      * address 0. */
     uint32_t chip_half;

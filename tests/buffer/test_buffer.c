@@ -307,10 +307,8 @@ static void test_partial_sums(void **state)
     u.sums = third;
     u.mode = CNNVP_UPDATE_MAXIMISE;
     assert_int_equal(update(&f, &u), CNNVP_OK);
-    assert_int_equal(fake_counter(f.host, "feature_words"), 4);
     assert_int_equal(fake_counter(f.host, "feature_bytes"), 32);
-    /* Both ways: each update writes four sums of four words, all but the first find four. */
-    assert_int_equal(fake_count(f.host, "calculation_port_words"), 3 * 16 + 2 * 16);
+    assert_int_equal(fake_count(f.host, "calculation_port_words"), 3 * 16 + 2 * 16); /* sums that were there, too */
     int64_t kept[4];
     memcpy(kept, borrow(&f, 0, 64, 32), sizeof kept);
     assert_int_equal(kept[0], 100);

@@ -273,15 +273,15 @@ static void blocks_overlap(void **state)
 /* Small weight buffers change traffic, and nothing else that counts. */
 static void weights_stay_as_far_as_they_fit(void **state)
 {
-    static const char *const sizes[] = {"64KiB", "2KiB", "1KiB"};
+    static const char *const sizes[] = {"256KiB", "32KiB", "16KiB", "8KiB"};
     (void)state;
-    struct chain chain = chain_worked(8);
+    struct chain chain = chain_worked(32);
     char file[64];
     chain_write(&chain, file);
     long long last_read = 0;
     long long last_resident = 1 << 20;
     long long compute = 0;
-    for (size_t i = 0; i < 3; ++i) {
+    for (size_t i = 0; i < 4; ++i) {
         char options[96];
         (void)snprintf(options, sizeof options, "--cpu host --schedule depth-first --block 4 -s weight_buffer.size=%s",
                        sizes[i]);
@@ -300,6 +300,35 @@ static void weights_stay_as_far_as_they_fit(void **state)
         cli_free(&run);
     }
     (void)unlink(file);
+}
+
+/* Where weights are loaded as layers need them, room for more of them only saves loads. */
+static void larger_weight_buffers_are_never_slower(void **state)
+{
+    static const char *const platforms[] = {"nfu", "window"};
+    (void)state;
+    for (uint32_t channels = 16; channels <= 64; channels *= 2u) {
+        struct chain chain = chain_worked(channels);
+        char file[64];
+        chain_write(&chain, file);
+        for (size_t p = 0; p < 2; ++p) {
+            long long least = 0;
+            for (unsigned kib = 8; kib <= 512; kib *= 2u) {
+                char options[160];
+                (void)snprintf(options, sizeof options,
+                               "-p %s --timing-only --schedule depth-first --block 4 -n 2 -s weight_buffer.size=%uKiB",
+                               platforms[p], kib);
+                struct cli_run run = run_ok(file, options);
+                const long long cycles = cli_number(run.stats, "total.accel_cycles");
+                if (least != 0 && cycles > least + least / 256)
+                    fail_msg("%s, %u channels, %u KiB: %lld cycles, not %lld", platforms[p], channels, kib, cycles,
+                             least);
+                least = least == 0 || cycles < least ? cycles : least;
+                cli_free(&run);
+            }
+        }
+        (void)unlink(file);
+    }
 }
 
 /* Two chains, since a block of one position cannot be pooled: the first one's weights stay, the second one's do not fit
@@ -370,6 +399,7 @@ int main(void)
         cmocka_unit_test(hardware_pushes_formats_whatever_they_are),
         cmocka_unit_test(blocks_overlap),
         cmocka_unit_test(weights_stay_as_far_as_they_fit),
+        cmocka_unit_test(larger_weight_buffers_are_never_slower),
         cmocka_unit_test(reloaded_weights_lie_over_those_that_stay),
         cmocka_unit_test(wrong_use_is_refused),
     };
