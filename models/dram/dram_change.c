@@ -177,7 +177,9 @@ int dram_row_change(struct dram_run *run, const struct dram_next_read *next, uin
     const struct dram_stream *stream = run->stream;
     const uint32_t bank = stream->place.bank;
     const uint64_t ready = next->clock;
-    if (dram_read_is_open(channel, &stream->place) || bank == next->bank || !dram_is_periodic(run, next, enters)
+    /* a read of the next row may come before `ready`, but not before one that has been counted */
+    if (!run->reads.bursts || dram_read_is_open(channel, &stream->place) || bank == next->bank
+        || !dram_is_periodic(run, next, enters)
         || !is_free(channel, next->bank, bank, ready, enters))
         return 0;
     const uint64_t before = waited(channel, next->bank, ready), left = dram_row_left(run->queue, stream);

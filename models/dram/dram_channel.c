@@ -39,12 +39,19 @@ static uint32_t hash_of(uint32_t bank, uint32_t row, uint32_t column)
     return (column + 37u * bank + 101u * row) % DRAM_WRITTEN;
 }
 
+static int is_at(const struct dram_channel *channel, uint32_t index, const struct dram_place *place)
+{
+    return index != DRAM_NONE && channel->entry[index].row == place->row && channel->entry[index].column == place->column;
+}
+
 int cnnvp_dram_channel_holds(const struct dram_channel *channel, const struct dram_place *place)
 {
     if (!channel->written[hash_of(place->bank, place->row, place->column)])
         return 0;
+    if (is_at(channel, channel->list[1][place->bank].last, place)) /* pieces of one burst come one behind the other */
+        return 1;
     for (uint32_t i = channel->list[1][place->bank].first; i != DRAM_NONE; i = channel->entry[i].next)
-        if (channel->entry[i].row == place->row && channel->entry[i].column == place->column)
+        if (is_at(channel, i, place))
             return 1;
     return 0;
 }

@@ -102,13 +102,12 @@ static inline void dram_add_read(struct dram_channel *channel, uint8_t index)
     list->last = index;
 }
 
-/* A read that is open enters; `next` is as it was before. */
+/* A read that is open enters. */
 static inline void dram_read_enters(struct dram_channel *channel, const struct dram_place *place, uint64_t clock,
-                                    const struct dram_next_read *next, void *owner, uint32_t tag, uint32_t source)
+                                    void *owner, uint32_t tag, uint32_t source)
 {
     const uint8_t index = channel->free[--channel->free_count];
     struct dram_entry *entry = &channel->entry[index];
-    dram_reads_pass(channel, clock, next->looked);
     *entry = (struct dram_entry){.entered = clock, .order = ++channel->order, .owner = owner, .row = place->row,
                                  .column = place->column, .tag = tag, .source = (uint16_t)source, .bank = (uint8_t)place->bank,
                                  .next = DRAM_NONE};

@@ -32,16 +32,29 @@ void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint
     run->window_data = cnnvp_dram_window_end(done * tck) / tck;
 }
 
+/* Clock up to which the bus carries the data of the next read. */
+static inline uint64_t done_of(const struct dram_run *run, const struct dram_next_read *next)
+{
+    return dram_later(next->clock + run->latency, run->channel->returned);
+}
+
+/* `reads` counts the next read, which is of this burst. */
+static inline void count_from(struct dram_run *run, const struct dram_next_read *next, const struct dram_entry *entry)
+{
+    const uint64_t clock = next->clock, done = done_of(run, next);
+    if (clock < run->reads.clock || clock > run->window_command || done > run->window_data
+        || entry->source != run->reads.source || entry->tag != run->reads.tag || run->channel->last_write)
+        dram_begin_window(run, entry->tag, entry->source, clock, done);
+}
+
 static inline void issue(struct dram_run *run, const struct dram_next_read *next)
 {
     struct dram_channel *channel = run->channel;
-    const uint64_t clock = next->clock, done = dram_later(clock + run->latency, channel->returned);
+    const uint64_t clock = next->clock, done = done_of(run, next);
     const uint32_t index = dram_read_leaves(channel, next);
     const struct dram_entry *entry = &channel->entry[index];
     struct dram_reads *reads = &run->reads;
-    if (clock > run->window_command || done > run->window_data || entry->source != reads->source
-        || entry->tag != reads->tag || channel->last_write)
-        dram_begin_window(run, entry->tag, entry->source, clock, done);
+    count_from(run, next, entry);
     ++reads->bursts;
     reads->hits += !entry->classified;
     reads->queue_clocks += clock - entry->entered;
@@ -61,19 +74,10 @@ static inline void enter(struct dram_run *run, uint64_t clock, uint64_t place, c
 {
     struct dram_queue *queue = run->queue;
     struct dram_stream *stream = run->stream;
-    struct cnnvp_request *request = stream->first;
-    request->scratch[DRAM_LATENCY] -= dram_sendable(queue, stream, place);
-    request->scratch[DRAM_BURSTS] += (UINT64_C(1) << 24) + 1u;
-    dram_take_place(stream);
-    ++queue->reads;
-    stream->taken = clock * queue->timing.tck_ps;
-    stream->served = ++queue->served;
-    queue->clock = clock;
-    dram_read_enters(run->channel, &stream->place, clock, next, request, request->tag,
-                     (uint32_t)(stream - queue->streams));
+    dram_reads_pass(run->channel, clock, next->looked);
     if (queue->burst)
-        queue->burst(queue->context, stream, request, clock);
-    dram_queue_step(queue, stream);
+        queue->burst(queue->context, stream, stream->first, clock);
+    dram_run_enter(run, clock, place);
 }
 
 /* The stream's next burst enters, and those behind it that have a place. Returns whether `next` is still next: behind
@@ -99,6 +103,17 @@ static int is_lone(const struct dram_queue *queue)
            && (!queue->waiting || queue->streams[dram_lowest_bit(queue->waiting)].op == CNNVP_READ);
 }
 
+/* Reads that follow each other, and what enters meanwhile, in one step; 0 if they must be looked at one by one. */
+static int repeat(struct dram_run *run, const struct dram_next_read *next, uint64_t enters)
+{
+    const struct dram_channel *channel = run->channel;
+    if (run->queue->burst || next->active || next->clock == DRAM_NEVER || channel->last_write)
+        return 0;
+    count_from(run, next, &channel->entry[channel->list[0][next->bank].first]);
+    return (run->stream && (dram_row_repeat(run, next, enters) || dram_row_change(run, next, enters)))
+           || dram_train(run, next, enters);
+}
+
 static int run_on(struct dram_run *run)
 {
     struct dram_queue *queue = run->queue;
@@ -111,9 +126,7 @@ static int run_on(struct dram_run *run)
         const uint64_t enters = stream ? dram_entering(queue, stream, place) : DRAM_NEVER;
         if (dram_lesser(enters, next.clock) > run->last || dram_writes_are_due(channel, &next))
             return moved;
-        if (!queue->burst && !next.active && next.clock <= run->window_command && !channel->last_write
-            && ((stream && (dram_row_repeat(run, &next, enters) || dram_row_change(run, &next, enters)))
-                || dram_train(run, &next, enters))) {
+        if (repeat(run, &next, enters)) {
             next = dram_next_read(channel);
         } else if (enters > next.clock) {
             issue(run, &next);

@@ -141,6 +141,23 @@ static inline uint64_t dram_window_room(const struct dram_run *run, uint64_t rea
  * anything was done. */
 int dram_queue_run_reads(struct dram_queue *queue, uint64_t last);
 
+/* The stream's next burst, a read that is open, enters at `clock`, in the place of one that ended at `place`. */
+static inline void dram_run_enter(struct dram_run *run, uint64_t clock, uint64_t place)
+{
+    struct dram_queue *queue = run->queue;
+    struct dram_stream *stream = run->stream;
+    struct cnnvp_request *request = stream->first;
+    request->scratch[DRAM_LATENCY] -= dram_sendable(queue, stream, place);
+    request->scratch[DRAM_BURSTS] += (UINT64_C(1) << 24) + 1u;
+    dram_take_place(stream);
+    ++queue->reads;
+    stream->taken = clock * queue->timing.tck_ps;
+    stream->served = ++queue->served;
+    queue->clock = clock;
+    dram_read_enters(run->channel, &stream->place, clock, request, request->tag, (uint32_t)(stream - queue->streams));
+    dram_queue_step(queue, stream);
+}
+
 /* `count` bursts of a request are complete, at clock `done` and each `spacing` later, and their ends noted. */
 static inline void dram_note_done(struct dram_run *run, struct cnnvp_request *request, uint64_t done, uint64_t spacing,
                                   uint64_t count)

@@ -11,7 +11,8 @@
 struct train {
     uint64_t ready, spacing, count;
     uint64_t banks[2];
-    uint64_t until; /* clock from which on something else could be next */
+    uint64_t until;   /* clock from which on something else could be next */
+    uint64_t entered; /* clock at which a burst has entered last, 0: none has */
 };
 
 static void bound(struct train *train, uint64_t clock)
@@ -66,32 +67,6 @@ static int find_banks(const struct dram_run *run, const struct dram_next_read *n
            && channel->group[other].column[0] <= train->ready + train->spacing;
 }
 
-/* Clock at which the stream's burst after `ahead` others enters: one for each end of a burst. */
-static uint64_t enters_after(const struct dram_run *run, const struct train *train, uint64_t ahead)
-{
-    const struct dram_stream *stream = run->stream;
-    const uint64_t end = stream->on_their_way - stream->most + ahead;
-    if (end < stream->end_count)
-        return stream->ends[(stream->end_first + end) % DRAM_OUTSTANDING] + 1u;
-    return train->ready + (end - stream->end_count) * train->spacing + run->latency + 1u;
-}
-
-/* Bursts of the stream that can enter and change nothing, as others of their bank wait or it is not ready; the next one
- * bounds the train. */
-static uint64_t find_entering(const struct dram_run *run, struct train *train)
-{
-    const struct dram_channel *channel = run->channel;
-    const struct dram_stream *stream = run->stream;
-    uint64_t most = 0;
-    if (dram_read_is_open(channel, &stream->place)) {
-        most = dram_lesser(dram_row_left(run->queue, stream), channel->capacity - channel->count[0]);
-        if (!(channel->hits[0] >> stream->place.bank & 1u))
-            bound(train, channel->bank[stream->place.bank].column);
-    }
-    bound(train, enters_after(run, train, most));
-    return most;
-}
-
 static uint32_t oldest_bank(const struct dram_channel *channel, uint64_t banks)
 {
     uint32_t oldest = dram_lowest_bit(banks);
@@ -104,63 +79,75 @@ static uint32_t oldest_bank(const struct dram_channel *channel, uint64_t banks)
     return oldest;
 }
 
-/* What has entered. */
-struct entered {
-    uint64_t count, ends; /* bursts, and the sum of the ends whose places they took */
-    uint64_t last;        /* of those ends */
-};
-
-/* Bursts of the stream enter up to `clock`, `most` in all. */
-static inline void enter(struct dram_run *run, uint64_t clock, uint64_t most, struct entered *entered)
+/* RDs `from` up to `to` have read bursts of a request. */
+static inline void note_done(struct dram_run *run, const struct train *train, struct cnnvp_request *request,
+                             uint64_t from, uint64_t to)
 {
-    struct dram_channel *channel = run->channel;
-    const struct dram_stream *stream = run->stream;
-    const struct dram_place *place = &stream->place;
-    for (;; ++entered->count) {
-        const uint64_t at = stream->on_their_way - stream->most + entered->count;
-        if (entered->count == most || at >= stream->end_count)
-            return;
-        const uint64_t end = stream->ends[(stream->end_first + at) % DRAM_OUTSTANDING];
-        if (end >= clock || !channel->count[0]) /* an empty queue is idle */
-            return;
-        const uint8_t index = channel->free[--channel->free_count];
-        channel->entry[index] = (struct dram_entry){
-            .entered = end + 1u, .order = ++channel->order, .owner = stream->first, .row = place->row,
-            .column = place->column + (uint32_t)entered->count, .tag = stream->first->tag,
-            .source = (uint16_t)(stream - run->queue->streams), .bank = (uint8_t)place->bank, .next = DRAM_NONE};
-        dram_add_read(channel, index);
-        entered->ends += end;
-        entered->last = end;
-    }
+    if (to > from)
+        dram_note_done(run, request, train->ready + from * train->spacing + run->latency, train->spacing, to - from);
 }
 
-/* The bursts of a request leave, and those of the stream enter meanwhile, `most` of them. Returns how many leave. */
-static uint64_t leave(struct dram_run *run, const struct train *train, const struct cnnvp_request *request,
-                      uint64_t most, struct entered *entered)
+/* The next burst changes nothing about the RDs before `until`. */
+static int can_enter(const struct dram_run *run, struct train *train)
 {
-    struct dram_channel *channel = run->channel;
-    struct dram_stream *stream = &run->queue->streams[run->reads.source];
-    const uint32_t rtp = channel->timing->t[DRAM_T_rtp];
-    uint64_t clock = train->ready, hits = 0, clocks = 0, i = 0;
-    for (; i < train->count; ++i) {
-        if (most)
-            enter(run, clock, most, entered);
-        const uint32_t bank = oldest_bank(channel, train->banks[i & 1u]);
-        const struct dram_list *list = &channel->list[0][bank];
-        if (!list->count || channel->entry[list->first].owner != request)
+    const struct dram_channel *channel = run->channel;
+    const struct dram_place *place = &run->stream->place;
+    if (!dram_read_is_open(channel, place) || !channel->count[0]) /* an empty queue is idle */
+        return 0;
+    if (!((train->banks[0] | train->banks[1]) >> place->bank & 1u))
+        bound(train, channel->bank[place->bank].column);
+    return 1;
+}
+
+/* Bursts of the stream enter up to `clock`. Returns whether an RD of the train is next. */
+static inline int enter_up_to(struct dram_run *run, struct train *train, uint64_t clock)
+{
+    const struct dram_queue *queue = run->queue;
+    while (queue->waiting) {
+        const uint64_t place = dram_free_place(run->stream), enters = dram_entering(queue, run->stream, place);
+        if (enters > clock)
             break;
-        const struct dram_entry *entry = &channel->entry[list->first];
-        hits += !entry->classified;
-        clocks += clock - entry->entered;
+        if (enters > train->until || !can_enter(run, train))
+            return 0;
+        dram_run_enter(run, enters, place);
+        train->entered = enters;
+    }
+    return clock < train->until;
+}
+
+/* Bursts leave, and those of the stream enter meanwhile. Returns how many leave before something else comes up or a
+ * request is complete. */
+static uint64_t leave(struct dram_run *run, struct train *train)
+{
+    struct dram_queue *queue = run->queue;
+    struct dram_channel *channel = run->channel;
+    struct dram_stream *stream = &queue->streams[run->reads.source];
+    const struct cnnvp_request *const done = queue->done;
+    const uint32_t rtp = channel->timing->t[DRAM_T_rtp];
+    struct cnnvp_request *request = NULL;
+    uint64_t clock = train->ready, count = 0, noted = 0;
+    for (; count < train->count && enter_up_to(run, train, clock); ++count, clock += train->spacing) {
+        const uint32_t bank = oldest_bank(channel, train->banks[count & 1u]);
+        if (!channel->list[0][bank].count)
+            break;
+        const struct dram_entry *entry = &channel->entry[channel->list[0][bank].first];
+        if (entry->owner != request) {
+            note_done(run, train, request, noted, count);
+            noted = count;
+            if (queue->done != done || !dram_counts(run, entry->owner))
+                break;
+            request = entry->owner;
+        }
+        run->reads.hits += !entry->classified;
+        run->reads.queue_clocks += clock - entry->entered;
         channel->free[channel->free_count++] = dram_take_read(channel, bank);
         dram_raise(&channel->bank[bank].pre, clock + rtp);
         stream->ends[(stream->end_first + stream->end_count++) % DRAM_OUTSTANDING] = clock + run->latency;
-        clock += train->spacing;
+        queue->clock = dram_later(queue->clock, clock + 1u);
     }
-    run->reads.bursts += i;
-    run->reads.hits += hits;
-    run->reads.queue_clocks += clocks;
-    return i;
+    note_done(run, train, request, noted, count);
+    run->reads.bursts += count;
+    return count;
 }
 
 /* What `count` RDs mean for the channel, but for its queue. */
@@ -179,38 +166,12 @@ static void account(struct dram_run *run, const struct train *train, uint64_t co
         dram_space_reads(channel, dram_lowest_bit(train->banks[~more & 1u]), last - train->spacing);
     if (!cnnvp_dram_channel_waiting(channel))
         channel->empty_from = last;
+    channel->clock = last + 1u;
+    channel->plan.valid = 0;
+    channel->write_mode = 0;
 }
 
-/* What entered, for the stream. */
-static void advance(struct dram_run *run, const struct entered *entered)
-{
-    struct dram_queue *queue = run->queue;
-    struct dram_stream *stream = run->stream;
-    struct cnnvp_request *request = stream->first;
-    const uint32_t count = (uint32_t)entered->count, ended = stream->on_their_way - stream->most + count;
-    stream->end_first = (stream->end_first + ended) % DRAM_OUTSTANDING;
-    stream->end_count -= ended;
-    stream->on_their_way = stream->most;
-    queue->reads += count;
-    request->scratch[DRAM_LATENCY] -= entered->ends * queue->timing.tck_ps;
-    request->scratch[DRAM_BURSTS] += ((UINT64_C(1) << 24) + 1u) * count;
-    stream->taken = (entered->last + 1u) * queue->timing.tck_ps;
-    stream->served = queue->served += count;
-    stream->address += (entered->count - 1u) * DRAM_BURST_BYTES;
-    stream->place.column += count - 1u;
-    dram_queue_step(queue, stream);
-}
-
-/* 1 if the stream's bursts enter as others end, from `enters` on. */
-static int enters_by_ends(const struct dram_run *run, uint64_t ready, uint64_t enters)
-{
-    const struct dram_stream *stream = run->stream;
-    const uint64_t end = dram_free_place(stream);
-    return stream->on_their_way >= stream->most
-           && (end == DRAM_NEVER ? ready >= stream->arrival_clock : end > stream->arrival_clock && enters == end + 1u);
-}
-
-/* RDs of the request that fit before something else comes up. Where it goes on entering along one row, so many make the
+/* RDs that fit before something else comes up. Where the request of the first goes on entering along one row, so many make the
  * ends of bursts regular, and dram_row_repeat does the rest. */
 static uint64_t fitting(const struct dram_run *run, const struct train *train, const struct cnnvp_request *request)
 {
@@ -223,37 +184,30 @@ static uint64_t fitting(const struct dram_run *run, const struct train *train, c
     return last < first ? 0 : dram_lesser((last - first) / train->spacing + 1u, most);
 }
 
-/* 1 if two RDs fit before the time or a window ends, or the stream comes to a row that is not open. */
+/* 1 if two RDs fit before the time or a window ends, or the stream comes to a row that is not open. What enters between
+ * them is decided before the first one's data end. */
 static int fits(const struct dram_run *run, uint64_t ready, uint64_t enters)
 {
     const uint64_t second = ready + run->channel->timing->t[DRAM_T_ccd_s];
-    return second <= run->last && second <= run->window_command && second + run->latency <= run->window_data
+    return run->spacing <= run->latency && second <= run->last && second <= run->window_command
+           && second + run->latency <= run->window_data
            && (enters > second || dram_read_is_open(run->channel, &run->stream->place));
 }
 
 int dram_train(struct dram_run *run, const struct dram_next_read *next, uint64_t enters)
 {
     struct dram_channel *channel = run->channel;
-    const struct dram_stream *stream = run->stream;
-    struct cnnvp_request *request = channel->entry[channel->list[0][next->bank].first].owner;
     struct train train = {.ready = next->clock, .until = DRAM_NEVER};
     if (!fits(run, train.ready, enters) || train.ready + run->latency <= channel->returned
-        || channel->refresh_to > train.ready + channel->timing->t[DRAM_T_cl] || !dram_counts(run, request)
-        || (stream && !enters_by_ends(run, train.ready, enters)) || !find_banks(run, next, &train))
+        || channel->refresh_to > train.ready + channel->timing->t[DRAM_T_cl] || !find_banks(run, next, &train))
         return 0;
-    const uint64_t most = stream ? find_entering(run, &train) : 0;
-    train.count = fitting(run, &train, request);
+    train.count = fitting(run, &train, channel->entry[channel->list[0][next->bank].first].owner);
     if (train.count < 2) /* not worth it */
         return 0;
-    struct entered entered = {.count = 0};
-    const uint64_t count = leave(run, &train, request, most, &entered);
-    account(run, &train, count);
-    if (entered.count)
-        advance(run, &entered);
-    channel->clock = dram_later(train.ready + (count - 1u) * train.spacing, entered.last) + 1u;
-    channel->plan.valid = 0;
-    channel->write_mode = 0;
-    run->queue->clock = dram_later(run->queue->clock, channel->clock);
-    dram_note_done(run, request, train.ready + run->latency, train.spacing, count);
-    return 1;
+    const uint64_t count = leave(run, &train);
+    if (count)
+        account(run, &train, count);
+    if (train.entered)
+        dram_reads_pass(channel, train.entered, 1);
+    return count || train.entered;
 }

@@ -233,18 +233,17 @@ static uint64_t writes_end(const struct dram_queue *queue, const struct dram_str
 {
     const uint64_t left = different_to_enter(stream), capacity = queue->options.queue;
     const uint32_t *t = queue->timing.t;
+    const int lone = queue->options.channels == 1;
+    const uint64_t fit = capacity * queue->options.channels - (lone ? queue->channel->count[1] : 0);
     uint64_t first, end;
+    if (left <= fit)
+        return start;
     span_of(stream->first, &first, &end);
-    const uint64_t within = writes_within(queue, first, end);
-    if (write_comes(queue, stream, first, end))
+    const uint64_t room = fit + writes_within(queue, first, end);
+    if (left <= room || write_comes(queue, stream, first, end))
         return start;
-    if (queue->options.channels > 1) {
-        const uint64_t fit = capacity * queue->options.channels + within;
-        return start + (left > fit ? spread(queue, left - fit, 1) : 0);
-    }
-    const uint64_t room = capacity - queue->channel->count[1] + within;
-    if (left <= room)
-        return start;
+    if (!lone)
+        return start + spread(queue, left - room, 1);
     const uint64_t leave = left - room, banks = write_banks(queue, stream);
     const uint64_t each = banks == 1u ? spacing(queue) : t[DRAM_T_ccd_s];
     return start + dram_later(leave - 1u, leave > banks + 1u ? (leave - banks - 1u) * each : 0);

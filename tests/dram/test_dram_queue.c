@@ -108,6 +108,8 @@ static void random_options(uint64_t *random, struct dram_options *options)
     options->drain_low = below(random, 40);
     if (!below(random, 3)) /* many refreshes */
         options->timings[DRAM_T_refi] = 1000 + below(random, 500);
+    if (!below(random, 8)) /* also longer than a read takes */
+        options->timings[DRAM_T_ccd_l] = 10 + below(random, 60);
 }
 
 /* Most read on along a sequence, some write or read what was written just before. */
@@ -127,6 +129,10 @@ static struct cnnvp_request *add(struct run *run, cnnvp_time now)
         request->count = 1 + below(random, 12);
         request->size = 1 + below(random, 2000);
         request->stride = (int64_t)below(random, 20000);
+    } else if (kind == 2) { /* rows of a small map */
+        request->count = 1 + below(random, 60);
+        request->size = 1 + below(random, 100);
+        request->stride = (int64_t)(request->size + below(random, 200));
     }
     if (kind == 7 && below(random, 2)) { /* small pieces that share bursts, rows of a tile, the same again and again */
         request->count = 1 + below(random, 60);
