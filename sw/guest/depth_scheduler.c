@@ -253,7 +253,6 @@ static void run(struct cnnvp_guest *guest)
     const uint32_t ends = (uint32_t)SCHEDULER_STATUS_done | (uint32_t)SCHEDULER_STATUS_error;
     write_register(guest, SCHEDULER_IMAGE, guest->image_number);
     write_register(guest, SCHEDULER_CTRL, SCHEDULER_CTRL_start);
-    write_register(guest, SCHEDULER_IRQ_ENABLE, 1);
     for (;;) {
         const uint32_t last = element->interrupts;
         const uint32_t status = read_register(guest, SCHEDULER_STATUS);
@@ -261,6 +260,8 @@ static void run(struct cnnvp_guest *guest)
             element->failed = 1;
         if (element->failed != 0 || (status & ends) != 0)
             break;
+        /* Each time: the handler takes it away, and what it served may have been pending since the run before. */
+        write_register(guest, SCHEDULER_IRQ_ENABLE, 1);
         cnnvp_machine_sleep(element->machine, &element->interrupts, last);
     }
     write_register(guest, SCHEDULER_IRQ_ENABLE, 0);

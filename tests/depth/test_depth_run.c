@@ -245,6 +245,30 @@ static void hardware_pushes_formats_whatever_they_are(void **state)
     }
 }
 
+/* A core so slow that the unit is done with the first image before the core looks: the interrupt that is pending then
+ * must not be taken for the next image's. */
+static void hardware_wakes_the_core_again(void **state)
+{
+    static const char *const platforms[] = {"nfu", "window"};
+    struct chain chain = chain_worked(8);
+    char file[64];
+    (void)state;
+    chain.head = 1;
+    chain.layer_count = 2;
+    chain.layers[1] = chain.layers[0];
+    chain_write(&chain, file);
+    for (int variant = 0; variant < 8; ++variant) {
+        char options[256];
+        (void)snprintf(options, sizeof options,
+                       "--schedule depth-first --block 16 -n 3 -p " TEST_EXAMPLES "/%s_scheduler.yaml "
+                       "-s dma.port_bytes=2 -s cpu.clock_mhz=%d -s instruction.queue_depth=%d --cpu host",
+                       platforms[variant % 2], variant & 2 ? 100 : 50, variant & 4 ? 90 : 60);
+        struct cli_run run = run_ok(file, options);
+        cli_free(&run);
+    }
+    (void)unlink(file);
+}
+
 /* An instruction issues when its block is ready, not when all before it are done: loads, results and the next block
  * overlap. */
 static void blocks_overlap(void **state)
@@ -397,6 +421,7 @@ int main(void)
         cmocka_unit_test(native_guest_does_the_same),
         cmocka_unit_test(hardware_issues_the_same),
         cmocka_unit_test(hardware_pushes_formats_whatever_they_are),
+        cmocka_unit_test(hardware_wakes_the_core_again),
         cmocka_unit_test(blocks_overlap),
         cmocka_unit_test(weights_stay_as_far_as_they_fit),
         cmocka_unit_test(larger_weight_buffers_are_never_slower),
