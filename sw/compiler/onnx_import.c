@@ -237,10 +237,14 @@ cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribut
 static cnnvp_result define_initializers(struct cnnvp_import *import)
 {
     const Onnx__GraphProto *graph = import->onnx.model->graph;
+    uint32_t number;
     for (size_t i = 0; i < graph->n_initializer; ++i) {
         const Onnx__TensorProto *tensor = graph->initializer[i];
         if (tensor->name == NULL || tensor->name[0] == '\0')
             return cnnvp_compiler_error(import->error, "%s: weight number %zu has no name", import->onnx.name, i);
+        if (cnnvp_names_get(&import->names, tensor->name, &number))
+            return cnnvp_compiler_error(import->error, "%s: two weights are named \"%s\"", import->onnx.name,
+                                        tensor->name);
         const cnnvp_result result = cnnvp_import_define(
             import, tensor->name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
         if (result != CNNVP_DONE)

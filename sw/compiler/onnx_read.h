@@ -7,8 +7,8 @@
 #include "compiler.h"
 #include "onnx.pb-c.h"
 
-/* A file with the data of tensors. */
-#define CNNVP_ONNX_FILES 16
+/* A file with the data of tensors, of which exporters make one for all or one for each. */
+#define CNNVP_ONNX_FILES 4096
 struct cnnvp_onnx_file {
     char *location;
     uint8_t *data;

@@ -205,6 +205,20 @@ Onnx__TensorProto *builder_int64s(struct builder *builder, const char *name, siz
     return made;
 }
 
+void builder_outside(struct builder *builder, Onnx__TensorProto *tensor, const char *file)
+{
+    Onnx__StringStringEntryProto *entry = builder_alloc(builder, sizeof *entry);
+    onnx__string_string_entry_proto__init(entry);
+    entry->key = builder_text(builder, "location");
+    entry->value = builder_text(builder, file);
+    tensor->external_data = builder_alloc(builder, sizeof *tensor->external_data);
+    tensor->external_data[0] = entry;
+    tensor->n_external_data = 1;
+    tensor->has_data_location = 1;
+    tensor->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+    tensor->has_raw_data = 0;
+}
+
 uint64_t builder_next(struct builder *builder)
 {
     uint64_t x = builder->random += UINT64_C(0x9e3779b97f4a7c15);

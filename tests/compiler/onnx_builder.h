@@ -46,6 +46,8 @@ Onnx__TensorProto *builder_floats(struct builder *builder, const char *name, siz
 Onnx__TensorProto *builder_int64s(struct builder *builder, const char *name, size_t count, const int64_t *values);
 Onnx__TensorProto *builder_random(struct builder *builder, const char *name, size_t rank, const int64_t *dims,
                                   float scale);
+/* The tensor's data lie in that file beside the network, and not in it. */
+void builder_outside(struct builder *builder, Onnx__TensorProto *tensor, const char *file);
 uint64_t builder_next(struct builder *builder);
 
 /* The file's bytes, to be given back with free(). */

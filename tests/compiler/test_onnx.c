@@ -356,10 +356,8 @@ static void gemm_scales_and_transposes(void **state)
     (void)state;
     struct builder builder;
     struct cnnvp_graph graph;
-    const int64_t dims[2] = {2, 6};
-    const int64_t one[1] = {1};
-    const float w[12] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2};
-    const float b[1] = {10};
+    const int64_t dims[2] = {2, 6}, one[1] = {1};
+    const float w[12] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2}, b[1] = {10};
     float y[2];
     Onnx__NodeProto *node = one_node(&builder, 2, "Gemm", "w");
     node->input[1] = builder_text(&builder, "w");
@@ -388,9 +386,7 @@ static void arithmetic_folds(void **state)
     struct cnnvp_graph graph;
     const int64_t square[2] = {6, 6};
     float identity[36] = {0};
-    const float two = 2.0f;
-    const float one = 1.0f;
-    const float high = 0.7f;
+    const float two = 2.0f, one = 1.0f, high = 0.7f;
     float y[6];
     for (size_t i = 0; i < 6; ++i)
         identity[i * 7] = 1.0f;
@@ -415,6 +411,35 @@ static void arithmetic_folds(void **state)
         assert_true(fabsf(y[i] - fminf(0.7f, fmaxf(0.0f, 1 - 0.125f * (float)(i + 1)))) < 1e-6f);
     cnnvp_graph_clear(&graph);
     builder_free(&builder);
+}
+
+/* As exporters write large networks. */
+static void each_weight_may_have_its_file(void **state)
+{
+    enum { FILES = 40 };
+    (void)state;
+    struct builder builder;
+    struct cnnvp_graph graph;
+    char files[FILES][64], names[FILES + 1][8] = {"x"};
+    float y[6];
+    builder_init(&builder, 13);
+    builder_input(&builder, "x", 2, flat2);
+    for (size_t i = 0; i < FILES; ++i) {
+        const float value = (float)(i + 1);
+        builder_write((const uint8_t *)&value, sizeof value, files[i]);
+        const char *file = strrchr(files[i], '/') + 1;
+        (void)snprintf(names[i + 1], sizeof names[i + 1], "y%zu", i + 1);
+        builder_outside(&builder, builder_floats(&builder, file, 0, NULL, &value), file);
+        (void)builder_node(&builder, "Add", names[i + 1], names[i], file, NULL, NULL);
+    }
+    builder_output(&builder, names[FILES]);
+    must_import(&builder, &graph);
+    run_float(&graph, y);
+    assert_float_equal(y[0], 0.25f + FILES * (FILES + 1) / 2, 0);
+    cnnvp_graph_clear(&graph);
+    builder_free(&builder);
+    for (size_t i = 0; i < FILES; ++i)
+        (void)unlink(files[i]);
 }
 
 /* A result with two readers is not folded away. */
@@ -568,6 +593,7 @@ int main(void)
         cmocka_unit_test(borders_and_vectors_are_separated),
         cmocka_unit_test(data_types_are_converted),
         cmocka_unit_test(initializers_may_be_inputs),
+        cmocka_unit_test(each_weight_may_have_its_file),
         cmocka_unit_test(same_padding_is_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,6 +305,26 @@ static void gathering_and_channels_have_limits(void **state)
     must_fail(&b, "2000 and 0 channels cannot be added to 4; up to 256 times as many are possible");
 }
 
+static void names_are_given_once(void **state)
+{
+    (void)state;
+    struct builder b;
+    begin(&b, "x", 4, maps);
+    (void)builder_node(&b, "Relu", "y", "x", NULL, NULL, NULL);
+    (void)builder_node(&b, "Tanh", "y", "y", NULL, NULL, NULL);
+    must_fail(&b, "node \"y\" (Tanh): output \"y\" is already an input or weight of the graph or the result of an");
+
+    begin(&b, "y", 4, maps);
+    (void)builder_node(&b, "Relu", "y", "y", NULL, NULL, NULL);
+    must_fail(&b, "output \"y\" is already an input");
+
+    begin(&b, "x", 4, maps);
+    (void)builder_floats(&b, "w", 0, NULL, &zero);
+    (void)builder_floats(&b, "w", 0, NULL, &tenth);
+    (void)builder_node(&b, "Add", "y", "x", "w", NULL, NULL);
+    must_fail(&b, "two weights are named \"w\"");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +337,7 @@ int main(void)
         cmocka_unit_test(expansion_has_limits),
         cmocka_unit_test(single_images_have_limits),
         cmocka_unit_test(gathering_and_channels_have_limits),
+        cmocka_unit_test(names_are_given_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
