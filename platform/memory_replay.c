@@ -222,8 +222,14 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
 {
     struct run *run = context;
     (void)channel;
-    if (cnnvp_dram_is_column(issued->command))
-        cnnvp_dram_bandwidth_add(&run->bandwidth, issued->done * run->tck_ps, DRAM_BURST_BYTES);
+    if (!cnnvp_dram_is_column(issued->command))
+        return;
+    const cnnvp_time done = issued->done * run->tck_ps;
+    const uint64_t write = issued->entry.write ? DRAM_BURST_BYTES : 0;
+    const struct cnnvp_recorder_bytes bytes = {
+        .begin = done - 1, .end = done, .read = DRAM_BURST_BYTES - write, .write = write};
+    cnnvp_dram_bandwidth_add(&run->bandwidth, done, DRAM_BURST_BYTES);
+    cnnvp_recorder_moved_alone(run->recorder, &bytes);
 }
 
 static const struct cnnvp_instance *find_memory(const struct cnnvp_resolved *platform, struct cnnvp_error *error)

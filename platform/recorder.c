@@ -169,13 +169,18 @@ uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t t
 
 void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes)
 {
-    cnnvp_stats_transfer(&recorder->stats, link, bytes->read, bytes->write);
+    cnnvp_stats_transfer(&recorder->stats, link, bytes);
     if (recorder->trace) {
         const struct cnnvp_transfer transfer = {link, bytes->flow, bytes->begin, bytes->end,
                                                 bytes->read + bytes->write};
 
         cnnvp_trace_transfer(recorder->trace, &transfer);
     }
+}
+
+void cnnvp_recorder_moved_alone(cnnvp_recorder *recorder, const struct cnnvp_recorder_bytes *bytes)
+{
+    cnnvp_over_time_add(&recorder->stats.over_time, bytes->begin, bytes->end, bytes->read, bytes->write);
 }
 
 void cnnvp_recorder_moved(cnnvp_recorder *recorder, uint64_t address, uint64_t read_bytes, uint64_t write_bytes)

@@ -67,6 +67,9 @@ struct cnnvp_recorder_bytes {
 };
 void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes);
 
+/* Bytes that a memory has moved over no link: a replay's. */
+void cnnvp_recorder_moved_alone(cnnvp_recorder *recorder, const struct cnnvp_recorder_bytes *bytes);
+
 /* What a request to memory moved, by its first address, for the statistics of tensors. */
 void cnnvp_recorder_moved(cnnvp_recorder *recorder, uint64_t address, uint64_t read_bytes, uint64_t write_bytes);
 

@@ -97,16 +97,22 @@ static int init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *ins
     return CNNVP_DONE;
 }
 
+int cnnvp_stats_is_memory(const struct cnnvp_unit *unit)
+{
+    for (size_t i = 0; unit && i < unit->port_count; i++)
+        if (unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
+            return 1;
+    return 0;
+}
+
 static enum cnnvp_live live_of(const struct cnnvp_unit *unit, const struct cnnvp_counter *counter)
 {
     if (counter->unit && strcmp(counter->unit, "feature_words") == 0)
         return CNNVP_LIVE_WORDS;
     if (counter->unit && strcmp(counter->unit, "feature_bytes") == 0)
         return CNNVP_LIVE_BYTES;
-    if (strcmp(counter->name, "bandwidth") == 0)
-        for (size_t i = 0; i < unit->port_count; i++)
-            if (unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
-                return CNNVP_LIVE_BANDWIDTH;
+    if (strcmp(counter->name, "bandwidth") == 0 && cnnvp_stats_is_memory(unit))
+        return CNNVP_LIVE_BANDWIDTH;
     return CNNVP_LIVE_COUNT;
 }
 
@@ -401,7 +407,8 @@ uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to)
         stats->links = links;
         stats->link_capacity = capacity;
     }
-    links[stats->link_count] = (struct cnnvp_link_stats){from, to, 0, 0, 0};
+    links[stats->link_count] = (struct cnnvp_link_stats){
+        .from = from, .to = to, .memory = cnnvp_stats_is_memory(stats->platform->instances[to].unit)};
     return stats->link_count++;
 }
 

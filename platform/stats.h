@@ -5,6 +5,8 @@
 
 #include "config.h"
 #include "energy.h"
+#include "over_time.h"
+#include "recorder.h"
 
 /* Tags are 0 .. CNNVP_MAX_TAG; a larger one counts as 0, nobody's. */
 #define CNNVP_MAX_TAG 65535u
@@ -62,6 +64,7 @@ struct cnnvp_link_stats {
     uint64_t read_bytes;
     uint64_t write_bytes;
     uint64_t transactions;
+    int memory; /* leads to one */
 };
 
 struct cnnvp_moved_bytes {
@@ -85,6 +88,7 @@ struct cnnvp_stats {
     uint32_t link_count;
     uint32_t link_capacity;
     struct cnnvp_moved_bytes *moved; /* of the work's tensors */
+    struct cnnvp_over_time over_time; /* of the links to memories */
     struct cnnvp_energy_table energy;
     struct cnnvp_work_info work; /* owns all that it points to */
     int described;
@@ -102,6 +106,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, cons
 
 /* Makes rows up to `tag`. Returns the tag whose row counts: 0 if there is no memory. */
 uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag);
+
+/* Whether others can read and write its memory. */
+CNNVP_MUST_USE int cnnvp_stats_is_memory(const struct cnnvp_unit *unit);
 
 /* Number of the link; UINT32_MAX without memory. Asked twice, the same. */
 uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to);
@@ -166,14 +173,16 @@ static inline void cnnvp_stats_counter(struct cnnvp_stats *stats, uint32_t insta
     slot->value = value;
 }
 
-static inline void cnnvp_stats_transfer(struct cnnvp_stats *stats, uint32_t link, uint64_t read_bytes,
-                                        uint64_t write_bytes)
+static inline void cnnvp_stats_transfer(struct cnnvp_stats *stats, uint32_t link,
+                                        const struct cnnvp_recorder_bytes *bytes)
 {
     if (link >= stats->link_count)
         return;
-    stats->links[link].read_bytes += read_bytes;
-    stats->links[link].write_bytes += write_bytes;
+    stats->links[link].read_bytes += bytes->read;
+    stats->links[link].write_bytes += bytes->write;
     stats->links[link].transactions++;
+    if (stats->links[link].memory)
+        cnnvp_over_time_add(&stats->over_time, bytes->begin, bytes->end, bytes->read, bytes->write);
 }
 
 /* See cnnvp_recorder_json. */

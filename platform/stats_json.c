@@ -76,21 +76,13 @@ static uint64_t total(const struct cnnvp_stats *stats, size_t instance, const ch
     return 0;
 }
 
-static int is_memory(const struct cnnvp_unit *unit)
-{
-    for (size_t i = 0; unit && i < unit->port_count; i++)
-        if (unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
-            return 1;
-    return 0;
-}
-
 /* Total of a statistic over all memories. */
 static uint64_t memory_total(const struct cnnvp_stats *stats, const char *name)
 {
     uint64_t sum = 0;
 
     for (size_t i = 0; i < stats->platform->instance_count; i++)
-        if (is_memory(stats->platform->instances[i].unit))
+        if (cnnvp_stats_is_memory(stats->platform->instances[i].unit))
             sum += total(stats, i, name);
     return sum;
 }
@@ -324,6 +316,26 @@ static void add_links(struct stats_builder *b, json_t *root)
     }
 }
 
+static void set_counts(struct stats_builder *b, json_t *object, const char *name, const uint64_t *counts, size_t count)
+{
+    json_t *array = json_array();
+
+    set(b, object, name, array);
+    for (size_t i = 0; i < count && !b->failed; i++)
+        if (json_array_append_new(array, json_integer((json_int_t)counts[i])) != 0)
+            b->failed = 1;
+}
+
+static void add_over_time(struct stats_builder *b, json_t *memory)
+{
+    const struct cnnvp_over_time *over = &b->stats->over_time;
+    json_t *object = set_object(b, memory, "over_time");
+
+    set_count(b, object, "window_ps", over->window_ps);
+    set_counts(b, object, "read_bytes", over->read_bytes, over->count);
+    set_counts(b, object, "write_bytes", over->write_bytes, over->count);
+}
+
 static void add_memory(struct stats_builder *b, json_t *root)
 {
     static const char *const sums[] = {"read_bytes", "write_bytes",   "bursts",   "row_hits",
@@ -338,6 +350,7 @@ static void add_memory(struct stats_builder *b, json_t *root)
              ratio((double)memory_total(stats, "read_latency_ps"), (double)memory_total(stats, "reads")));
     set_count(b, object, "peak_bytes_per_s", stats->peak[CNNVP_LIVE_BANDWIDTH]);
     set_real(b, object, "mean_bytes_per_s", ratio(bytes * PICOSECONDS_PER_SECOND, (double)b->end_ps));
+    add_over_time(b, object);
 }
 
 /* Depth first: what runs block by block. */

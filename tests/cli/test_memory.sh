@@ -18,6 +18,12 @@ cp out hex.out
 expect 0 memory dec.txt
 cmp -s out hex.out || fail "decimal and hexadecimal differ"
 grep -q '"schema": *"cnnvp-stats/1"' hex.json || fail "no schema in the statistics"
+/usr/bin/python3 -c '
+import json
+memory = json.load(open("hex.json"))["memory"]
+for way in "read_bytes", "write_bytes":
+    assert sum(memory["over_time"][way]) == memory[way], memory
+' || fail "bytes over time are not all bytes"
 grep -q '"row_hits": *1016' hex.json || fail "no row hits in the statistics"
 
 # One read on its way pays the whole latency; another part has another clock.

@@ -161,7 +161,7 @@ static void members_and_their_order(void **state)
                    "bias fill writeout vector input weight output instruction host");
     assert_members(json_array_get(member(root, "links"), 0), "from to read_bytes write_bytes transactions");
     assert_members(member(root, "memory"), "read_bytes write_bytes bursts row_hits row_misses row_conflicts refreshes "
-                                           "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s");
+                                           "mean_read_latency_ps peak_bytes_per_s mean_bytes_per_s over_time");
     assert_members(member(root, "storage"), "peak_feature_words peak_feature_bytes");
     assert_members(member(root, "energy"), "table total_pj no_layer_pj by_unit");
     assert_members(member(root, "units"), "cpu bus instruction pe_array input_buffer output_buffer dram");

@@ -39,6 +39,16 @@ static long long sum_over(const json_t *rows, const char *member)
     return sum;
 }
 
+static long long sum_over_time(const json_t *stats, const char *member)
+{
+    const json_t *over_time = json_object_get(json_object_get(stats, "memory"), "over_time");
+    const json_t *windows = json_object_get(over_time, member);
+    long long sum = 0;
+    for (size_t i = 0; i < json_array_size(windows); ++i)
+        sum += json_integer_value(json_array_get(windows, i));
+    return sum;
+}
+
 /* Bytes of all links that lead to an instance. */
 static long long link_bytes_to(const json_t *stats, const char *to, const char *member)
 {
@@ -115,6 +125,8 @@ static void check_accounting(const json_t *stats)
     assert_int_equal(sum_over(layers, "dram_write_bytes"), cli_number(stats, "memory.write_bytes"));
     assert_int_equal(link_bytes_to(stats, "dram", "read_bytes"), cli_number(stats, "memory.read_bytes"));
     assert_int_equal(link_bytes_to(stats, "dram", "write_bytes"), cli_number(stats, "memory.write_bytes"));
+    assert_int_equal(sum_over_time(stats, "read_bytes"), cli_number(stats, "memory.read_bytes"));
+    assert_int_equal(sum_over_time(stats, "write_bytes"), cli_number(stats, "memory.write_bytes"));
     check_tensors(json_object_get(stats, "tensors"), stats);
     check_array_links(stats);
     assert_int_equal(sum_over(layers, "macs"), cli_number(stats, "total.macs"));
