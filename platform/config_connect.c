@@ -3,8 +3,8 @@
  * Connections and interrupts of a resolved platform.
  * `connect: {port: target}`: target is `instance`, `instance.port`, `instance.line` or `instance.port.line`; without a
  * port, the one port of the instance that fits. INITIATOR ports lead to TARGET ports, MEM_TARGET ports or the bus;
- * MEM_INITIATOR ports to MEM_TARGET ports or the bus; IRQ_OUT ports to a line of an IRQ_IN port, one driver a line. Where
- * both ports say what crosses them, it must be the same.
+ * MEM_INITIATOR ports to MEM_TARGET ports or the bus; IRQ_OUT ports to a line of an IRQ_IN port, one driver a line.
+ * Where both ports say what crosses them, it must be the same.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A resolved platform as a C header for programs that run on it: where each instance lies on the bus, its interrupt, its
- * registers and their fields. Definitions alone, so that an assembler can include it too.
+ * A resolved platform as a C header for programs that run on it: where each instance lies on the bus, its interrupt,
+ * its registers and their fields. Definitions alone, so that an assembler can include it too.
  */
 #include <ctype.h>
 #include <inttypes.h>

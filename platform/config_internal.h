@@ -6,8 +6,8 @@
  *   draft  -> resolved config_resolve.c  models found, parameters typed and checked (config_value.c),
  *                      config_wire.c     addresses, clocks
  *                      config_connect.c  connections, interrupts
- * config_text.c and config_header.c print the resolved form, config.c is the public API. Drafts and resolved forms never
- * change once they are made and are counted, so that a copy of a configuration is cheap.
+ * config_text.c and config_header.c print the resolved form, config.c is the public API. Drafts and resolved forms
+ * never change once they are made and are counted, so that a copy of a configuration is cheap.
  */
 #ifndef CNNVP_PLATFORM_CONFIG_INTERNAL_H
 #define CNNVP_PLATFORM_CONFIG_INTERNAL_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Complete output files: buffered writing to a file without a name, which goes with the process if that is killed, and gets
- * its name at the end; where the file system has none, to FILE.PROCESS-NUMBER.tmp, which nobody else writes, renamed at
- * the end. No trace of it after an error. Devices, pipes and links are written in place: renaming would put a plain file
- * there. */
+/* Complete output files: buffered writing to a file without a name, which goes with the process if that is killed, and
+ * gets its name at the end; where the file system has none, to FILE.PROCESS-NUMBER.tmp, which nobody else writes,
+ * renamed at the end. No trace of it after an error. Devices, pipes and links are written in place: renaming would put
+ * a plain file there. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "output_file.h"
 
@@ -90,8 +90,8 @@ static int open_nameless(const char *file)
     return descriptor;
 }
 
-/* Makes a name that is not there yet, for a new file or for the one that is open as `linked`: two runs with one output do
- * not meet, and neither meets what a run that was killed has left. A descriptor, 0 for a link, or -1. */
+/* Makes a name that is not there yet, for a new file or for the one that is open as `linked`: two runs with one output
+ * do not meet, and neither meets what a run that was killed has left. A descriptor, 0 for a link, or -1. */
 static int make_temporary(cnnvp_output *output, int linked)
 {
     enum { MOST = 1000 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The unit `cpu`: RV32IMAC core (rv32.h) on the model ABI. Modelled: one instruction a clock cycle, sleep, interrupts at
- * the exact edge, device accesses at their own time. Not modelled: time of memory accesses, caches, pipelines.
+ * The unit `cpu`: RV32IMAC core (rv32.h) on the model ABI. Modelled: one instruction a clock cycle, sleep, interrupts
+ * at the exact edge, device accesses at their own time. Not modelled: time of memory accesses, caches, pipelines.
  *
  * An instruction at clock edge n sees everything that happened at or before that edge, whatever the quantum.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guest's functions over time, as values of the counter `functions`: a call shows the function's address with bit 32
- * set, a return 0. Each return closes what was opened, whatever the guest does: one that goes to none of the open calls
- * (a jump through a return register) is none, one that goes to an outer call (longjmp) closes the inner ones too. A jump
- * to another function without link (a tail call) goes on in the caller's name.
+ * The guest's functions over time, as values of the counter `functions`: a call shows the function's address with bit
+ * 32 set, a return 0. Each return closes what was opened, whatever the guest does: one that goes to none of the open
+ * calls (a jump through a return register) is none, one that goes to an outer call (longjmp) closes the inner ones too.
+ * A jump to another function without link (a tail call) goes on in the caller's name.
  */
 #include "cpu_internal.h"
 

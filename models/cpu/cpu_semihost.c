@@ -132,8 +132,8 @@ static uint32_t read_character(struct cpu *cpu)
 }
 
 /*
- * Words separated by blanks into the buffer that the block names; its second word becomes the length. The program's name
- * is left out: picolibc's start code supplies argv[0] itself and takes every word here for an argument.
+ * Words separated by blanks into the buffer that the block names; its second word becomes the length. The program's
+ * name is left out: picolibc's start code supplies argv[0] itself and takes every word here for an argument.
  */
 static uint32_t command_line(struct cpu *cpu, uint32_t block)
 {

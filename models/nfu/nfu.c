@@ -3,9 +3,10 @@
  * The NFU (S002, unit kind `nfu`): an array of PEs with three data inputs, FIFO-H and FIFO-V each, row input, column
  * input and weight input, that carries out conv, pool, matmul and step of the instruction set.
  *
- * Modelled: results exact modulo 2^acc_bits; cycles, words on each port, FIFO traffic and operations of every command, by
- * closed forms (detail: fast) or by stepping (detail: cycle); Part B 2-1 to 2-10. Division and piecewise-linear functions
- * are the vector unit's (2-2). Not modelled: a 16-bit P that rounds at every step; acc_bits 16 wraps instead (2-7).
+ * Modelled: results exact modulo 2^acc_bits; cycles, words on each port, FIFO traffic and operations of every command,
+ * by closed forms (detail: fast) or by stepping (detail: cycle); Part B 2-1 to 2-10. Division and piecewise-linear
+ * functions are the vector unit's (2-2). Not modelled: a 16-bit P that rounds at every step; acc_bits 16 wraps instead
+ * (2-7).
  *
  * How commands, operands and results cross the links: fx16/fx16_link.h. The answer's delay is compute, bias, fill and
  * write-out cycles and what the buffers' ports add.

@@ -2,9 +2,9 @@
 /*
  * The array of the cycle-stepped NFU: see nfu_array.h (S002, NFU structure; Part B 2-4 to 2-6, 2-9).
  *
- * A clock has two halves: every PE selects its input from the heads of the FIFOs as the clock before left them, then heads
- * that were taken leave, PEs execute and push. With the extended FIFO-V the right-most column has a second data output,
- * since its H and V heads are needed in the same cycle (2-6 holds for the literal array).
+ * A clock has two halves: every PE selects its input from the heads of the FIFOs as the clock before left them, then
+ * heads that were taken leave, PEs execute and push. With the extended FIFO-V the right-most column has a second data
+ * output, since its H and V heads are needed in the same cycle (2-6 holds for the literal array).
  */
 #include "nfu_array.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The array of the cycle-stepped NFU (S002, NFU structure): PEs in rows and columns; the row input reaches every PE, the
- * column input the right-most column, data outputs go to the left and upper neighbours.
+ * The array of the cycle-stepped NFU (S002, NFU structure): PEs in rows and columns; the row input reaches every PE,
+ * the column input the right-most column, data outputs go to the left and upper neighbours.
  */
 #ifndef CNNVP_NFU_ARRAY_H
 #define CNNVP_NFU_ARRAY_H

@@ -53,8 +53,8 @@ uint64_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile)
 }
 
 /*
- * Sums over all PE tiles of a map are products of one-dimensional sums: of w over the columns of tiles it is out_w, of 1
- * it is the number of columns, likewise for h.
+ * Sums over all PE tiles of a map are products of one-dimensional sums: of w over the columns of tiles it is out_w, of
+ * 1 it is the number of columns, likewise for h.
  */
 static void window_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
                         struct cnnvp_nfu_cost *cost)

@@ -6,9 +6,9 @@
 #include "nfu_array.h"
 
 /*
- * Steps a command clock by clock: results (where there are data) and cost come out of the stepping; only the cycles that
- * a set of results needs through the output port and the pipeline's fill are those of nfu_cost.c.
- * CNNVP_OK, CNNVP_E_NOMEM, or CNNVP_E_FATAL where a FIFO under- or overflows, which would be a fault of this model.
+ * Steps a command clock by clock: results (where there are data) and cost come out of the stepping; only the cycles
+ * that a set of results needs through the output port and the pipeline's fill are those of nfu_cost.c. CNNVP_OK,
+ * CNNVP_E_NOMEM, or CNNVP_E_FATAL where a FIFO under- or overflows, which would be a fault of this model.
  */
 CNNVP_MUST_USE int cnnvp_nfu_cycle(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
                                    const struct cnnvp_fx16_data *data, struct cnnvp_nfu_array *array,

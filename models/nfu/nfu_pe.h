@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One PE of the cycle-stepped NFU (S002, PE structure): three data inputs of which a command selects one, a weight input,
- * a multiplier (K * A or A * A), an adder (P or K plus the product or A), a comparator max{P, A}, the register P, and the
- * FIFOs H and V whose heads are what the data output offers to the neighbours.
+ * One PE of the cycle-stepped NFU (S002, PE structure): three data inputs of which a command selects one, a weight
+ * input, a multiplier (K * A or A * A), an adder (P or K plus the product or A), a comparator max{P, A}, the register
+ * P, and the FIFOs H and V whose heads are what the data output offers to the neighbours.
  */
 #ifndef CNNVP_NFU_PE_H
 #define CNNVP_NFU_PE_H

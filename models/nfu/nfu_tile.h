@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The NFU's side of a command, free of any host: the array's shape and a command's cost. The command itself and its exact
- * sums are fx16/fx16_tile.h's. Both depths share these structures and nothing else: fx16_compute.c and nfu_cost.c compute,
- * nfu_cycle.c steps.
+ * The NFU's side of a command, free of any host: the array's shape and a command's cost. The command itself and its
+ * exact sums are fx16/fx16_tile.h's. Both depths share these structures and nothing else: fx16_compute.c and nfu_cost.c
+ * compute, nfu_cycle.c steps.
  */
 #ifndef CNNVP_NFU_TILE_H
 #define CNNVP_NFU_TILE_H

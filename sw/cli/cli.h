@@ -110,8 +110,8 @@ CNNVP_MUST_USE cnnvp_result cli_configure(const struct cli_platform_options *opt
 
 /* ---- running (cli_session.c) ---- */
 
-/* Makes SIGINT, SIGTERM, SIGHUP and SIGPIPE end a run at its next safe point, so that it leaves nothing half-written; a file
- * that has reached its limit of size fails like a full disk. SIGHUP stays ignored where it is (nohup). */
+/* Makes SIGINT, SIGTERM, SIGHUP and SIGPIPE end a run at its next safe point, so that it leaves nothing half-written; a
+ * file that has reached its limit of size fails like a full disk. SIGHUP stays ignored where it is (nohup). */
 void cli_catch_signals(void);
 /* 1 once one of them has come. */
 int cli_was_interrupted(void);

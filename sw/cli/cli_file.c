@@ -76,8 +76,8 @@ cnnvp_result cli_check_files(const struct cli_named_file *files, size_t count)
     return CNNVP_DONE;
 }
 
-/* A file without a name, in the folder of `file`: nothing is left of it if the program is killed. -1: the file system has
- * none, or none that could get a name. */
+/* A file without a name, in the folder of `file`: nothing is left of it if the program is killed. -1: the file system
+ * has none, or none that could get a name. */
 static int open_nameless(const char *file)
 {
     char path[40];

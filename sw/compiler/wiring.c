@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a platform's connections are those that the guest software takes for granted (wiring.def): with others it would
- * compute nonsense without a word. */
+/* Whether a platform's connections are those that the guest software takes for granted (wiring.def): with others it
+ * would compute nonsense without a word. */
 #include <stdio.h>
 #include <string.h>
 

@@ -2,9 +2,9 @@
 /*
  * NSGA-II (Deb, Pratap, Agarwal, Meyarivan: A fast and elitist multiobjective genetic algorithm, IEEE TEC 6(2), 2002):
  * ranks by domination, crowding distance, binary tournaments. A gene is the index of an axis' value. Combinations that
- * the constraints refuse are drawn again; points that failed are dominated by all others. Networks share the population,
- * but not their work: domination, crowding and hypervolume are those of the points with one network.
- * It is resumed by running again: the seed gives the same populations, and the database has what was run already.
+ * the constraints refuse are drawn again; points that failed are dominated by all others. Networks share the
+ * population, but not their work: domination, crowding and hypervolume are those of the points with one network. It is
+ * resumed by running again: the seed gives the same populations, and the database has what was run already.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -299,8 +299,8 @@ static cnnvp_result next_population(struct evolution *evolution, uint32_t *order
     return CNNVP_DONE;
 }
 
-/* The box between a network's best values and the worst of the generation in which it first succeeded. `values` get what
- * was seen of that network; what else was seen lies outside. 0: it spans nothing. */
+/* The box between a network's best values and the worst of the generation in which it first succeeded. `values` get
+ * what was seen of that network; what else was seen lies outside. 0: it spans nothing. */
 static double box_of(const struct evolution *evolution, uint32_t network, double *values, double *corner)
 {
     double box = 1;

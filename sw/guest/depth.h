@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The depth-first schedule of S004 in its four modules (claims 7 and 8): image division, image zero padding, feature-image
- * convolution, depth-first invocation. A block carries all channels (Part B 4-12). The functions push instructions and
- * return; they sleep only while the instruction queue is full.
+ * The depth-first schedule of S004 in its four modules (claims 7 and 8): image division, image zero padding,
+ * feature-image convolution, depth-first invocation. A block carries all channels (Part B 4-12). The functions push
+ * instructions and return; they sleep only while the instruction queue is full.
  */
 #ifndef CNNVP_GUEST_DEPTH_H
 #define CNNVP_GUEST_DEPTH_H
@@ -18,8 +18,8 @@ struct cnnvp_division {
     uint32_t number;
 };
 
-/* NX and NY (S004 claim 3): interleaves x and y from the low bit on, adds 1, takes them apart; or reads the preset order. After
- * the last block comes the first. */
+/* NX and NY (S004 claim 3): interleaves x and y from the low bit on, adds 1, takes them apart; or reads the preset
+ * order. After the last block comes the first. */
 void cnnvp_next_block(const struct cnnvp_guest *guest, const struct cnnvp_image_level *level,
                       struct cnnvp_division *division);
 
@@ -30,7 +30,8 @@ void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor 
 
 /* ---- feature-image convolution (depth_convolution.c) ---- */
 
-/* The block in the slot of layer->in gives a part of the next feature: `step` says where that goes. Its epilogue waits. */
+/* The block in the slot of layer->in gives a part of the next feature: `step` says where that goes. Its epilogue
+ * waits. */
 void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
                           const struct cnnvp_step *step);
 
@@ -61,8 +62,8 @@ void cnnvp_depth_finish(struct cnnvp_guest *guest, const struct cnnvp_depth *dep
 /* A gathered block of the last feature leaves the chip. */
 void cnnvp_depth_emit(struct cnnvp_guest *guest, const struct cnnvp_depth *depth);
 
-/* Runs a chain on the scheduler, behind the load of the first block. 0: its instructions do not fit there, and nothing has
- * been done. */
+/* Runs a chain on the scheduler, behind the load of the first block. 0: its instructions do not fit there, and nothing
+ * has been done. */
 int cnnvp_depth_on_scheduler(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t number);
 /* The scheduler's line is up. */
 void cnnvp_scheduler_interrupt(struct cnnvp_guest *guest);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Depth-first invocation (S004 [0005] to [0009]; design.md, Schedules). As soon as a feature has gathered a block the layer
- * behind it runs on that block; where none is ready the next block of feature 0 is taken (Part B 4-6). A feature's block is
- * freed when it has been used (4-14); no intermediate leaves the chip.
+ * Depth-first invocation (S004 [0005] to [0009]; design.md, Schedules). As soon as a feature has gathered a block the
+ * layer behind it runs on that block; where none is ready the next block of feature 0 is taken (Part B 4-6). A
+ * feature's block is freed when it has been used (4-14); no intermediate leaves the chip.
  *
- * What overlaps: while a block goes deeper, the next one of feature 0 is loaded, and the next layer's weights where they do
- * not stay; results leave on the DMA's and the vector unit's time while the array begins the next block.
+ * What overlaps: while a block goes deeper, the next one of feature 0 is loaded, and the next layer's weights where
+ * they do not stay; results leave on the DMA's and the vector unit's time while the array begins the next block.
  */
 #include "depth.h"
 
@@ -139,9 +139,9 @@ static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint3
     return goes_on;
 }
 
-/* Weights that stay are loaded once, and again after other layers, or a chain that reloads its own, have used the weight
- * buffer: where layers need them first, or, for the scheduler, which loads nothing, before the first block. What a half
- * held before may lie under them. */
+/* Weights that stay are loaded once, and again after other layers, or a chain that reloads its own, have used the
+ * weight buffer: where layers need them first, or, for the scheduler, which loads nothing, before the first block. What
+ * a half held before may lie under them. */
 static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t number)
 {
     if (depth->chain->resident == CNNVP_WEIGHTS_RELOADED) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Depth-first invocation by the scheduler unit (S004's all-hardware option). Its table is made by letting this software issue
- * each step once and collecting the words instead of pushing them; again with the next column, row, position, image and
- * output half; what differs are the patches. So the unit issues what the software would.
+ * Depth-first invocation by the scheduler unit (S004's all-hardware option). Its table is made by letting this software
+ * issue each step once and collecting the words instead of pushing them; again with the next column, row, position,
+ * image and output half; what differs are the patches. So the unit issues what the software would.
  */
 #include <stddef.h>
 

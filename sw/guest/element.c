@@ -60,8 +60,8 @@ static void wait_for_room(struct cnnvp_element *element, uint32_t words)
     }
 }
 
-/* Room for `words` in the queue. 0 once the element has failed: nothing executes any more, and the application sees it in
- * cnnvp_element_finish. */
+/* Room for `words` in the queue. 0 once the element has failed: nothing executes any more, and the application sees it
+ * in cnnvp_element_finish. */
 static int reserve(struct cnnvp_element *element, uint32_t words)
 {
     if (element->free < words)

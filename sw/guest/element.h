@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Driver of the instruction element: pushes instruction words, follows completion. It remembers what each of the element's
- * registers holds at the end of what was pushed, and pushes a `set` only where a value changes.
+ * Driver of the instruction element: pushes instruction words, follows completion. It remembers what each of the
+ * element's registers holds at the end of what was pushed, and pushes a `set` only where a value changes.
  */
 #ifndef CNNVP_GUEST_ELEMENT_H
 #define CNNVP_GUEST_ELEMENT_H
@@ -48,8 +48,8 @@ struct cnnvp_first_use {
     uint32_t is_set; /* 0: it held that already */
 };
 
-/* What was pushed, which `set` words hold a value that grows by `stride` from image to image, and what was pushed or not
- * by what registers held before. */
+/* What was pushed, which `set` words hold a value that grows by `stride` from image to image, and what was pushed or
+ * not by what registers held before. */
 #define CNNVP_RECORDED_WORDS 32768u
 #define CNNVP_RECORDED_PATCHES 1024u
 struct cnnvp_recording {
@@ -67,8 +67,8 @@ struct cnnvp_recording {
     struct cnnvp_word words[CNNVP_RECORDED_WORDS];
 };
 
-/* Words that are collected instead of pushed: every register of a descriptor is assigned, whatever it holds. `keep` marks
- * the high half of those that are to be pushed in any case (cnnvp_element_forget). */
+/* Words that are collected instead of pushed: every register of a descriptor is assigned, whatever it holds. `keep`
+ * marks the high half of those that are to be pushed in any case (cnnvp_element_forget). */
 struct cnnvp_capture {
     struct cnnvp_word *words;
     uint32_t count;
@@ -102,7 +102,8 @@ void cnnvp_element_interrupt(struct cnnvp_element *element);
 /* All of these push words, and sleep while the queue is full. Not for use in an interrupt handler. */
 void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag);
 void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number);
-/* A tile instruction whose descriptor (`count` registers) is to stand at register `base` on; count 0: it stands there already. */
+/* A tile instruction whose descriptor (`count` registers) is to stand at register `base` on; count 0: it stands there
+ * already. */
 void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count);
 
@@ -115,8 +116,8 @@ static inline void cnnvp_element_forget(struct cnnvp_element *element, uint32_t 
         element->recording->used[number / 32u] |= 1u << number % 32u;
 }
 
-/* Register `number` of the next tile instruction holds an address that grows by `stride` from image to image (0: it does
- * not); it is pushed even if it holds `wanted` already. */
+/* Register `number` of the next tile instruction holds an address that grows by `stride` from image to image (0: it
+ * does not); it is pushed even if it holds `wanted` already. */
 static inline void cnnvp_element_per_image(struct cnnvp_element *element, uint32_t number, uint32_t wanted,
                                            uint32_t stride)
 {
@@ -133,7 +134,8 @@ void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touche
 /* Pushes words as they are. */
 void cnnvp_element_push(struct cnnvp_element *element, const struct cnnvp_word *words, uint32_t count);
 
-/* Sleeps until every irq instruction pushed so far has completed or the element has failed. Returns 0, or -1 on failure. */
+/* Sleeps until every irq instruction pushed so far has completed or the element has failed. Returns 0, or -1 on
+ * failure. */
 int cnnvp_element_finish(struct cnnvp_element *element);
 
 /* Prints why the element stopped to the console. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The guest software's one context: no globals, so that the host build can run it anywhere. Layers, from below:
- * machine.h, element.h (driver), pipeline.h (tiles in flight), layers.h (S000's layer functions), schedule.h, inference.c. The training
- * engine has its own: train.h.
+ * machine.h, element.h (driver), pipeline.h (tiles in flight), layers.h (S000's layer functions), schedule.h,
+ * inference.c. The training engine has its own: train.h.
  */
 #ifndef CNNVP_GUEST_H
 #define CNNVP_GUEST_H
@@ -71,7 +71,8 @@ struct cnnvp_train_slot {
     uint32_t images;
 };
 
-/* A tile of complete sums that is still to be looked at and stored, while the next one is computed (train_product.c). */
+/* A tile of complete sums that is still to be looked at and stored, while the next one is computed
+ * (train_product.c). */
 struct cnnvp_train_pending {
     uint32_t steps;       /* left: 2 statistics and store, 1 store, 0 nothing */
     uint32_t half;
@@ -124,7 +125,8 @@ struct cnnvp_guest {
 /* The interrupt handler's body: claims, serves and completes what the interrupt controller has. */
 void cnnvp_guest_interrupt(struct cnnvp_guest *guest);
 
-/* Makes the context ready and the interrupt controller and the element as well. Returns -1 if there is no valid image. */
+/* Makes the context ready and the interrupt controller and the element as well. Returns -1 if there is no valid
+ * image. */
 int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine);
 
 /* Runs the image's network over all its images. Returns the exit code: 0, or 1 after an explanation on the console. */

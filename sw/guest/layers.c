@@ -120,8 +120,8 @@ uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output)
     return input << CNNVP_BUFFER_INPUT | weight << CNNVP_BUFFER_WEIGHT | output << CNNVP_BUFFER_OUTPUT;
 }
 
-/* Status of a slice's instruction: partial sums are kept from slice to slice of the input depth, the last one rounds. The
- * fields stand at the same places for conv and matmul. */
+/* Status of a slice's instruction: partial sums are kept from slice to slice of the input depth, the last one rounds.
+ * The fields stand at the same places for conv and matmul. */
 static uint32_t slice_status(const struct cnnvp_image_layer *layer, int first, int last)
 {
     uint32_t status = (first ? 0u : 1u) << CNNVP_STATUS_conv_update;
@@ -322,8 +322,8 @@ static int is_dense(const struct cnnvp_input_tile *tile, const struct cnnvp_box 
 
 /*
  * One vector instruction over all words of a tile: b is a second tile of the same box, or NULL. Operands that count for
- * several positions make channels repetitions. Tiles that lie in frames (on chip) take one instruction a channel, with a
- * repetition for each row.
+ * several positions make channels repetitions. Tiles that lie in frames (on chip) take one instruction a channel, with
+ * a repetition for each row.
  */
 static void push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                              const struct cnnvp_vector *base, const struct cnnvp_box *box,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The layer functions of S000, algorithms 1 to 5, with their arguments: layer parameters, input address, output address,
- * parameter address and next-layer storage parameters. Here an address is a box of a tensor (its place in memory or on chip
- * follows), the parameter address is the number of the first blob, and the next-layer storage parameters are the output
- * tensor's frame (struct cnnvp_image_tensor).
+ * The layer functions of S000, algorithms 1 to 5, with their arguments: layer parameters, input address, output
+ * address, parameter address and next-layer storage parameters. Here an address is a box of a tensor (its place in
+ * memory or on chip follows), the parameter address is the number of the first blob, and the next-layer storage
+ * parameters are the output tensor's frame (struct cnnvp_image_tensor).
  *
  * Each function does one step of a layer: what the output buffer holds at once (S000 A1 L22, Part B 0-13); the caller,
- * schedule.c, cuts layers into steps. The loop bounds of S000 are last valid indexes (Part B 0-1); here loops count. The loops
- * over 3x3 kernel pieces, h and w of S000 run in the PE array; one instruction covers them.
+ * schedule.c, cuts layers into steps. The loop bounds of S000 are last valid indexes (Part B 0-1); here loops count.
+ * The loops over 3x3 kernel pieces, h and w of S000 run in the PE array; one instruction covers them.
  *
  * All functions push instructions and return; they sleep only while the instruction queue is full.
  */
@@ -23,7 +23,8 @@ enum cnnvp_step_to {
     CNNVP_STEP_TO_MEMORY = 2  /* depth first: to `place` of the output tensor in memory */
 };
 
-/* One step: `output` box of the output tensor, and the blobs that belong to it (blobs of the group, see network_image.h). */
+/* One step: `output` box of the output tensor, and the blobs that belong to it (blobs of the group, see
+ * network_image.h). */
 struct cnnvp_step {
     struct cnnvp_box output;
     uint32_t first_blob;
@@ -44,8 +45,8 @@ void cnnvp_normalisation(struct cnnvp_guest *guest, const struct cnnvp_image_lay
 /* A5 fully connected. step->output.channels are outputs. */
 void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
                            const struct cnnvp_step *step);
-/* Sum, difference, product, quotient, maximum or minimum of two tensors (residual connection, squeeze and excite), on the
- * vector unit. */
+/* Sum, difference, product, quotient, maximum or minimum of two tensors (residual connection, squeeze and excite), on
+ * the vector unit. */
 void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step);
 /* Softmax over the rows, columns or channels of a tensor. */
 void cnnvp_softmax(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step);

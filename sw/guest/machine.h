@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine under the guest software: device registers, memory, sleeping until an interrupt, and the end of the run.
- * This is the one place where the RISC-V program and the host build (--cpu host) differ; everything above it is the same
- * source. Guest addresses are uint32_t everywhere and turn into pointers only here.
+ * This is the one place where the RISC-V program and the host build (--cpu host) differ; everything above it is the
+ * same source. Guest addresses are uint32_t everywhere and turn into pointers only here.
  */
 #ifndef CNNVP_GUEST_MACHINE_H
 #define CNNVP_GUEST_MACHINE_H
@@ -74,8 +74,8 @@ static inline void cnnvp_console(const struct cnnvp_machine *machine, char chara
 #endif
 
 /*
- * Sleeps until an interrupt has been handled (cnnvp_guest_interrupt has run) since *seen was last read as `last`; returns
- * at once if it has. Blocks; not for use in an interrupt handler.
+ * Sleeps until an interrupt has been handled (cnnvp_guest_interrupt has run) since *seen was last read as `last`;
+ * returns at once if it has. Blocks; not for use in an interrupt handler.
  */
 void cnnvp_machine_sleep(const struct cnnvp_machine *machine, const volatile uint32_t *seen, uint32_t last);
 

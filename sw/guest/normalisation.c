@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Batch normalisation, S000 algorithm 4. Stored statistics take one sweep. Statistics of the data take the three sweeps of
- * A4 over the input buffer: mean, variance, normalise and transform; length is one channel of one image (Part B 0-10, 0-11).
+ * Batch normalisation, S000 algorithm 4. Stored statistics take one sweep. Statistics of the data take the three sweeps
+ * of A4 over the input buffer: mean, variance, normalise and transform; length is one channel of one image (Part B
+ * 0-10, 0-11).
  */
 #include "layers_internal.h"
 

@@ -342,8 +342,8 @@ static uint32_t counted_columns(const struct cnnvp_image_layer *layer, int32_t c
                    layer->count_right);
 }
 
-/* Each stretch of a row whose windows have as many taps is one instruction, its repetitions are the channels. The results
- * lie behind the sums, none of which may be lost before it is divided. */
+/* Each stretch of a row whose windows have as many taps is one instruction, its repetitions are the channels. The
+ * results lie behind the sums, none of which may be lost before it is divided. */
 static void push_divisions_by_position(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_image_layer *layer = epilogue->layer;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tiles in flight. The element issues in order, so the order of pushing decides what overlaps. A layer is a row of steps;
- * step k loads its inputs (L), calculates (C), post-processes on the vector unit (V) and stores (S). With ping-pong
- * buffers the pushed order is
+ * Tiles in flight. The element issues in order, so the order of pushing decides what overlaps. A layer is a row of
+ * steps; step k loads its inputs (L), calculates (C), post-processes on the vector unit (V) and stores (S). With
+ * ping-pong buffers the pushed order is
  *
  *     C(k)  L(k+1)  V(k-1) S(k-1)  C(k+1)  L(k+2)  V(k) S(k) ...
  *
  * which lets C(k), the loads for step k+1 and the rest of step k-1 run at the same time: loads are pushed when they are
- * asked for, V and S wait (an epilogue) until the loads of the next step but one have been pushed. A layer that reads what
- * waiting epilogues write flushes them first; its first weights are loaded before that. Halves are exclusive in the
- * element's scoreboard, so no order of pushing can give a wrong result, only a slow one.
+ * asked for, V and S wait (an epilogue) until the loads of the next step but one have been pushed. A layer that reads
+ * what waiting epilogues write flushes them first; its first weights are loaded before that. Halves are exclusive in
+ * the element's scoreboard, so no order of pushing can give a wrong result, only a slow one.
  */
 #ifndef CNNVP_GUEST_PIPELINE_H
 #define CNNVP_GUEST_PIPELINE_H
@@ -46,8 +46,8 @@ uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnv
 /* The same in the input buffer, for on-chip tensors: byte address in the tensor's half. */
 uint32_t cnnvp_tensor_chip_address(const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box);
 
-/* Loads a box into an input half, contiguous from byte `at` on, and returns the half. Nothing is loaded if a half holds it
- * already. `keep` joins several boxes in one half: the half of the box before is used. */
+/* Loads a box into an input half, contiguous from byte `at` on, and returns the half. Nothing is loaded if a half holds
+ * it already. `keep` joins several boxes in one half: the half of the box before is used. */
 uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
                         uint32_t at, int keep);
 
