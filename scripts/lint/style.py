@@ -3,6 +3,7 @@
 """Limits of style over everything that git follows or might: style.py [BUILD-FOLDER]. Status 0: no finding.
 
 - the licence stands in the first line, or in the second behind an interpreter's;
+- a file that names its interpreter is executable;
 - a file has at most 600 lines;
 - a function of C and C++ has at most 50 lines between its braces (those of its own at the line's begin);
 - a line has at most 120 columns; up to 132 are counted and told, but no finding;
@@ -76,6 +77,8 @@ def check_file(findings, name):
         lines.pop()
     if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:2]):
         findings.say(f"{name}:1: the first line does not name the licence [spdx]")
+    if lines and lines[0].startswith("#!") and not os.access(name, os.X_OK):
+        findings.say(f"{name}:1: a program that cannot be called: it is not executable [executable]")
     findings.check("lines", name, name, len(lines), LINES, "lines")
     long = [number + 1 for number, line in enumerate(lines) if len(line) > COLUMNS_MOST]
     findings.long += sum(len(line) > COLUMNS for line in lines)
