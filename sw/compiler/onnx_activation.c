@@ -227,7 +227,8 @@ struct softmax {
     int32_t view;
     int64_t view_axis;
     enum cnnvp_image_axis over;
-    int alone; /* the axis has one element, of one position: its part of the sum is 1 */
+    int64_t count; /* elements of a sum */
+    int alone;     /* the axis has one element, of one position: its part of the sum is 1 */
 };
 
 /* Before operator set 13 all dimensions from the axis on are one. More than four: those before and behind it are. */
@@ -237,6 +238,9 @@ static cnnvp_result view_softmax(struct cnnvp_import *import, struct softmax *so
     const int flat = import->onnx.opset < 13 && softmax->axis < (int64_t)softmax->rank - 1;
     softmax->view = softmax->in;
     softmax->view_axis = softmax->axis;
+    softmax->count = softmax->dims[softmax->axis];
+    for (int64_t i = softmax->axis + 1; flat && i < (int64_t)softmax->rank; ++i)
+        softmax->count *= softmax->dims[i];
     if (!flat && softmax->rank <= 4)
         return CNNVP_DONE;
     int64_t parts[4] = {0, 1, 1, 1};
@@ -318,7 +322,7 @@ static cnnvp_result import_log_softmax(struct cnnvp_import *import)
     cnnvp_result result = read_softmax(import, &softmax);
     if (result != CNNVP_DONE)
         return result;
-    if (softmax.alone)
+    if (softmax.count == 1)
         return cnnvp_import_scale(import, softmax.in, 0.0f, 0.0f, 0, &layer);
     const struct cnnvp_graph_tensor view = import->graph->tensors[softmax.view];
     const uint32_t axis = (uint32_t)softmax.view_axis;

@@ -283,6 +283,19 @@ static void branches(void **state)
     check(&builder, 0.01);
 }
 
+/* Of one element softmax is 1 and its logarithm 0; no table comes near enough to that for what is added. */
+static void logarithm_of_a_lone_share(void **state)
+{
+    (void)state;
+    struct builder builder;
+    const float little = 0.01f;
+    begin(&builder, 5, 1, 7);
+    builder_int(&builder, builder_node(&builder, "LogSoftmax", "l", "x", NULL, NULL, NULL), "axis", 2);
+    (void)builder_floats(&builder, "c", 0, NULL, &little);
+    (void)builder_node(&builder, "Add", "y", "l", "c", NULL, NULL);
+    check(&builder, 0.01);
+}
+
 /* Places on chip: alive at the same time in one half means apart; operands of additions share a half. */
 static void chip_places_do_not_overlap(void **state)
 {
@@ -353,6 +366,7 @@ int main(void)
         cmocka_unit_test(convolutions),          cmocka_unit_test(pools),
         cmocka_unit_test(global_pools_and_vectors), cmocka_unit_test(long_vectors),
         cmocka_unit_test(activations_and_norms), cmocka_unit_test(branches),
+        cmocka_unit_test(logarithm_of_a_lone_share),
         cmocka_unit_test(chip_places_do_not_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
