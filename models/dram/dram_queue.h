@@ -139,7 +139,11 @@ void cnnvp_dram_queue_classify(struct dram_queue *queue, void (*classified)(void
  * then. CNNVP_TIME_NEVER if nothing waits. */
 cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue);
 /* Time of the first completion that is known, CNNVP_TIME_NEVER if none. */
-cnnvp_time cnnvp_dram_queue_due(const struct dram_queue *queue);
+static inline cnnvp_time cnnvp_dram_queue_due(const struct dram_queue *queue)
+{
+    return queue->done ? queue->done->scratch[DRAM_TIME] : CNNVP_TIME_NEVER;
+}
+
 /* Takes the request of that completion out. */
 struct cnnvp_request *cnnvp_dram_queue_take(struct dram_queue *queue);
 
