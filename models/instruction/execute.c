@@ -29,20 +29,14 @@ uint64_t cnnvp_element_issue_cycle(struct element *self)
     uint64_t cycle = unhindered(self, entry);
     if (self->retry > cycle)
         cycle = self->retry;
-    if (!cnnvp_isa_legal(entry->word))
+    if (!entry->op)
         return cycle;
-    const uint32_t opcode = (uint32_t)(entry->word >> 56);
-    const int all = waits_for_all(self, opcode);
-    if (!all && cnnvp_isa_opcode(opcode)->unit == ISA_UNIT_none)
+    const int all = waits_for_all(self, entry->fields.opcode), of_unit = entry->op->unit != ISA_UNIT_none;
+    if (!all && !of_unit)
         return cycle; /* it uses nothing that others do */
-    struct isa_fields fields;
-    uint32_t resources;
-    uint32_t causes;
-    cnnvp_isa_fields(entry->word, &fields);
-    cnnvp_isa_usage(&fields, &resources, &causes);
     const uint64_t before = cycle;
-    cycle = cnnvp_ledger_clear(&self->ledger, resources, all, cycle, &self->blocker);
-    if (cycle != LEDGER_UNKNOWN && cnnvp_isa_opcode(fields.opcode)->unit != ISA_UNIT_none)
+    cycle = cnnvp_ledger_clear(&self->ledger, entry->resources, all, cycle, &self->blocker);
+    if (cycle != LEDGER_UNKNOWN && of_unit)
         cycle = cnnvp_ledger_room(&self->ledger, cycle);
     if (cycle != before)
         self->waited_all = all;
@@ -143,9 +137,9 @@ static void execute_data(struct element *self, const struct isa_fields *fields)
     }
 }
 
-static void redirect(struct element *self, const struct pipeline_entry *entry, const struct isa_fields *fields,
-                     uint64_t cycle)
+static void redirect(struct element *self, const struct pipeline_entry *entry, uint64_t cycle)
 {
+    const struct isa_fields *fields = &entry->fields;
     enum pipeline_fault fault;
     if (fields->opcode == ISA_loop)
         fault = cnnvp_pipeline_loop(&self->pipeline, self->r[fields->a], fields->immediate, cycle);
@@ -156,9 +150,9 @@ static void redirect(struct element *self, const struct pipeline_entry *entry, c
         fail(self, entry, cycle, fault == PIPELINE_BAD_NESTING ? ERROR_nesting : ERROR_target, 0);
 }
 
-static void execute_control(struct element *self, const struct pipeline_entry *entry, const struct isa_fields *fields,
-                            uint64_t cycle)
+static void execute_control(struct element *self, const struct pipeline_entry *entry, uint64_t cycle)
 {
+    const struct isa_fields *fields = &entry->fields;
     switch (fields->opcode) {
     case ISA_nop:
     case ISA_sync:
@@ -177,7 +171,7 @@ static void execute_control(struct element *self, const struct pipeline_entry *e
         cnnvp_pipeline_halt(&self->pipeline, cycle);
         break;
     default:
-        redirect(self, entry, fields, cycle);
+        redirect(self, entry, cycle);
         break;
     }
 }
@@ -218,17 +212,17 @@ static int retry_later(struct element *self, uint32_t unit, uint64_t cycle)
 }
 
 /* Sends the command. Returns 1 if the instruction has left the sequence, 0 if it must be sent again later. */
-static int execute_tile(struct element *self, const struct pipeline_entry *entry, const struct isa_opcode *op,
-                        const struct isa_fields *fields, uint64_t cycle)
+static int execute_tile(struct element *self, const struct pipeline_entry *entry, uint64_t cycle)
 {
+    const struct isa_opcode *op = entry->op;
     struct cnnvp_command command;
-    if (fill_command(self, op, fields, &command)) {
+    if (fill_command(self, op, &entry->fields, &command)) {
         fail(self, entry, cycle, ERROR_descriptor, 0);
         return 1;
     }
-    struct ledger_command flight = {.sequence = command.sequence, .word = entry->word, .pc = entry->pc,
-                                    .unit = op->unit, .tag = command.tag};
-    cnnvp_isa_usage(fields, &flight.resources, &flight.causes);
+    const struct ledger_command flight = {.sequence = command.sequence, .word = entry->word, .pc = entry->pc,
+                                          .unit = op->unit, .tag = command.tag, .resources = entry->resources,
+                                          .causes = entry->causes};
     (void)cnnvp_ledger_add(&self->ledger, cycle, &flight);
     struct cnnvp_access access = {.op = CNNVP_COMMAND, .tag = command.tag, .flow = command.sequence,
                                   .data = &command, .size = sizeof command};
@@ -251,12 +245,13 @@ static int execute_tile(struct element *self, const struct pipeline_entry *entry
 /* ---- issue ---- */
 
 /* 1 if what the instruction does can be seen from outside in the same cycle. */
-static int is_visible(const struct element *self, uint64_t word, const struct isa_opcode *op)
+static int is_visible(const struct element *self, const struct pipeline_entry *entry)
 {
-    if (op->unit != ISA_UNIT_none || word >> 56 == ISA_irq || word >> 56 == ISA_halt)
+    const uint32_t opcode = entry->fields.opcode;
+    if (entry->op->unit != ISA_UNIT_none || opcode == ISA_irq || opcode == ISA_halt)
         return 1;
     /* the end of a loop frees room in the queue */
-    return cnnvp_isa_redirects(word) && cnnvp_element_wants_room(self);
+    return cnnvp_isa_redirects(opcode) && cnnvp_element_wants_room(self);
 }
 
 static void leave(struct element *self, uint64_t cycle)
@@ -277,29 +272,27 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
     if (cycle > limit)
         return 0;
     const struct pipeline_entry entry = *cnnvp_pipeline_oldest(&self->pipeline);
-    if (!cnnvp_isa_legal(entry.word)) {
+    const struct isa_opcode *op = entry.op;
+    if (!op) {
         fail(self, &entry, cycle, ERROR_illegal, 0);
         leave(self, cycle);
         return 1;
     }
-    struct isa_fields fields;
-    cnnvp_isa_fields(entry.word, &fields);
-    const struct isa_opcode *op = cnnvp_isa_opcode(fields.opcode);
-    if (cycle > now && is_visible(self, entry.word, op))
+    if (cycle > now && is_visible(self, &entry))
         return 0;
     ++self->sequence;
     const uint64_t from = unhindered(self, &entry);
     if (op->unit != ISA_UNIT_none) {
-        if (!execute_tile(self, &entry, op, &fields, cycle)) {
+        if (!execute_tile(self, &entry, cycle)) {
             --self->sequence;
             return 0;
         }
         self->ops->span(self->host, TRACK_ISSUE, op->mnemonic, self->ledger.layer, self->sequence,
                         cnnvp_edge_time(self->mhz, cycle), cnnvp_edge_time(self->mhz, cycle + 1u));
     } else if (op->class_ == ISA_CLASS_data) {
-        execute_data(self, &fields);
+        execute_data(self, &entry.fields);
     } else {
-        execute_control(self, &entry, &fields, cycle);
+        execute_control(self, &entry, cycle);
     }
     count_wait(self, from, cycle);
     count_class(self, op);

@@ -179,11 +179,9 @@ void cnnvp_isa_usage(const struct isa_fields *fields, uint32_t *resources, uint3
     }
 }
 
-int cnnvp_isa_redirects(uint64_t word)
+int cnnvp_isa_redirects(uint32_t opcode)
 {
-    if (!cnnvp_isa_legal(word))
-        return 0;
-    switch (word >> 56) {
+    switch (opcode) {
     case ISA_jump:
     case ISA_beq:
     case ISA_bne:

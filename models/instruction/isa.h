@@ -65,10 +65,11 @@ int cnnvp_isa_legal(uint64_t word);
 
 void cnnvp_isa_fields(uint64_t word, struct isa_fields *fields);
 
-/* Resources of a legal tile instruction, and the causes (bits 1 << enum isa_cause) that it stands for. */
+/* Resources of a legal instruction, and the causes (bits 1 << enum isa_cause) that it stands for; 0 where it uses no
+ * unit. */
 void cnnvp_isa_usage(const struct isa_fields *fields, uint32_t *resources, uint32_t *causes);
 
 /* 1 for the instructions behind which fetch waits: jump, branches, loop, halt. */
-int cnnvp_isa_redirects(uint64_t word);
+int cnnvp_isa_redirects(uint32_t opcode);
 
 #endif

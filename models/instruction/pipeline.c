@@ -60,18 +60,6 @@ void cnnvp_pipeline_reset(struct pipeline *pipeline)
     memset(pipeline->left, 0, (pipeline->sequence_mask + 1u) * sizeof *pipeline->left);
 }
 
-/* The oldest word that must stay in the queue. */
-static uint64_t head_of(const struct pipeline *pipeline)
-{
-    return pipeline->loop_count ? pipeline->loops[0].start : pipeline->pc;
-}
-
-uint32_t cnnvp_pipeline_free(const struct pipeline *pipeline)
-{
-    const uint64_t head = head_of(pipeline);
-    return pipeline->tail > head ? pipeline->queue_depth - (uint32_t)(pipeline->tail - head) : pipeline->queue_depth;
-}
-
 void cnnvp_pipeline_push(struct pipeline *pipeline, uint64_t word, uint64_t cycle)
 {
     const uint64_t place = pipeline->tail & pipeline->queue_mask;
@@ -108,24 +96,28 @@ static void turn_loops(struct pipeline *pipeline)
     }
 }
 
+static void decode(struct pipeline_entry *entry)
+{
+    entry->op = cnnvp_isa_legal(entry->word) ? cnnvp_isa_opcode((uint32_t)(entry->word >> 56)) : NULL;
+    if (!entry->op)
+        return;
+    cnnvp_isa_fields(entry->word, &entry->fields);
+    cnnvp_isa_usage(&entry->fields, &entry->resources, &entry->causes);
+}
+
 void cnnvp_pipeline_fetch(struct pipeline *pipeline, uint64_t cycle)
 {
     struct pipeline_entry *entry = &pipeline->entries[pipeline->fetched & pipeline->sequence_mask];
     entry->word = pipeline->words[pipeline->pc & pipeline->queue_mask];
     entry->pc = pipeline->pc;
     entry->ready = cycle + 2u;
+    decode(entry);
     ++pipeline->fetched;
     ++pipeline->pc;
     pipeline->next_fetch = cycle + 1u;
-    pipeline->redirecting = cnnvp_isa_redirects(entry->word);
+    pipeline->redirecting = entry->op && cnnvp_isa_redirects(entry->fields.opcode);
     if (!pipeline->redirecting)
         turn_loops(pipeline);
-}
-
-const struct pipeline_entry *cnnvp_pipeline_oldest(const struct pipeline *pipeline)
-{
-    return pipeline->issued == pipeline->fetched ? NULL
-                                                 : &pipeline->entries[pipeline->issued & pipeline->sequence_mask];
 }
 
 void cnnvp_pipeline_issue(struct pipeline *pipeline, uint64_t cycle)
@@ -149,7 +141,7 @@ enum pipeline_fault cnnvp_pipeline_branch(struct pipeline *pipeline, uint64_t pc
     if (taken) {
         const uint64_t back = offset < 0 ? (uint64_t)(-(int64_t)offset) : 0u;
         const uint64_t target = pc - back + (offset > 0 ? (uint64_t)offset : 0u);
-        if (back > pc || target < head_of(pipeline)) {
+        if (back > pc || target < cnnvp_pipeline_head(pipeline)) {
             fault = PIPELINE_BAD_TARGET;
         } else {
             while (pipeline->loop_count) {

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "cnnvp_model.h"
+#include "isa.h"
 
 #define PIPELINE_NEVER UINT64_MAX
 #define PIPELINE_LOOPS 4u
@@ -21,6 +22,9 @@ struct pipeline_entry {
     uint64_t word;
     uint64_t pc;
     uint64_t ready; /* first cycle in which it may issue */
+    const struct isa_opcode *op; /* NULL: it is no legal instruction, and the rest does not count */
+    struct isa_fields fields;
+    uint32_t resources, causes; /* see cnnvp_isa_usage() */
 };
 
 struct pipeline_loop {
@@ -58,8 +62,19 @@ void cnnvp_pipeline_fini(struct pipeline *pipeline);
 /* Forgets every word; keeps `enabled`. */
 void cnnvp_pipeline_reset(struct pipeline *pipeline);
 
+/* The oldest word that must stay in the queue. */
+static inline uint64_t cnnvp_pipeline_head(const struct pipeline *pipeline)
+{
+    return pipeline->loop_count ? pipeline->loops[0].start : pipeline->pc;
+}
+
 /* Words that can be pushed now. */
-uint32_t cnnvp_pipeline_free(const struct pipeline *pipeline);
+static inline uint32_t cnnvp_pipeline_free(const struct pipeline *pipeline)
+{
+    const uint64_t head = cnnvp_pipeline_head(pipeline);
+    return pipeline->tail > head ? pipeline->queue_depth - (uint32_t)(pipeline->tail - head) : pipeline->queue_depth;
+}
+
 /* A word in cycle `cycle`; there must be room. */
 void cnnvp_pipeline_push(struct pipeline *pipeline, uint64_t word, uint64_t cycle);
 
@@ -70,7 +85,12 @@ uint64_t cnnvp_pipeline_next_fetch(const struct pipeline *pipeline, uint64_t *fu
 void cnnvp_pipeline_fetch(struct pipeline *pipeline, uint64_t cycle);
 
 /* The oldest entry that has not issued, NULL if none. */
-const struct pipeline_entry *cnnvp_pipeline_oldest(const struct pipeline *pipeline);
+static inline const struct pipeline_entry *cnnvp_pipeline_oldest(const struct pipeline *pipeline)
+{
+    return pipeline->issued == pipeline->fetched ? NULL
+                                                 : &pipeline->entries[pipeline->issued & pipeline->sequence_mask];
+}
+
 /* It leaves the sequence in `cycle`. */
 void cnnvp_pipeline_issue(struct pipeline *pipeline, uint64_t cycle);
 
