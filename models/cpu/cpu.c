@@ -81,7 +81,8 @@ static void log_traps(const struct cpu *cpu)
     struct cnnvp_rv32_trap traps[CNNVP_RV32_TRAP_LOG];
     const size_t count = cnnvp_rv32_trap_log(cpu->core, traps);
     for (size_t i = 0; i < count; i++)
-        cpu->ops->log(cpu->host, CNNVP_LOG_ERROR, "trap after %llu instructions: pc 0x%08x, mcause 0x%08x, mtval 0x%08x",
+        cpu->ops->log(cpu->host, CNNVP_LOG_ERROR,
+                      "trap after %llu instructions: pc 0x%08x, mcause 0x%08x, mtval 0x%08x",
                       (unsigned long long)traps[i].slot, (unsigned)traps[i].pc, (unsigned)traps[i].cause,
                       (unsigned)traps[i].tval);
 }

@@ -151,7 +151,8 @@ static void put_op(struct cnnvp_rv32 *core, struct rv32_op *op, enum rv32_op_cod
 }
 
 /* An instruction as it stands in memory. 0, or the number of bytes that could be read before the end of RAM. */
-static uint32_t fetch(const struct rv32_region *region, uint32_t offset, uint32_t *insn, uint32_t *raw, unsigned *length)
+static uint32_t fetch(const struct rv32_region *region, uint32_t offset, uint32_t *insn, uint32_t *raw,
+                      unsigned *length)
 {
     *raw = rv32_get16(region->host + offset);
     *length = 2;

@@ -23,8 +23,8 @@ struct cnnvp_nfu_step {
     bool push_h;
     bool push_v;
     bool column_push_v;     /* the right-most column's FIFO-V */
-    bool column_from_below; /* extended FIFO-V: on a right move the right-most column takes the lower neighbour's, and only
-                               the bottom-right PE the column input */
+    bool column_from_below; /* extended FIFO-V: on a right move the right-most column takes the lower neighbour's, and
+                               only the bottom-right PE the column input */
     int16_t k;              /* one weight for all */
 };
 

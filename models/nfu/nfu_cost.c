@@ -117,7 +117,8 @@ static void matmul_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
     cost->macs = products;
 }
 
-void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, struct cnnvp_nfu_cost *cost)
+void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                    struct cnnvp_nfu_cost *cost)
 {
     *cost = (struct cnnvp_nfu_cost){0};
     if (tile->kind == CNNVP_FX16_MATMUL)

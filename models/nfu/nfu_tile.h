@@ -37,7 +37,8 @@ struct cnnvp_nfu_cost {
 };
 
 /* Closed forms. (nfu_cost.c) */
-void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile, struct cnnvp_nfu_cost *cost);
+void cnnvp_nfu_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
+                    struct cnnvp_nfu_cost *cost);
 
 /* Cycles in which one set of results leaves the array through the output port. */
 uint64_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile);

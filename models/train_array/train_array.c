@@ -402,7 +402,8 @@ static const struct cnnvp_stat stats[] = {
 static const struct cnnvp_port ports[] = {
     [PORT_command] = {"command", CNNVP_PORT_TARGET, CNNVP_PORT_COMMANDS, COMMAND_WINDOW, 0,
                       "commands of the instruction element"},
-    [PORT_input] = {"input", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "input buffer: images, activations or errors"},
+    [PORT_input] = {"input", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0,
+                    "input buffer: images, activations or errors"},
     [PORT_weight] = {"weight", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0,
                      "weight buffer: weights, or errors in gradients"},
     [PORT_output] = {"output", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "intermediate buffer"},

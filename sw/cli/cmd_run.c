@@ -337,7 +337,8 @@ static int command(int argc, char **argv)
         {"dump", 'd', "FOLDER", 0, "Write each tensor with its float counterpart and a table of SQNR", 0},
         {"report", KEY_REPORT, "FOLDER", 0, "Record what `cnnvp report FOLDER` makes a page of", 0},
         {"csv", KEY_CSV, "FILE.csv", 0, "Write the table of layers", 0},
-        {"images", 'n', "N", 0, "Use the first N images of the input, which must have them; without -i, make N (default: 1)", 0},
+        {"images", 'n', "N", 0,
+         "Use the first N images of the input, which must have them; without -i, make N (default: 1)", 0},
         {0},
     };
     const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {&cli_network_argp, 0, NULL, 0}, {0}};

@@ -214,10 +214,11 @@ static cnnvp_result write_page(const struct page *page, const char *points, stru
                                const char *database, const char *html_file, struct cnnvp_error *error)
 {
     const char *slash = strrchr(database, '/');
-    json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash ? slash + 1 : database, "objectives",
-                             page->objectives, "hypervolume", fact(results, "hypervolume"), "params",
-                             names_of(page->params), "paths", names_of(page->paths), "metrics", names_of(page->metrics),
-                             "networks", names_of(page->networks), "lists", page->lists);
+    json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash ? slash + 1 : database,
+                             "objectives", page->objectives, "hypervolume", fact(results, "hypervolume"),
+                             "params", names_of(page->params), "paths", names_of(page->paths),
+                             "metrics", names_of(page->metrics), "networks", names_of(page->networks),
+                             "lists", page->lists);
     char *head = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     if (head)
         head[strlen(head) - 1] = '\0'; /* the closing brace */
@@ -241,8 +242,8 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, str
     char *points = NULL;
     size_t size = 0;
     struct page page = {.points = open_memstream(&points, &size), .params = json_object(), .paths = json_object(),
-                        .metrics = json_object(), .networks = json_object(), .lists = json_array(), .list_index = json_object(),
-                        .objectives = fact(results, "objectives")};
+                        .metrics = json_object(), .networks = json_object(), .lists = json_array(),
+                        .list_index = json_object(), .objectives = fact(results, "objectives")};
     result = page.points ? cnnvp_results_each(results, take, &page, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE && page.count == 0)
         result = cnnvp_config_error(error, database, "has no points");

@@ -54,7 +54,8 @@ struct cnnvp_depth {
 /* Layer j calculates on the block at division[j]; its results wait in the output buffer. Positions that it gives. */
 uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer);
 /* Loads a block of feature 0. */
-void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, const struct cnnvp_division *division);
+void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth,
+                      const struct cnnvp_division *division);
 /* The block that layer j has read is free. */
 void cnnvp_depth_free(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer);
 /* Layer j's results are finished and go to their place; gathered[j + 1] counts them already. */

@@ -44,8 +44,8 @@ struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struc
     if (on_chip(guest))
         return (struct cnnvp_input_tile){tensor->chip_half, cnnvp_tensor_chip_address(tensor, box), tensor->row_stride,
                                    tensor->channel_stride, 1};
-    return (struct cnnvp_input_tile){cnnvp_load_box(guest, tensor, box, 0, 0), 0, box->columns, box->rows * box->columns,
-                                   1};
+    return (struct cnnvp_input_tile){cnnvp_load_box(guest, tensor, box, 0, 0), 0, box->columns,
+                                   box->rows * box->columns, 1};
 }
 
 struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,

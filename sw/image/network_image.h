@@ -238,8 +238,8 @@ struct cnnvp_image_layer {
     uint32_t axis;              /* softmax: enum cnnvp_image_axis */
     uint32_t norm;              /* enum cnnvp_image_norm_kind */
     struct cnnvp_image_norm_data norm_data;
-    uint32_t format;            /* descriptor register `format` of conv, matmul, vdiv, vadd, vnorm, vsoftmax: shift, bias
-                                   shift, rounding */
+    uint32_t format;            /* descriptor register `format` of conv, matmul, vdiv, vadd, vnorm, vsoftmax: shift,
+                                   bias shift, rounding */
     uint32_t seed;              /* of stochastic rounding; the guest adds the image number */
     uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
     uint32_t first_blob, blob_count;
