@@ -5,7 +5,8 @@
  * halves in turn; above stay those slices that would be loaded most often.
  *
  * The largest slices are not the fastest: a layer waits for its first one; small ones cost the core instructions. What
- * a chain takes is estimated for slices of each power of two, so that a larger buffer only adds some to choose from.
+ * a chain takes is estimated for slices of each power of two, so that a larger buffer only adds some to choose from. So is
+ * whether the scheduler unit issues its instructions, which needs all weights before the first block.
  */
 #include "depth_internal.h"
 #include "plan_cost.h"
@@ -16,6 +17,16 @@
 #define HALVES 2u
 #define SMALLEST_SLICE 64u
 #define CORE_PRICE_PART 64u /* of the core's work, which is paid for like time (plan_cost.c) */
+
+/* Cycles of the core for a block of a layer besides its slices: measured, with a block's way in and out. */
+#define BLOCK_CORE 2100u
+
+/* Words of the element that the scheduler pushes, and the core's cycles for the table of a layer, measured, of which a
+ * network with one chain needs one for all images: it is weighed by two of them, as other plans are. */
+#define CALCULATE_WORDS 8u
+#define STORE_WORDS 8u
+#define TABLE_CORE 35000u
+#define IMAGES 2u
 
 struct piece {
     uint64_t bytes;
@@ -169,9 +180,8 @@ static void sum_loads(struct slicing *slicing)
 static uint64_t block_ps(const struct cnnvp_plan_timing *timing, uint64_t compute, const struct loads *loads,
                          uint64_t slices, uint64_t before)
 {
-    const uint64_t step = timing->store_core + timing->step_core + timing->window_core;
     const uint64_t core =
-        (slices * timing->calculate_core + loads->count * timing->load_core + step) * timing->core;
+        (slices * timing->calculate_core + loads->count * timing->load_core + BLOCK_CORE) * timing->core;
     const uint64_t waits = loads->longest_ps - sooner(loads->longest_ps, before);
     const uint64_t ps = timing->strict ? compute + loads->ps : later(compute, loads->ps) + waits;
     return later(ps, core) + core / CORE_PRICE_PART;
@@ -208,6 +218,25 @@ static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t
     layer->tile_w = chosen.tile_w;
 }
 
+/* The same where all weights stay and the scheduler unit issues: they are all loaded before the first block, and its
+ * table is written; then the core has nothing to do. */
+static uint64_t scheduled_ps(const struct slicing *slicing)
+{
+    const uint32_t images = slicing->row->build->depth->chain_count > 1u ? 1u : IMAGES;
+    const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
+    const struct cnnvp_plan_timing *timing = &limits->timing;
+    uint64_t ps = 0;
+    for (size_t i = 0; i < slicing->count; ++i) {
+        const struct sliced *sliced = &slicing->sliced[i];
+        const uint64_t slices = later(sliced->first.count, 1);
+        const uint64_t issue = (slices * CALCULATE_WORDS + STORE_WORDS) * timing->cycle;
+        const uint64_t core = sliced->first.count * timing->load_core + slices * timing->calculate_core;
+        ps += later(sliced->first.ps, core * timing->core) + TABLE_CORE * (uint64_t)timing->core / images +
+              visits_of(&slicing->levels[i]) * later(cnnvp_plan_totals(&sliced->layer, limits).compute_ps, issue);
+    }
+    return ps;
+}
+
 /* How much of its weights stays while a chain runs. */
 static uint32_t staying(const struct pieces *pieces, int all)
 {
@@ -219,11 +248,12 @@ static uint32_t staying(const struct pieces *pieces, int all)
     return CNNVP_WEIGHTS_RELOADED;
 }
 
-/* The size of slices that is the cheapest: *best, and chain->resident. */
+/* The size of slices that is the cheapest: *best, what stays with them, and who issues. */
 static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_chain *chain, uint64_t *best)
 {
     const struct cnnvp_depth_row *row = slicing->row;
     const struct cnnvp_plan_limits *limits = &row->target->limits;
+    /* Loads of weights depend on what the buffer holds: software issues those. */
     const int scheduler = row->target->scheduler != 0 && !row->order_table;
     uint64_t least = UINT64_MAX;
     cnnvp_result result = CNNVP_DONE;
@@ -239,14 +269,15 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_ch
         const int all = place(limits, &slicing->pieces, 0);
         if (!all)
             (void)place(limits, &slicing->pieces, slice);
-        const uint64_t ps = chain_ps(slicing);
-        /* The scheduler issues what needs no loads. */
-        const int better = scheduler && all != (chain->resident == CNNVP_WEIGHTS_STAY) ? all : ps < least;
-        if (!better)
+        const uint64_t guest_ps = chain_ps(slicing);
+        const uint64_t unit_ps = scheduler && all ? scheduled_ps(slicing) : UINT64_MAX;
+        const uint64_t ps = sooner(guest_ps, unit_ps);
+        if (ps >= least)
             continue;
         least = ps;
         *best = slice;
         chain->resident = staying(&slicing->pieces, all);
+        chain->scheduled = unit_ps <= guest_ps;
     }
     return CNNVP_DONE;
 }
@@ -263,10 +294,7 @@ cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const
     free(slicing.sliced);
     if (result != CNNVP_DONE)
         return cnnvp_compiler_no_memory(error);
-    const int all = chain->resident == CNNVP_WEIGHTS_STAY;
-    chain->stream_bytes = all ? 0 : (uint32_t)best;
-    /* Loads of weights depend on what the buffer holds: software issues those. */
-    chain->scheduled = row->target->scheduler != 0 && all && !row->order_table;
+    chain->stream_bytes = chain->resident == CNNVP_WEIGHTS_STAY ? 0 : (uint32_t)best;
     for (size_t i = 0; i < chain->layer_count; ++i)
         take_tiles(row, layers[i], best);
     return CNNVP_DONE;
