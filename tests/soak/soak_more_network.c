@@ -373,7 +373,7 @@ static void add_learning_conv(struct network *network, const struct value *in)
 
 static void add_learning_norm(struct network *network, const struct value *in)
 {
-    static const char *const names[] = {"s", "o", "m", "v"};
+    static const char *const names[] = {"s", "o", "m", "r"};
     float ones[64];
     const char *made[4];
     for (size_t i = 0; i < 64; ++i)

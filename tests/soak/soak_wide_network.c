@@ -163,7 +163,7 @@ static int add_global(struct network *network, const struct value *in)
 static int add_batch_norm(struct network *network, const struct value *in)
 {
     struct builder *b = &network->builder;
-    static const char *const names[] = {"s", "o", "m", "v"};
+    static const char *const names[] = {"s", "o", "m", "r"};
     const char *made[4];
     for (size_t i = 0; i < 4; ++i) {
         float values[256];
