@@ -502,6 +502,14 @@ def forms(zoo):
     zoo.declare_weights("ir3_inputs")
 
 
+def parts(zoo):
+    """Windows that are swept in parts where the input buffer is small."""
+    # parts of one position begin where others of the next one do that are wider
+    zoo.node("averagepool_parts", "AveragePool", (9, 8, 16),
+             lambda x: F.avg_pool2d(x, (3, 10), (1, 3), (0, 3), count_include_pad=False), kernel_shape=[3, 10],
+             strides=[1, 3], pads=[0, 3, 0, 3])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", default=FOLDER)
@@ -511,7 +519,7 @@ def main():
     zoo = Zoo(folder)
     for part in (convolutions, pools, activations, norms, dense, arithmetic, places, zoo_networks.networks, later,
                  zoo_quantised.operators, more_operators, forms, zoo_forms.forms,
-                 zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers):
+                 zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers, parts):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

@@ -18,7 +18,7 @@
 struct cnnvp_slot {
     uint32_t valid;
     uint32_t address; /* in memory */
-    uint32_t detail;  /* a tile's position within its tensor, to tell tiles of one address apart */
+    uint32_t channels, rows, columns; /* of a tile of the input: several may begin at one address */
 };
 
 /* The rest of a step: what happens to its results after the calculation; see pipeline.h. */

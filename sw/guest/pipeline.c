@@ -73,13 +73,18 @@ uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_image_tens
     if (!keep) {
         for (uint32_t half = 0; half < halves; ++half) {
             const struct cnnvp_slot *slot = &guest->input[half];
-            if (slot->valid && slot->address == address && slot->detail == box->channels)
+            if (slot->valid && slot->address == address && slot->channels == box->channels &&
+                slot->rows == box->rows && slot->columns == box->columns)
                 return half;
         }
         guest->next_input = (guest->next_input + 1u) % halves;
     }
     const uint32_t half = guest->next_input;
-    guest->input[half] = (struct cnnvp_slot){.valid = !keep, .address = address, .detail = box->channels};
+    guest->input[half] = (struct cnnvp_slot){.valid = !keep,
+                                             .address = address,
+                                             .channels = box->channels,
+                                             .rows = box->rows,
+                                             .columns = box->columns};
     const uint32_t plane = box->rows * box->columns;
     const struct cnnvp_transfer transfer = {
         .memory_addr = address,

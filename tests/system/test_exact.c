@@ -28,6 +28,7 @@ struct exact_case {
 
 #define LENET TEST_NETWORKS "/lenet5.onnx", TEST_DATA "/lenet5_input.npy"
 #define MIXED TEST_NETWORKS "/mixed.onnx", TEST_DATA "/mixed_input.npy"
+#define PARTS TEST_DATA "/zoo/averagepool_parts.onnx", TEST_DATA "/zoo/averagepool_parts.in.npy"
 
 static const struct exact_case cases[] = {
     {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0},
@@ -48,6 +49,7 @@ static const struct exact_case cases[] = {
      CNNVP_ROUND_NEAREST, 0},
     {LENET, "window", {NULL}, CNNVP_ROUND_NEAREST, 0},
     {MIXED, "window", {"pe_array.input_para=3", "pe_array.output_para=5"}, CNNVP_ROUND_NEAREST, 0},
+    {PARTS, "window", {"pe_array.input_para=12", "input_buffer.size=1KiB"}, CNNVP_ROUND_NEAREST, 0},
 };
 
 static struct cnnvp_error problem;
