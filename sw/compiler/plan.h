@@ -43,7 +43,8 @@ struct cnnvp_plan_timing {
     uint32_t queued;           /* bursts that wait in the memory while it writes */
     uint64_t posted;           /* ps of writing that the memory has taken and not done yet, at most */
     uint64_t posted_rest;      /* of these, what reads need not wait for */
-    uint32_t port;             /* ps of 64 bytes at the port of a buffer */
+    uint32_t port;             /* ps of 64 bytes at the DMA's port */
+    uint32_t sides[CNNVP_ENGINE_PORTS]; /* the same where a buffer's own port may be narrower */
     uint32_t ahead;            /* bursts that are read before the buffer is free */
     uint64_t lead;             /* ps that the core may be ahead when the layer begins */
     uint64_t most_lead;        /* until the element's queue is full */

@@ -58,8 +58,8 @@ static struct cnnvp_plan_sweeps softmax_sweeps(const struct cnnvp_image_layer *l
         instructions = groups = 1;
         count = extent->channels;
     }
-    struct cnnvp_plan_sweeps all =
-        sweeps(timing, instructions, reductions(timing, groups, count, beat, levels));
+    const uint64_t cycles = reductions(timing, groups, count, beat, levels);
+    struct cnnvp_plan_sweeps all = sweeps(timing, instructions, streamed(groups * count, timing->read_port, cycles));
     if (layer->axis == CNNVP_AXIS_CHANNELS || layer->axis == CNNVP_AXIS_ROWS) {
         const struct cnnvp_plan_sweeps moved = sweeps(timing, instructions, beats(timing, groups * count));
         all.instructions += moved.instructions;
@@ -73,14 +73,17 @@ static struct cnnvp_plan_sweeps norm_sweeps(const struct cnnvp_image_layer *laye
                                             const struct cnnvp_plan_extent *extent)
 {
     const uint64_t plane = (uint64_t)extent->rows * extent->columns;
-    const uint64_t words = timing->units > 1u ? reductions(timing, extent->channels, plane, 1, 0)
-                                              : beats(timing, extent->channels * plane);
+    const uint64_t all = extent->channels * plane;
+    const uint64_t words = streamed(all, timing->read_port, timing->units > 1u
+                                                                ? reductions(timing, extent->channels, plane, 1, 0)
+                                                                : beats(timing, all));
     if (layer->norm != CNNVP_NORM_DATA)
         return sweeps(timing, 1, words);
     const uint64_t divided = levels_of(timing->lanes) + 1u + timing->division;
-    const uint64_t cycles = words + reductions(timing, extent->channels, plane, 1, divided) +
-                            reductions(timing, extent->channels, plane, 1, divided + 1u + timing->division) +
-                            3u * beats(timing, extent->channels);
+    const uint64_t mean = reductions(timing, extent->channels, plane, 1, divided);
+    const uint64_t variance = reductions(timing, extent->channels, plane, 1, divided + 1u + timing->division);
+    const uint64_t cycles = words + streamed(all, timing->read_port, mean) +
+                            streamed(all, timing->read_port, variance) + 3u * beats(timing, extent->channels);
     return (struct cnnvp_plan_sweeps){6, cycles + 6u * timing->vector_pipeline};
 }
 

@@ -53,9 +53,9 @@ static uint64_t rows_ps(const struct cnnvp_plan_timing *timing, uint64_t bursts,
 }
 
 /* The port of the buffer on the other side takes as long for what is asked for. */
-static uint64_t port_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes)
+static uint64_t port_ps(const struct cnnvp_plan_timing *timing, enum cnnvp_engine_port port, uint64_t bytes)
 {
-    return bytes * timing->port / BURST_BYTES;
+    return bytes * timing->sides[port] / BURST_BYTES;
 }
 
 /* A box of a tensor: its size, the distance of its first word from the frame's, and from there to the next box's. */
@@ -112,7 +112,16 @@ static uint64_t box_ps(const struct cnnvp_plan_timing *timing, const struct cnnv
     const uint64_t behind = timing->strict ? rows - 1024u : rows;
     const uint64_t stream = box->written ? stream_ps(timing, timing->burst, timing->queued, bursts, behind)
                                          : stream_ps(timing, timing->read, timing->outstanding, bursts, behind);
-    return later(port_ps(timing, stretches * bytes), later(stream, rows_ps(timing, bursts, rows, distance)));
+    const enum cnnvp_engine_port port = box->written ? CNNVP_ENGINE_OUTPUT : CNNVP_ENGINE_INPUT;
+    return later(port_ps(timing, port, stretches * bytes), later(stream, rows_ps(timing, bursts, rows, distance)));
+}
+
+/* Reads of bytes that follow each other from the start of a burst on. */
+static uint64_t line_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes)
+{
+    const uint64_t bursts = cnnvp_divide_up(bytes, BURST_BYTES);
+    const uint64_t rows = bytes * 1024u / timing->row_bytes;
+    return stream_ps(timing, timing->read, timing->outstanding, bursts, rows);
 }
 
 uint64_t cnnvp_plan_operand_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
@@ -123,7 +132,8 @@ uint64_t cnnvp_plan_operand_ps(const struct cnnvp_image_layer *layer, const stru
                       (uint64_t)operand->border_top * operand->row_stride + operand->border_left,
                       layer->tile_w < layer->out.width ? layer->tile_w : 0, 0};
     if (layer->op == CNNVP_OP_FC)
-        return cnnvp_plan_weights_ps(timing, (uint64_t)depth * WORD_BYTES);
+        return later(port_ps(timing, CNNVP_ENGINE_INPUT, (uint64_t)depth * WORD_BYTES),
+                     line_ps(timing, (uint64_t)depth * WORD_BYTES));
     if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL) {
         box.rows = cnnvp_plan_input_rows(layer, extent->rows);
         box.columns = cnnvp_plan_input_columns(layer, extent->columns);
@@ -148,12 +158,9 @@ uint64_t cnnvp_plan_store_ps(const struct cnnvp_image_layer *layer, const struct
     return box_ps(timing, out, &box);
 }
 
-/* Bytes that follow each other from the start of a burst on. */
 uint64_t cnnvp_plan_weights_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes)
 {
-    const uint64_t bursts = cnnvp_divide_up(bytes, BURST_BYTES);
-    const uint64_t rows = bytes * 1024u / timing->row_bytes;
-    return later(port_ps(timing, bytes), stream_ps(timing, timing->read, timing->outstanding, bursts, rows));
+    return later(port_ps(timing, CNNVP_ENGINE_WEIGHT, bytes), line_ps(timing, bytes));
 }
 
 /* Bursts of different bank groups follow each other more closely on the bus than those of one stream do, so each takes

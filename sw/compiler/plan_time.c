@@ -165,7 +165,8 @@ static void push_epilogue(struct replay *r, const struct epilogue *e)
     const uint64_t begin = later(at + timing->write_latency, r->memory[1]);
     const uint64_t end = begin + busy + share(r, WRITE, begin, busy);
     const uint64_t bytes = (uint64_t)e->extent.channels * e->extent.rows * e->extent.columns * WORD_BYTES;
-    const uint64_t taken = later(later(begin, end - sooner(end, timing->posted)), at + bytes * timing->port / 64u);
+    const uint64_t through = at + bytes * timing->sides[CNNVP_ENGINE_OUTPUT] / 64u;
+    const uint64_t taken = later(later(begin, end - sooner(end, timing->posted)), through);
     r->memory[1] = end;
     complete(r, WRITE, taken);
     r->half[OUTPUT][e->half] = taken;

@@ -6,6 +6,7 @@
 
 #define PS_A_US 1000000u
 #define BURST_BYTES 64u
+#define WORD_BYTES 2u
 #define QUEUED_PART 5u /* eighths of the queue of writes that wait in it, on average of what is emptied at once */
 #define TURN_CYCLES 1u /* from a burst's data to the next request */
 #define DDR4_2400 1u /* of the memory's presets: what a memory of somebody else's counts as */
@@ -105,7 +106,6 @@ static void read_memory(const cnnvp_config *config, struct cnnvp_plan_timing *ti
     timing->bus = bus;
     /* A tenth for turnarounds. */
     timing->turning = bus + bus / 10u < timing->burst ? bus + bus / 10u : timing->burst;
-    timing->port = (uint32_t)(timing->cycle * BURST_BYTES / number(config, "dma.port_bytes", 32));
     const uint64_t queue = number(config, "dram.queue", 32) * channels;
     timing->posted = queue * burst;
     timing->queued = (uint32_t)(queue * QUEUED_PART / 8u);
@@ -127,6 +127,22 @@ static void read_memory(const cnnvp_config *config, struct cnnvp_plan_timing *ti
     timing->row_bytes = memory.row_bytes * (uint32_t)channels;
 }
 
+static void read_ports(const cnnvp_config *config, struct cnnvp_plan_timing *timing)
+{
+    static const char *const widths[CNNVP_ENGINE_PORTS] = {"input_buffer.width_words", "weight_buffer.width_words",
+                                                           "output_buffer.width_words"};
+    const uint64_t dma_bytes = number(config, "dma.port_bytes", 32);
+    timing->port = (uint32_t)(timing->cycle * BURST_BYTES / dma_bytes);
+    for (int port = 0; port < CNNVP_ENGINE_PORTS; ++port) {
+        const uint64_t bytes = WORD_BYTES * number(config, widths[port], dma_bytes);
+        timing->sides[port] = (uint32_t)(timing->cycle * BURST_BYTES / (bytes < dma_bytes ? bytes : dma_bytes));
+    }
+    timing->sweep_port = (uint32_t)number(config, widths[CNNVP_ENGINE_OUTPUT], 0);
+    timing->read_port = (uint32_t)number(config, widths[CNNVP_ENGINE_INPUT], timing->sweep_port);
+    if (timing->sweep_port != 0 && timing->sweep_port < timing->read_port)
+        timing->read_port = timing->sweep_port;
+}
+
 struct cnnvp_plan_timing cnnvp_plan_timing_of(const cnnvp_config *config)
 {
     struct cnnvp_plan_timing timing = {
@@ -145,10 +161,7 @@ struct cnnvp_plan_timing cnnvp_plan_timing_of(const cnnvp_config *config)
         .window_core = WINDOW_CORE,
         .layer_core = LAYER_CORE,
     };
-    timing.sweep_port = (uint32_t)number(config, "output_buffer.width_words", 0);
-    timing.read_port = (uint32_t)number(config, "input_buffer.width_words", timing.sweep_port);
-    if (timing.sweep_port != 0 && timing.sweep_port < timing.read_port)
-        timing.read_port = timing.sweep_port;
+    read_ports(config, &timing);
     timing.most_lead = number(config, "instruction.queue_depth", 4096) * WORD_CORE * timing.core;
     read_memory(config, &timing);
     return timing;

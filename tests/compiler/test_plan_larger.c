@@ -157,6 +157,7 @@ static void tiny_layers_keep_their_tiles(void **state)
     struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(NULL);
     timing.cycle = timing.core = timing.burst = timing.read = timing.bus = timing.turning = 1;
     timing.row = timing.reopen = timing.latency = timing.write_latency = timing.port = 1;
+    timing.sides[0] = timing.sides[1] = timing.sides[2] = 1;
     struct cnnvp_image_layer first = layer;
     for (uint64_t kib = 4; kib <= 64; kib *= 2) {
         const struct cnnvp_plan_limits limits = {kib * 1024, kib * 1024, 4096, 2, 2, 2, cases_window(8, 8, 16), timing};
