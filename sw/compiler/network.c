@@ -131,8 +131,8 @@ static struct cnnvp_image_options image_options_of(const struct cnnvp_network *n
     };
 }
 
-/* Plans as for timing only: what does not fit is refused before its float pass, which could take any time. Sizes and
- * places do not depend on the formats. */
+/* Plans as for timing only: what does not fit is refused before its images are made and its float pass, which could
+ * take any time and memory. Sizes and places do not depend on the formats. */
 static cnnvp_result check_plan(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                struct cnnvp_error *error)
 {
@@ -149,22 +149,23 @@ static cnnvp_result check_plan(struct cnnvp_network *network, const struct cnnvp
     return result;
 }
 
+/* NULL for data: how many they are, and whether they can be. */
+static cnnvp_result bring_images(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options,
+                                 float **data, uint64_t *images, struct cnnvp_error *error)
+{
+    return options->input != NULL ? cnnvp_network_input(graph, options, data, images, error)
+                                  : cnnvp_network_seeded(graph, options->seed, *images, data, error);
+}
+
 /* The images to run and, unless nothing is computed, the formats. */
 static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                 struct cnnvp_error *error)
 {
     struct cnnvp_graph *graph = &network->graph;
-    float **input = options->timing_only ? NULL : &network->input;
     uint64_t images = options->images;
-    cnnvp_result result = CNNVP_DONE;
-    if (options->input != NULL)
-        result = cnnvp_network_input(graph, options, NULL, &images, error);
+    cnnvp_result result = bring_images(graph, options, NULL, &images, error);
     if (result == CNNVP_DONE)
         result = check_images(network, images, error);
-    if (result == CNNVP_DONE && options->input != NULL)
-        result = cnnvp_network_input(graph, options, input, &images, error);
-    else if (result == CNNVP_DONE)
-        result = cnnvp_network_seeded(graph, options->seed, images, input, error);
     if (result != CNNVP_DONE)
         return result;
     network->images = (uint32_t)images;
@@ -172,6 +173,9 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
         result = check_plan(network, options, error);
     if (result == CNNVP_DONE && !options->timing_only)
         result = check_pools(graph, images, error);
+    float **input = options->timing_only ? NULL : &network->input;
+    if (result == CNNVP_DONE)
+        result = bring_images(graph, options, input, &images, error);
     if (result != CNNVP_DONE)
         return result;
     uint64_t calibration_images = images;

@@ -58,6 +58,19 @@ timeout 60 "$CNNVP" run "$SOURCE/tests/fuzz/corpus/onnx/huge.onnx" >out 2>err
 [ $? -eq 2 ] || fail "10^13 comparisons were begun"
 grep -q '(MaxPool): windows of' err || fail "no message about the comparisons"
 
+# Nor images: this file of some bytes has an input of 2^27 words.
+cat >declared.py <<'END'
+import resource, subprocess, sys
+with open("declared.onnx", "wb") as file:
+    file.write(bytes.fromhex(
+        "08083a3c0a0c0a0178120179220452656c751201675a1e0a017812190a17080112130a0208010a030880040a030880040a03"
+        "08800462090a017912040a02080142021011"))
+run = subprocess.run([sys.argv[1], "run", "declared.onnx", "-q"], stderr=subprocess.PIPE)
+assert run.returncode == 2 and b"dram.size" in run.stderr, run
+assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 300 << 10
+END
+/usr/bin/python3 declared.py "$CNNVP" || fail "images were made before their room was looked for"
+
 # Names that are empty.
 refused 2 "the name of a preset" check ''
 refused 2 "the name of a preset" run "$network" -p ''
