@@ -435,7 +435,7 @@ static void each_weight_may_have_its_file(void **state)
     builder_output(&builder, names[FILES]);
     must_import(&builder, &graph);
     run_float(&graph, y);
-    assert_float_equal(y[0], 0.25f + FILES * (FILES + 1) / 2, 0);
+    assert_float_equal(y[0], 0.25f + 0.5f * FILES * (FILES + 1), 0);
     cnnvp_graph_clear(&graph);
     builder_free(&builder);
     for (size_t i = 0; i < FILES; ++i)
