@@ -16,7 +16,6 @@
 #define ALIGNMENT 64u
 #define HALVES 2u
 #define SMALLEST_SLICE 64u
-#define CORE_PRICE_PART 64u /* of the core's work, which is paid for like time (plan_cost.c) */
 
 /* Cycles of the core for a block of a layer besides its slices: measured, with a block's way in and out. */
 #define BLOCK_CORE 2100u
@@ -26,7 +25,6 @@
 #define CALCULATE_WORDS 8u
 #define STORE_WORDS 8u
 #define TABLE_CORE 35000u
-#define IMAGES 2u
 
 struct piece {
     uint64_t bytes;
@@ -184,7 +182,7 @@ static uint64_t block_ps(const struct cnnvp_plan_timing *timing, uint64_t comput
         (slices * timing->calculate_core + loads->count * timing->load_core + BLOCK_CORE) * timing->core;
     const uint64_t waits = loads->longest_ps - sooner(loads->longest_ps, before);
     const uint64_t ps = timing->strict ? compute + loads->ps : later(compute, loads->ps) + waits;
-    return later(ps, core) + core / CORE_PRICE_PART;
+    return later(ps, core) + core / CNNVP_PLAN_CORE_PRICE_PART;
 }
 
 /* What the chain costs for an image, by the estimate. */
@@ -222,7 +220,7 @@ static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t
  * table is written; then the core has nothing to do. */
 static uint64_t scheduled_ps(const struct slicing *slicing)
 {
-    const uint32_t images = slicing->row->build->depth->chain_count > 1u ? 1u : IMAGES;
+    const uint32_t images = slicing->row->build->depth->chain_count > 1u ? 1u : CNNVP_PLAN_IMAGES;
     const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
     const struct cnnvp_plan_timing *timing = &limits->timing;
     uint64_t ps = 0;

@@ -39,16 +39,21 @@ static uint32_t number(const cnnvp_config *config, const char *name)
 {
     uint64_t value = 0;
     const char *text = NULL;
-    return cnnvp_config_get(config, name, &value, &text) == CNNVP_DONE ? (uint32_t)value : 0;
+    return config != NULL && cnnvp_config_get(config, name, &value, &text) == CNNVP_DONE ? (uint32_t)value : 0;
 }
 
-/* Buffers of a user's own that have no such parameters count as wide enough. */
+uint32_t cnnvp_engine_width(const cnnvp_config *config, enum cnnvp_engine_port port)
+{
+    static const char *const names[CNNVP_ENGINE_PORTS] = {"input_buffer.width_words", "weight_buffer.width_words",
+                                                          "output_buffer.width_words"};
+    return number(config, names[port]);
+}
+
 static void read_ports(const cnnvp_config *config, struct cnnvp_engine *engine)
 {
     const uint32_t banks = number(config, "input_buffer.banks");
-    engine->width[CNNVP_ENGINE_INPUT] = number(config, "input_buffer.width_words");
-    engine->width[CNNVP_ENGINE_WEIGHT] = number(config, "weight_buffer.width_words");
-    engine->width[CNNVP_ENGINE_OUTPUT] = number(config, "output_buffer.width_words");
+    for (int port = 0; port < CNNVP_ENGINE_PORTS; ++port)
+        engine->width[port] = cnnvp_engine_width(config, (enum cnnvp_engine_port)port);
     engine->window_width = engine->width[CNNVP_ENGINE_INPUT];
     if (banks != 0 && banks < BANK_ROWS && engine->window_width != 0) {
         const uint32_t shared = engine->window_width * banks / BANK_ROWS;

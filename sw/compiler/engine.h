@@ -78,6 +78,9 @@ extern const struct cnnvp_engine_kind cnnvp_engine_window;
 CNNVP_MUST_USE cnnvp_result cnnvp_engine_read(const cnnvp_config *config, struct cnnvp_engine *engine,
                                               struct cnnvp_error *error);
 
+/* 16-bit words that cross the buffer's own port in a cycle; 0: it says nothing of it, so as many as wanted. */
+uint32_t cnnvp_engine_width(const cnnvp_config *config, enum cnnvp_engine_port port);
+
 /* Cycles of one instruction, stalls at the buffers' ports included. */
 uint64_t cnnvp_engine_cycles(const struct cnnvp_engine *engine, const struct cnnvp_image_layer *layer,
                              const struct cnnvp_engine_slice *slice);

@@ -18,7 +18,6 @@
 
 #define LOOK_BACK 64u /* layers: networks repeat themselves within that */
 #define NOWHERE UINT32_MAX
-#define IMAGES 2u /* that a plan is weighed by */
 
 /* How much better a way has to be that needs more room: by this part of what memory adds to calculation, this part of
  * all, and what the moments of refreshes change. And how much dearer it may be. */
@@ -367,7 +366,7 @@ static uint64_t differing_ps(const struct cnnvp_plan *plan, uint32_t one, uint32
 
 static int clearly_better_plan(const struct cnnvp_plan *plan, const struct standing *own, const struct standing *best)
 {
-    const uint64_t differing = IMAGES * differing_ps(plan, own->origin, best->origin);
+    const uint64_t differing = CNNVP_PLAN_IMAGES * differing_ps(plan, own->origin, best->origin);
     const uint64_t margin = sooner(best->ps / PLANS_PART, differing / LAYERS_PART);
     const int faster = own->ps < best->ps && own->ps + margin <= best->ps;
     const uint64_t saved = best->memory_ps - sooner(own->memory_ps, best->memory_ps);

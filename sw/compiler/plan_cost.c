@@ -336,13 +336,12 @@ void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timi
     time->cost_ps = time->ps + sooner(time->core_ps, timing->most_lead - left) / 1024u * part;
 }
 
-/* Parts of traffic and of the core's work that are paid for like time: they cost energy and, the core's, host time. */
+/* The part of traffic that is paid for like time: it costs energy. */
 #define MEMORY_PRICE_PART 40u
-#define CORE_PRICE_PART 64u
 
 uint64_t cnnvp_plan_price(const struct cnnvp_plan_time *time)
 {
-    return time->cost_ps + time->memory_ps / MEMORY_PRICE_PART + time->core_ps / CORE_PRICE_PART;
+    return time->cost_ps + time->memory_ps / MEMORY_PRICE_PART + time->core_ps / CNNVP_PLAN_CORE_PRICE_PART;
 }
 
 /* What traffic and the core's work count for among ways that are not dearer; of the core, at least and besides what

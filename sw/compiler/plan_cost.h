@@ -81,6 +81,10 @@ void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timi
 /* What ways to cut a layer compete by: time, the core's work, which later layers may need, and traffic. */
 uint64_t cnnvp_plan_preference(const struct cnnvp_plan_time *time);
 
+/* What a plan is weighed by: so many images, and a part of the core's work, which costs host time, like time. */
+#define CNNVP_PLAN_IMAGES 2u
+#define CNNVP_PLAN_CORE_PRICE_PART 64u
+
 /* What a way costs: cost_ps, and a little of traffic and of the core's work. */
 uint64_t cnnvp_plan_price(const struct cnnvp_plan_time *time);
 

@@ -129,17 +129,16 @@ static void read_memory(const cnnvp_config *config, struct cnnvp_plan_timing *ti
 
 static void read_ports(const cnnvp_config *config, struct cnnvp_plan_timing *timing)
 {
-    static const char *const widths[CNNVP_ENGINE_PORTS] = {"input_buffer.width_words", "weight_buffer.width_words",
-                                                           "output_buffer.width_words"};
     const uint64_t dma_bytes = number(config, "dma.port_bytes", 32);
     timing->port = (uint32_t)(timing->cycle * BURST_BYTES / dma_bytes);
     for (int port = 0; port < CNNVP_ENGINE_PORTS; ++port) {
-        const uint64_t bytes = WORD_BYTES * number(config, widths[port], dma_bytes);
-        timing->sides[port] = (uint32_t)(timing->cycle * BURST_BYTES / (bytes < dma_bytes ? bytes : dma_bytes));
+        const uint64_t bytes = (uint64_t)WORD_BYTES * cnnvp_engine_width(config, (enum cnnvp_engine_port)port);
+        const uint64_t both = bytes != 0 && bytes < dma_bytes ? bytes : dma_bytes;
+        timing->sides[port] = (uint32_t)(timing->cycle * BURST_BYTES / both);
     }
-    timing->sweep_port = (uint32_t)number(config, widths[CNNVP_ENGINE_OUTPUT], 0);
-    timing->read_port = (uint32_t)number(config, widths[CNNVP_ENGINE_INPUT], timing->sweep_port);
-    if (timing->sweep_port != 0 && timing->sweep_port < timing->read_port)
+    timing->sweep_port = cnnvp_engine_width(config, CNNVP_ENGINE_OUTPUT);
+    timing->read_port = cnnvp_engine_width(config, CNNVP_ENGINE_INPUT);
+    if (timing->read_port == 0 || (timing->sweep_port != 0 && timing->sweep_port < timing->read_port))
         timing->read_port = timing->sweep_port;
 }
 
