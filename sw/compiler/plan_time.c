@@ -95,7 +95,11 @@ static uint64_t after_writes(const struct replay *r, uint64_t from)
 static uint64_t issue(struct replay *r, uint64_t core_cycles, uint64_t words, uint64_t ready)
 {
     const struct cnnvp_plan_timing *timing = r->timing;
-    r->core += core_cycles * timing->core;
+    const uint64_t pushed = core_cycles * timing->core;
+    r->core += pushed;
+    /* Of several instructions those that the queue has no room for are pushed when the first ones issue. */
+    if (pushed > timing->most_lead)
+        r->core = later(r->core, ready + timing->lead + pushed - timing->most_lead);
     uint64_t at = later(r->issue + words * timing->cycle, ready);
     if (r->core > timing->lead)
         at = later(at, r->core - timing->lead);
