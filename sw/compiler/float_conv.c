@@ -117,6 +117,7 @@ int cnnvp_float_scratch_new(const struct cnnvp_graph *graph, struct cnnvp_float_
             || (layer->block_height != 0 && !raise_to_blocks(graph, layer, &floats, &steps)))
             return 0;
     }
+    scratch->pool = NULL;
     scratch->planes = calloc(floats, sizeof *scratch->planes);
     scratch->offsets = calloc(steps, sizeof *scratch->offsets);
     return scratch->planes != NULL && scratch->offsets != NULL;
@@ -214,29 +215,42 @@ static void unpack(const struct packing *p, size_t first, size_t end, const floa
     }
 }
 
-static void run_group(const struct cnnvp_float_kernels *kernels, const struct packing *p, const float *planes,
-                      const uint32_t *offsets, size_t first_output, float *y)
+/* Output channels of a group; a part of the work takes CNNVP_FLOAT_CHANNELS of them. */
+struct group {
+    const struct cnnvp_float_kernels *kernels;
+    const struct packing *packing;
+    const float *planes;
+    const uint32_t *offsets;
+    size_t first; /* channel of the layer's result */
+    float *y;
+};
+
+static void run_part(void *context, size_t part)
 {
+    const struct group *group = context;
+    const struct packing *p = group->packing;
     const struct cnnvp_graph_layer *layer = p->layer;
     /* channels of the result lie so far apart */
     const size_t step = p->out->channel_step > 1 ? p->out->channel_step : 1;
     const size_t area = (size_t)p->out->height * p->out->width * step;
+    const size_t channels = smaller(p->outputs - part * CNNVP_FLOAT_CHANNELS, CNNVP_FLOAT_CHANNELS);
+    const size_t o = group->first + part * CNNVP_FLOAT_CHANNELS;
     float sums[CNNVP_FLOAT_CHANNELS * CNNVP_FLOAT_POSITIONS];
     for (size_t at = 0; at < p->positions; at += CNNVP_FLOAT_POSITIONS) {
         const size_t count = smaller(p->positions - at, CNNVP_FLOAT_POSITIONS);
-        const size_t lanes = (count + CNNVP_FLOAT_LANE - 1) / CNNVP_FLOAT_LANE * CNNVP_FLOAT_LANE;
-        for (size_t o = first_output; o < first_output + p->outputs; o += CNNVP_FLOAT_CHANNELS) {
-            const size_t channels = smaller(first_output + p->outputs - o, CNNVP_FLOAT_CHANNELS);
-            for (size_t c = 0; c < channels; ++c)
-                for (size_t i = 0; i < lanes; ++i)
-                    sums[c * CNNVP_FLOAT_POSITIONS + i] = layer->has_bias ? layer->bias[o + c] : 0.0f;
-            kernels->conv(planes + at, offsets, layer->weights + o * p->steps, p->steps, p->steps, channels, lanes,
-                          sums);
-            for (size_t c = 0; c < channels; ++c)
-                unpack(p, at, at + count, sums + c * CNNVP_FLOAT_POSITIONS, y + (o + c) * area);
-        }
+        const size_t lanes = vectors(count) * CNNVP_FLOAT_LANE;
+        for (size_t c = 0; c < channels; ++c)
+            for (size_t i = 0; i < lanes; ++i)
+                sums[c * CNNVP_FLOAT_POSITIONS + i] = layer->has_bias ? layer->bias[o + c] : 0.0f;
+        group->kernels->conv(group->planes + at, group->offsets, layer->weights + o * p->steps, p->steps, p->steps,
+                             channels, lanes, sums);
+        for (size_t c = 0; c < channels; ++c)
+            unpack(p, at, at + count, sums + c * CNNVP_FLOAT_POSITIONS, group->y + (o + c) * area);
     }
 }
+
+/* Multiplications below which threads are not worth waking: some 10 us of one. */
+#define SHARED_WORK (1u << 19)
 
 void cnnvp_float_conv(const struct cnnvp_float_kernels *kernels, const struct cnnvp_graph *graph,
                       const struct cnnvp_graph_layer *layer, const float *x, float *y,
@@ -244,11 +258,13 @@ void cnnvp_float_conv(const struct cnnvp_float_kernels *kernels, const struct cn
 {
     const struct packing p = plan(graph, layer);
     const size_t in_area = (size_t)p.in->height * p.in->width;
+    struct cnnvp_pool *pool = p.steps * p.outputs * p.positions >= SHARED_WORK ? scratch->pool : NULL;
     make_offsets(&p, scratch->offsets);
     for (size_t group = 0; group < layer->groups; ++group) {
         const float *from = x + group * p.inputs * in_area;
         if (!p.direct)
             pack(&p, from, scratch->planes);
-        run_group(kernels, &p, p.direct ? from : scratch->planes, scratch->offsets, group * p.outputs, y);
+        struct group work = {kernels, &p, p.direct ? from : scratch->planes, scratch->offsets, group * p.outputs, y};
+        cnnvp_pool_run(pool, run_part, &work, (p.outputs + CNNVP_FLOAT_CHANNELS - 1u) / CNNVP_FLOAT_CHANNELS);
     }
 }

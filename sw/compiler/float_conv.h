@@ -5,6 +5,7 @@
 
 #include "float_kernels.h"
 #include "graph.h"
+#include "parallel.h"
 
 /* Floats that may be read behind the input. */
 #define CNNVP_FLOAT_SLACK CNNVP_FLOAT_POSITIONS
@@ -13,6 +14,7 @@
 struct cnnvp_float_scratch {
     float *planes;
     uint32_t *offsets;
+    struct cnnvp_pool *pool; /* whose threads help, or NULL; the caller's */
 };
 CNNVP_MUST_USE int cnnvp_float_scratch_new(const struct cnnvp_graph *graph, struct cnnvp_float_scratch *scratch);
 void cnnvp_float_scratch_free(struct cnnvp_float_scratch *scratch);

@@ -36,6 +36,7 @@ cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_fl
     run->block = calloc(block_words(graph), sizeof *run->block);
     int done = run->data != NULL && run->pre_max != NULL && run->norm_max != NULL && run->block != NULL &&
                cnnvp_float_scratch_new(graph, &run->scratch);
+    run->scratch.pool = done ? cnnvp_pool_new() : NULL;
     for (size_t i = 0; i < graph->tensor_count && done; ++i) {
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
             continue;
@@ -60,6 +61,7 @@ void cnnvp_floatref_clear(struct cnnvp_floatref *run)
     free(run->pre_max);
     free(run->norm_max);
     free(run->block);
+    cnnvp_pool_free(run->scratch.pool);
     cnnvp_float_scratch_free(&run->scratch);
     *run = (struct cnnvp_floatref){0};
 }
@@ -165,12 +167,34 @@ static void run_pool(const struct cnnvp_graph_layer *layer, const struct shapes 
     }
 }
 
+/* Outputs of a fully connected layer, FC_PART at a time. */
+struct fc {
+    const struct cnnvp_float_kernels *kernels;
+    const struct cnnvp_graph_layer *layer;
+    const struct shapes *shapes;
+};
+
+#define FC_PART 32u
+#define SHARED_WEIGHTS (1u << 17) /* of a layer: below, threads are not worth waking */
+
+static void run_fc_part(void *context, size_t part)
+{
+    const struct fc *fc = context;
+    const struct shapes *s = fc->shapes;
+    const struct cnnvp_graph_layer *layer = fc->layer;
+    const size_t inputs = cnnvp_graph_words(s->in);
+    const size_t end = (part + 1u) * FC_PART;
+    for (size_t o = part * FC_PART; o < end && o < s->out->channels; ++o)
+        s->y[o] = fc->kernels->dot(layer->weights + o * inputs, s->x, inputs) +
+                  (layer->has_bias ? layer->bias[o] : 0.0f);
+}
+
 static void run_fc(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, const struct shapes *s)
 {
-    const size_t inputs = cnnvp_graph_words(s->in);
-    for (size_t o = 0; o < s->out->channels; ++o)
-        s->y[o] = run->kernels->dot(layer->weights + o * inputs, s->x, inputs) +
-                  (layer->has_bias ? layer->bias[o] : 0.0f);
+    struct fc fc = {run->kernels, layer, s};
+    const size_t weights = cnnvp_graph_words(s->in) * s->out->channels;
+    cnnvp_pool_run(weights >= SHARED_WEIGHTS ? run->scratch.pool : NULL, run_fc_part, &fc,
+                   (s->out->channels + FC_PART - 1u) / FC_PART);
 }
 
 static void run_norm(const struct cnnvp_graph_layer *layer, const struct shapes *s)

@@ -8,7 +8,6 @@
 
 #include "cnnvp_command.h"
 #include "depth.h"
-#include "floatref.h"
 #include "formats.h"
 #include "guest_file.h"
 #include "onnx_import.h"
@@ -42,42 +41,6 @@ cnnvp_result cnnvp_network_file_hash(const char *file, uint64_t *hash, struct cn
         return result;
     *hash = onnx.hash;
     cnnvp_onnx_close(&onnx);
-    return CNNVP_DONE;
-}
-
-/* Runs the images in float and keeps the largest magnitudes. */
-static cnnvp_result calibrate(struct cnnvp_graph *graph, const float *images, uint64_t count, int (*stopped)(void),
-                              struct cnnvp_error *error)
-{
-    struct cnnvp_floatref run;
-    const cnnvp_result result = cnnvp_floatref_new(graph, &run, error);
-    if (result != CNNVP_DONE)
-        return result;
-    const size_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
-    run.stopped = stopped;
-    for (uint64_t image = 0; image < count; ++image) {
-        cnnvp_floatref_image(&run, images + image * words);
-        if (stopped != NULL && stopped()) {
-            cnnvp_floatref_clear(&run);
-            (void)cnnvp_compiler_error(error, "%s: interrupted", graph->file);
-            return CNNVP_FAILED;
-        }
-        for (size_t t = 0; t < graph->tensor_count; ++t) {
-            struct cnnvp_graph_tensor *tensor = &graph->tensors[t];
-            const float largest =
-                tensor->base == CNNVP_GRAPH_NONE ? run.kernels->largest(run.data[t], cnnvp_graph_words(tensor)) : 0.0f;
-            tensor->max_abs = largest > tensor->max_abs ? largest : tensor->max_abs;
-        }
-        for (size_t i = 0; i < graph->layer_count; ++i)
-            if (run.pre_max[i] > graph->layers[i].pre_max_abs)
-                graph->layers[i].pre_max_abs = run.pre_max[i];
-    }
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        graph->layers[i].inverse_max = run.norm_max[i].inverse;
-        graph->layers[i].scale_max = run.norm_max[i].scale;
-        graph->layers[i].offset_max = run.norm_max[i].offset;
-    }
-    cnnvp_floatref_clear(&run);
     return CNNVP_DONE;
 }
 
@@ -178,17 +141,7 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
         result = bring_images(graph, options, input, &images, error);
     if (result != CNNVP_DONE)
         return result;
-    uint64_t calibration_images = images;
-    float *calibration = NULL;
-    if (options->calibration != NULL)
-        result = cnnvp_network_images(
-            graph, options->calibration,
-            options->calibration_name != NULL ? options->calibration_name : "the calibration", 0,
-            input != NULL ? &calibration : NULL, &calibration_images, error);
-    if (result == CNNVP_DONE && !options->timing_only)
-        result = calibrate(graph, calibration != NULL ? calibration : network->input, calibration_images,
-                           options->stopped, error);
-    free(calibration);
+    result = cnnvp_network_calibrate(network, options, error);
     if (result == CNNVP_DONE)
         cnnvp_formats_choose(graph, network->target.acc_bits);
     return result;
@@ -474,7 +427,7 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
     return result;
 }
 
-static cnnvp_result no_values(const char *what, struct cnnvp_error *error)
+cnnvp_result cnnvp_network_no_values(const char *what, struct cnnvp_error *error)
 {
     return cnnvp_compiler_error(error, "a timing-only network has no %s", what);
 }
@@ -484,7 +437,7 @@ cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *
 {
     memset(output, 0, sizeof *output);
     if (network->timing_only)
-        return no_values("output", error);
+        return cnnvp_network_no_values("output", error);
     if (network->train != NULL)
         return cnnvp_train_inference_output(network, platform, output, error);
     const int32_t tensor = network->graph.output;
@@ -496,53 +449,4 @@ cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *
     if (result != CNNVP_DONE)
         cnnvp_array_clear(output);
     return result;
-}
-
-static cnnvp_result copy_float_output(const cnnvp_network *network, int ordinary, struct cnnvp_array *output,
-                                      struct cnnvp_error *error)
-{
-    const struct cnnvp_graph_tensor *tensor = &network->graph.tensors[network->graph.output];
-    const cnnvp_result result = cnnvp_network_array(network, network->graph.output, network->images, output, error);
-    if (result == CNNVP_DONE)
-        memcpy(output->data, network->float_outputs[ordinary].data,
-               network->images * cnnvp_graph_words(tensor) * sizeof(float));
-    return result;
-}
-
-/* The float model's output, `ordinary` as in struct cnnvp_floatref. */
-static cnnvp_result float_output(const cnnvp_network *network, int ordinary, struct cnnvp_array *output,
-                                 struct cnnvp_error *error)
-{
-    memset(output, 0, sizeof *output);
-    if (network->timing_only)
-        return no_values("reference", error);
-    const struct cnnvp_graph *graph = &network->graph;
-    const size_t in_words = cnnvp_graph_words(&graph->tensors[graph->input]);
-    const size_t out_words = cnnvp_graph_words(&graph->tensors[graph->output]);
-    if (network->float_outputs[ordinary].data != NULL)
-        return copy_float_output(network, ordinary, output, error);
-    struct cnnvp_floatref run;
-    cnnvp_result result = cnnvp_floatref_new(graph, &run, error);
-    if (result != CNNVP_DONE)
-        return result;
-    run.ordinary = ordinary;
-    result = cnnvp_network_array(network, graph->output, network->images, output, error);
-    for (size_t image = 0; image < network->images && result == CNNVP_DONE; ++image) {
-        cnnvp_floatref_image(&run, network->input + image * in_words);
-        memcpy((float *)output->data + image * out_words, run.data[graph->output], out_words * sizeof(float));
-    }
-    cnnvp_floatref_clear(&run);
-    return result;
-}
-
-cnnvp_result cnnvp_network_reference(const cnnvp_network *network, struct cnnvp_array *output,
-                                     struct cnnvp_error *error)
-{
-    return float_output(network, 1, output, error);
-}
-
-cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, struct cnnvp_array *output,
-                                           struct cnnvp_error *error)
-{
-    return float_output(network, 0, output, error);
 }

@@ -20,7 +20,7 @@ struct cnnvp_network {
     int order_table;
     double block_difference;    /* of the float model's output, padded by blocks and not, at most */
     double block_magnitude;     /* largest of the latter */
-    struct cnnvp_array float_outputs[2]; /* depth first: padded by blocks, and ordinarily; empty otherwise */
+    struct cnnvp_array float_outputs[2]; /* chains padded by blocks, and ordinarily; empty as far as not calculated */
     float *input;        /* images x words of the input; NULL in timing-only */
     struct cnnvp_train_inference *train; /* on the training engine; NULL on the others */
 };
@@ -32,8 +32,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_file_hash(const char *file, uint64_t *
 /* network_blocks.c: what is there to say of the chains. DONE: *chains, to be given back with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cnnvp_chain_info **chains,
                                                  struct cnnvp_error *error);
-/* Fills block_difference and block_magnitude. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *network, struct cnnvp_error *error);
 /* 1: the tensor never lies in memory, since it stays on chip. */
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
 
@@ -53,6 +51,16 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_seeded(const struct cnnvp_graph *graph
 CNNVP_MUST_USE cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform,
                                                       int32_t tensor, uint32_t image, float *values,
                                                       struct cnnvp_error *error);
+
+/* network_float.c: runs the options' calibration in float, or the images to run, and keeps the largest magnitudes for the
+ * choice of formats. In timing-only the options are checked, no more. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network,
+                                                    const struct cnnvp_network_options *options,
+                                                    struct cnnvp_error *error);
+/* Depth first: fills block_difference and block_magnitude. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *network, struct cnnvp_error *error);
+/* The message of a timing-only network that is asked for `what`. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_no_values(const char *what, struct cnnvp_error *error);
 
 /* network_traffic.c: the places of weights and maps in memory, by address; to be given back with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network,

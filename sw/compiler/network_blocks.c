@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "depth.h"
-#include "floatref.h"
 #include "network.h"
 
 static void add_weights(const struct cnnvp_build *build, const struct cnnvp_image_layer *layer,
@@ -41,28 +40,6 @@ cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cn
         first += count;
     }
     return CNNVP_DONE;
-}
-
-cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *network, struct cnnvp_error *error)
-{
-    const struct cnnvp_graph *graph = &network->graph;
-    struct cnnvp_array blocks = {0};
-    struct cnnvp_array ordinary = {0};
-    cnnvp_result result = cnnvp_network_block_reference(network, &blocks, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_network_reference(network, &ordinary, error);
-    const size_t count = network->images * cnnvp_graph_words(&graph->tensors[graph->output]);
-    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
-        const double value = ((const float *)ordinary.data)[i];
-        const double difference = value - ((const float *)blocks.data)[i];
-        const double size = value < 0 ? -value : value;
-        const double distance = difference < 0 ? -difference : difference;
-        network->block_difference = distance > network->block_difference ? distance : network->block_difference;
-        network->block_magnitude = size > network->block_magnitude ? size : network->block_magnitude;
-    }
-    network->float_outputs[0] = blocks;
-    network->float_outputs[1] = ordinary;
-    return result;
 }
 
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor)
