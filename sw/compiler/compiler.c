@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _DEFAULT_SOURCE /* madvise */
 #include "compiler.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <xxhash.h>
 
@@ -12,6 +15,8 @@
 
 /* Room that a chunk has for small pieces, bytes. */
 #define CHUNK_BYTES ((size_t)64 * 1024)
+/* What is smaller may not hold one huge page. */
+#define HUGE_BYTES ((size_t)4 << 20)
 
 cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format, ...)
 {
@@ -39,6 +44,19 @@ cnnvp_result cnnvp_compiler_no_memory(struct cnnvp_error *error)
     return CNNVP_FAILED;
 }
 
+void cnnvp_huge_pages(void *memory, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t skipped = (page - (uintptr_t)memory % page) % page;
+    if (bytes >= HUGE_BYTES)
+        (void)madvise((uint8_t *)memory + skipped, (bytes - skipped) / page * page, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
+
 struct cnnvp_keep_chunk {
     struct cnnvp_keep_chunk *next;
     size_t size;
@@ -53,6 +71,7 @@ static struct cnnvp_keep_chunk *new_chunk(struct cnnvp_keep *arena, size_t bytes
     struct cnnvp_keep_chunk *chunk = calloc(1, sizeof *chunk + bytes);
     if (chunk == NULL)
         return NULL;
+    cnnvp_huge_pages(chunk, sizeof *chunk + bytes);
     chunk->size = bytes;
     chunk->next = arena->chunks;
     arena->chunks = chunk;

@@ -15,6 +15,12 @@ cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format,
 CNNVP_MUST_USE cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const char *file, struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_compiler_no_memory(struct cnnvp_error *error);
 
+/* ---- memory that is written whole ---- */
+
+/* Large memory that was not touched yet is going to be, all of it: its pages may come by the 2 MiB. Where the system
+ * has no such pages nothing happens. */
+void cnnvp_huge_pages(void *memory, size_t bytes);
+
 /* ---- memory that lives and dies together ---- */
 
 struct cnnvp_keep {

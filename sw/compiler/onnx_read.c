@@ -361,41 +361,56 @@ cnnvp_result cnnvp_onnx_check(const struct cnnvp_onnx *onnx, const Onnx__TensorP
     return locate(onnx, tensor, count, &raw, error);
 }
 
-static cnnvp_result convert(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *out, size_t count,
-                            struct cnnvp_error *error)
+/* Elements first .. first + count of a tensor whose data `locate` has found. */
+static void convert(const Onnx__TensorProto *tensor, const uint8_t *raw, size_t first, size_t count, float *out)
 {
-    const uint8_t *raw;
-    const cnnvp_result result = locate(onnx, tensor, count, &raw, error);
-    if (result != CNNVP_DONE)
-        return result;
     if (raw != NULL && tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT)
-        memcpy(out, raw, count * sizeof *out);
+        memcpy(out, raw + first * sizeof *out, count * sizeof *out);
     else
         for (size_t i = 0; i < count; ++i)
-            out[i] = raw != NULL ? raw_float(tensor->data_type, raw, i) : typed_float(tensor, i);
-    return CNNVP_DONE;
+            out[i] = raw != NULL ? raw_float(tensor->data_type, raw, first + i) : typed_float(tensor, first + i);
 }
+
+/* Without a way out, so that compilers vectorise it. */
+static int all_finite(const float *values, size_t count)
+{
+    int finite = 1;
+    for (size_t i = 0; i < count; ++i)
+        finite &= values[i] >= -FLT_MAX && values[i] <= FLT_MAX;
+    return finite;
+}
+
+/* Elements that are read and then looked at while the first-level cache has them. */
+#define PIECE ((size_t)4096)
 
 cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *out, size_t count,
                                struct cnnvp_error *error)
 {
-    const cnnvp_result result = convert(onnx, tensor, out, count, error);
-    if (result != CNNVP_DONE)
-        return result;
-    for (size_t i = 0; i < count; ++i)
-        if (!(out[i] >= -3.4028235e38f && out[i] <= 3.4028235e38f))
-            return cnnvp_compiler_error(error, "element %zu of tensor \"%s\" is not a finite number", i,
-                                        tensor->name != NULL ? tensor->name : "");
-    return CNNVP_DONE;
+    const uint8_t *raw;
+    const cnnvp_result result = locate(onnx, tensor, count, &raw, error);
+    for (size_t first = 0; first < count && result == CNNVP_DONE; first += PIECE) {
+        const size_t piece = count - first < PIECE ? count - first : PIECE;
+        convert(tensor, raw, first, piece, out + first);
+        if (all_finite(out + first, piece))
+            continue;
+        size_t i = first;
+        while (all_finite(out + i, 1))
+            ++i;
+        return cnnvp_compiler_error(error, "element %zu of tensor \"%s\" is not a finite number", i,
+                                    tensor->name != NULL ? tensor->name : "");
+    }
+    return result;
 }
 
 cnnvp_result cnnvp_onnx_number(const struct cnnvp_onnx *onnx, const Onnx__TensorProto *tensor, float *number,
                                struct cnnvp_error *error)
 {
     float read = 0.0f;
-    const cnnvp_result result = convert(onnx, tensor, &read, 1, error);
+    const uint8_t *raw;
+    const cnnvp_result result = locate(onnx, tensor, 1, &raw, error);
     if (result != CNNVP_DONE)
         return result;
+    convert(tensor, raw, 0, 1, &read);
     if (read != read)
         return cnnvp_compiler_error(error, "tensor \"%s\" is no number", tensor->name != NULL ? tensor->name : "");
     *number = read < -FLT_MAX ? -FLT_MAX : read > FLT_MAX ? FLT_MAX : read;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the importer cannot do, with one line that names the node and says why; and that it loops and asks for nothing
  * before. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -325,6 +327,54 @@ static void names_are_given_once(void **state)
     must_fail(&b, "two weights are named \"w\"");
 }
 
+static cnnvp_result import(struct builder *builder, struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    size_t size;
+    char name[64];
+    uint8_t *bytes = builder_pack(builder, &size);
+    builder_write(bytes, size, name);
+    const cnnvp_result result = cnnvp_onnx_import(name, 0, graph, error);
+    (void)unlink(name);
+    free(bytes);
+    return result;
+}
+
+/* More weights than are read at a time, in raw bytes and in the typed field. */
+static void one_weight_that_is_not_finite_is_found_among_many(void **state)
+{
+    (void)state;
+    static const size_t places[] = {0, 4095, 4096, 9999};
+    static const float numbers[] = {NAN, INFINITY, -INFINITY, NAN};
+    const int64_t input[4] = {-1, 100, 2, 2};
+    const int64_t weights[4] = {100, 100, 1, 1};
+    for (size_t i = 0; i < 2 * sizeof places / sizeof places[0]; ++i) {
+        struct builder b;
+        begin(&b, "x", 4, input);
+        Onnx__TensorProto *w = builder_random(&b, "w", 4, weights, 1.0f);
+        (void)builder_node(&b, "Conv", "y", "x", "w", NULL, NULL);
+        float *values = builder_alloc(&b, w->raw_data.len);
+        memcpy(values, w->raw_data.data, w->raw_data.len);
+        if (i % 2 != 0) {
+            w->has_raw_data = 0;
+            w->n_float_data = 10000;
+            w->float_data = values;
+        } else {
+            w->raw_data.data = (uint8_t *)values;
+        }
+        struct cnnvp_graph graph;
+        struct cnnvp_error error = {""};
+        char text[100];
+        assert_int_equal(import(&b, &graph, &error), CNNVP_DONE);
+        assert_memory_equal(graph.layers[0].weights, values, 10000 * sizeof *values);
+        cnnvp_graph_clear(&graph);
+        values[places[i / 2]] = numbers[i / 2];
+        assert_int_equal(import(&b, &graph, &error), CNNVP_BAD_INPUT);
+        (void)snprintf(text, sizeof text, "element %zu of tensor \"w\" is not a finite number", places[i / 2]);
+        assert_non_null(strstr(error.text, text));
+        builder_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +388,7 @@ int main(void)
         cmocka_unit_test(single_images_have_limits),
         cmocka_unit_test(gathering_and_channels_have_limits),
         cmocka_unit_test(names_are_given_once),
+        cmocka_unit_test(one_weight_that_is_not_finite_is_found_among_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
