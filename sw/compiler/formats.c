@@ -160,9 +160,10 @@ static void choose_tensors(struct cnnvp_graph *graph)
         graph->tensors[i].frac = graph->tensors[cnnvp_graph_base(graph, (int32_t)i)].frac;
 }
 
-static float largest_of(const float *values, size_t count)
+/* Weightless: 0, also of a graph that only counts as that while its plan is checked. */
+static float largest_of(const struct cnnvp_graph *graph, const float *values, size_t count)
 {
-    return values != NULL ? cnnvp_float_kernels()->largest(values, count) : 0.0f;
+    return values != NULL && !graph->weightless ? cnnvp_float_kernels()->largest(values, count) : 0.0f;
 }
 
 /* Normalisation with statistics of the data. bias_shift makes the betas' format that of the offsets. */
@@ -170,8 +171,8 @@ static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_laye
 {
     const int32_t data = graph->tensors[layer->in].frac;
     const uint32_t channels = graph->tensors[layer->in].channels;
-    const float gamma = largest_of(layer->weights, channels);
-    const float offset = larger(layer->offset_max, largest_of(layer->bias, channels));
+    const float gamma = largest_of(graph, layer->weights, channels);
+    const float offset = larger(layer->offset_max, largest_of(graph, layer->bias, channels));
     layer->weight_frac = gamma > 0.0f ? cnnvp_frac_for(gamma, 1.0) : CNNVP_FRAC_UNKNOWN;
     layer->inverse_frac =
         layer->inverse_max > 0.0f ? cnnvp_frac_for(layer->inverse_max, MARGIN) : CNNVP_FRAC_UNKNOWN;
@@ -187,7 +188,7 @@ static void choose_weights(const struct cnnvp_graph *graph, struct cnnvp_graph_l
     if (layer->op != CNNVP_OP_NORM)
         weights = (size_t)(cnnvp_graph_macs(graph, layer) /
                            ((size_t)graph->tensors[layer->out].height * graph->tensors[layer->out].width));
-    const float weight_max = largest_of(layer->weights, weights);
+    const float weight_max = largest_of(graph, layer->weights, weights);
     const int32_t in_frac = graph->tensors[layer->in].frac;
     layer->weight_frac = weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0) : CNNVP_FRAC_UNKNOWN;
     /* Sums are exact modulo 2^acc_bits: only the last one has to fit. */
@@ -195,7 +196,8 @@ static void choose_weights(const struct cnnvp_graph *graph, struct cnnvp_graph_l
     while (layer->weight_frac > CNNVP_FRAC_MIN &&
            !(scale((double)layer->pre_max_abs * MARGIN, in_frac + layer->weight_frac) < limit))
         --layer->weight_frac;
-    const float bias_max = layer->has_bias || layer->op == CNNVP_OP_NORM ? largest_of(layer->bias, outputs) : 0.0f;
+    const int has_bias = layer->has_bias || layer->op == CNNVP_OP_NORM;
+    const float bias_max = has_bias ? largest_of(graph, layer->bias, outputs) : 0.0f;
     layer->bias_shift = 0;
     while (layer->bias_shift < 63 &&
            !(scale((double)bias_max, in_frac + layer->weight_frac - layer->bias_shift) <= 32767.0))

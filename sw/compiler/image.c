@@ -8,11 +8,9 @@
 #include "formats.h"
 #include "table.h"
 
-#define ALIGNMENT 64u
-
 static uint64_t align(uint64_t bytes)
 {
-    return (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
+    return (bytes + CNNVP_IMAGE_ALIGNMENT - 1u) / CNNVP_IMAGE_ALIGNMENT * CNNVP_IMAGE_ALIGNMENT;
 }
 
 void cnnvp_image_clear(struct cnnvp_build *build, size_t layers)
@@ -23,7 +21,6 @@ void cnnvp_image_clear(struct cnnvp_build *build, size_t layers)
     free(build->layers);
     free(build->tensors);
     free(build->blobs);
-    free(build->bytes);
     cnnvp_depth_clear(build);
     memset(build, 0, sizeof *build);
 }
@@ -253,7 +250,7 @@ static cnnvp_result place_image(const struct cnnvp_graph *graph, const struct cn
     at += align((uint64_t)header->blob_count * sizeof *build->blobs);
     if (build->depth != NULL)
         at = cnnvp_depth_place_tables(build, at);
-    build->byte_count = (size_t)(at - CNNVP_IMAGE_ADDRESS);
+    build->table_bytes = (size_t)(at - CNNVP_IMAGE_ADDRESS);
     for (size_t i = 0; i < header->blob_count; ++i) {
         build->blobs[i].address = (uint32_t)at;
         at += align(build->blobs[i].bytes);
@@ -265,30 +262,23 @@ static cnnvp_result place_image(const struct cnnvp_graph *graph, const struct cn
                                            "dram.size=", graph->file, (unsigned long long)need,
                                     (unsigned long long)target->memory_size);
     header->bytes = (uint32_t)(at - CNNVP_IMAGE_ADDRESS);
+    build->byte_count = graph->weightless ? build->table_bytes : header->bytes;
     return CNNVP_DONE;
 }
 
-/* The bytes: tables and, unless the graph is weightless, blobs. Members are 32-bit words, little-endian as the host's.
- */
-static cnnvp_result write_image(const struct cnnvp_graph *graph, struct cnnvp_build *build, struct cnnvp_error *error)
+/* Members are 32-bit words, little-endian as the host's. */
+void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
 {
     const struct cnnvp_image *header = &build->header;
-    if (!graph->weightless)
-        build->byte_count = header->bytes;
-    build->bytes = calloc(1, build->byte_count);
-    if (build->bytes == NULL)
-        return cnnvp_compiler_no_memory(error);
-    memcpy(build->bytes, header, sizeof *header);
-    memcpy(build->bytes + (header->layers - CNNVP_IMAGE_ADDRESS), build->layers,
-           header->layer_count * sizeof *build->layers);
+    memset(to, 0, build->table_bytes);
+    memcpy(to, header, sizeof *header);
+    memcpy(to + (header->layers - CNNVP_IMAGE_ADDRESS), build->layers, header->layer_count * sizeof *build->layers);
     if (header->blob_count != 0)
-        memcpy(build->bytes + (header->blobs - CNNVP_IMAGE_ADDRESS), build->blobs,
-               header->blob_count * sizeof *build->blobs);
+        memcpy(to + (header->blobs - CNNVP_IMAGE_ADDRESS), build->blobs, header->blob_count * sizeof *build->blobs);
     if (build->depth != NULL)
-        cnnvp_depth_write_tables(build, build->bytes);
+        cnnvp_depth_write_tables(build, to);
     for (size_t i = 0; i < graph->layer_count && !graph->weightless; ++i)
-        cnnvp_image_fill_blobs(graph, build, i, build->bytes);
-    return CNNVP_DONE;
+        cnnvp_image_fill_blobs(graph, build, i, to);
 }
 
 static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
@@ -318,7 +308,7 @@ static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cn
     if (build->depth != NULL)
         cnnvp_depth_complete(graph, build);
     build->header.input = build->tensors[cnnvp_graph_base(graph, graph->input)];
-    return write_image(graph, build, error);
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,

@@ -25,8 +25,8 @@ struct cnnvp_build {
     struct cnnvp_image_blob *blobs;
     size_t blob_capacity;
     int16_t **tables;                   /* of each layer, NULL if it has none */
-    uint8_t *bytes;                     /* what lies at CNNVP_IMAGE_ADDRESS */
-    size_t byte_count;                  /* weightless: header and tables only, the blobs' place stays as it is */
+    size_t table_bytes;                 /* header and tables */
+    size_t byte_count;                  /* of the image at CNNVP_IMAGE_ADDRESS; weightless: table_bytes */
     uint64_t end;                       /* address behind everything */
     struct cnnvp_depth *depth;          /* depth.h; NULL: layer by layer */
 };
@@ -35,12 +35,17 @@ CNNVP_MUST_USE cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, c
                                               const struct cnnvp_image_options *options, struct cnnvp_build *build,
                                               struct cnnvp_error *error);
 void cnnvp_image_clear(struct cnnvp_build *build, size_t layers);
+/* Writes all byte_count bytes of the image. */
+void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to);
 
 /* Bytes of a tensor with its frame, and the byte from the frame's start to the first interior word. */
 uint64_t cnnvp_image_frame_bytes(const struct cnnvp_image_tensor *tensor);
 uint64_t cnnvp_image_frame_lead(const struct cnnvp_image_tensor *tensor);
 
 /* ---- between image.c and its parts ---- */
+
+/* Of tables and blobs in memory, bytes. */
+#define CNNVP_IMAGE_ALIGNMENT 64u
 
 /* image_place.c: shapes, borders and strides of all tensors (addresses relative to nothing yet). */
 void cnnvp_image_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);
@@ -50,7 +55,7 @@ cnnvp_result cnnvp_image_place_tensors(const struct cnnvp_graph *graph, const st
 /* image_chip.c: places in the input buffer and the weight buffer for CNNVP_IMAGE_ON_CHIP. */
 cnnvp_result cnnvp_image_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                        struct cnnvp_build *build, struct cnnvp_error *error);
-/* image_blob.c: the words of a layer's blobs, in the order of the blob table. */
+/* image_blob.c: the words of a layer's blobs, in the order of the blob table, and zeros up to the next one. */
 void cnnvp_image_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
                             uint8_t *image);
 /* image_blob.c: bytes of the layer's blobs in that order; calls the function for each. */

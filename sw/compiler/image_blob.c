@@ -116,16 +116,32 @@ static void put_table(struct fill *fill)
         put_word(fill, fill->table[i]);
 }
 
+/* A word for each output of one input after the other. They are read the other way round, so by blocks. */
+static void put_transposed(struct fill *fill, const struct slice *slice)
+{
+    enum { BLOCK = 64 };
+    int16_t block[BLOCK];
+    const size_t pitch = cnnvp_engine_inputs(fill->layer);
+    int16_t *words = (int16_t *)(void *)fill->at;
+    for (uint32_t first = 0; first < slice->inputs; first += BLOCK) {
+        const uint32_t count = smaller(BLOCK, slice->inputs - first);
+        for (uint32_t o = 0; o < slice->outputs; ++o) {
+            cnnvp_quantise_all(fill->source->weights + (slice->out + o) * pitch + slice->in + first, count,
+                               fill->source->weight_frac, block);
+            for (uint32_t i = 0; i < count; ++i)
+                words[(size_t)(first + i) * slice->outputs + o] = block[i];
+        }
+    }
+    fill->at += (size_t)slice->inputs * slice->outputs * WORD_BYTES;
+}
+
 static void put_weights(struct fill *fill, const struct slice *slice)
 {
     const struct cnnvp_image_layer *layer = fill->layer;
     const float *weights = fill->source->weights;
     const int32_t frac = fill->source->weight_frac;
     if (layer->op == CNNVP_OP_FC) {
-        const size_t inputs = cnnvp_engine_inputs(layer);
-        for (uint32_t i = slice->in; i < slice->in + slice->inputs; ++i)
-            for (uint32_t o = slice->out; o < slice->out + slice->outputs; ++o)
-                put_word(fill, cnnvp_quantise(weights[o * inputs + i], frac));
+        put_transposed(fill, slice);
         return;
     }
     const size_t taps = (size_t)layer->kx * layer->ky;
@@ -144,6 +160,12 @@ static void begin_blob(struct fill *fill)
     ++fill->blob;
 }
 
+static void end_blob(struct fill *fill)
+{
+    const size_t beyond = (size_t)(fill->at - fill->image) % CNNVP_IMAGE_ALIGNMENT;
+    memset(fill->at, 0, (CNNVP_IMAGE_ALIGNMENT - beyond) % CNNVP_IMAGE_ALIGNMENT);
+}
+
 static cnnvp_result fill_slice(void *context, const struct slice *slice)
 {
     struct fill *fill = context;
@@ -154,6 +176,7 @@ static cnnvp_result fill_slice(void *context, const struct slice *slice)
             put_biases(fill, slice->out, slice->outputs);
         put_table(fill);
     }
+    end_blob(fill);
     return CNNVP_DONE;
 }
 
@@ -179,4 +202,5 @@ void cnnvp_image_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_
         put_biases(&fill, 0, fill.layer->in.channels);
     }
     put_table(&fill);
+    end_blob(&fill);
 }

@@ -218,8 +218,29 @@ void cnnvp_network_free(cnnvp_network *network)
 
 /* ---- load ---- */
 
-/* Writes one image's words into the frame at `to`, which holds channel 0, row 0, column 0 of the interior. */
-static void put_image(const struct cnnvp_network *network, const float *from, uint8_t *to)
+/* Where the platform's memory gives no direct access, through a buffer. */
+static cnnvp_result put_image(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_build *build = &network->build;
+    void *image;
+    if (cnnvp_platform_map(platform, CNNVP_IMAGE_ADDRESS, build->byte_count, &image) == CNNVP_DONE) {
+        cnnvp_huge_pages(image, build->byte_count);
+        cnnvp_image_write(&network->graph, build, image);
+        return CNNVP_DONE;
+    }
+    image = malloc(build->byte_count);
+    if (image == NULL)
+        return cnnvp_compiler_no_memory(error);
+    cnnvp_image_write(&network->graph, build, image);
+    const cnnvp_result result = cnnvp_platform_write(platform, CNNVP_IMAGE_ADDRESS, image, build->byte_count);
+    free(image);
+    return result == CNNVP_DONE ? CNNVP_DONE
+                                : cnnvp_compiler_error(error, "the platform has no memory for the network at 0x%x",
+                                                       (unsigned)CNNVP_IMAGE_ADDRESS);
+}
+
+/* Writes one input's words into the frame at `to`, which holds channel 0, row 0, column 0 of the interior. */
+static void put_input(const struct cnnvp_network *network, const float *from, uint8_t *to)
 {
     const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
     const int32_t frac = network->graph.tensors[network->graph.input].frac;
@@ -244,7 +265,7 @@ static cnnvp_result copy_inputs(const struct cnnvp_network *network, cnnvp_platf
     if (frame == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t image = 0; image < network->images && result == CNNVP_DONE; ++image) {
-        put_image(network, network->input + image * words, frame + lead);
+        put_input(network, network->input + image * words, frame + lead);
         result = cnnvp_platform_write(platform, tensor->address - lead + image * tensor->image_stride, frame,
                                       tensor->image_stride);
     }
@@ -265,7 +286,7 @@ static cnnvp_result put_inputs(const struct cnnvp_network *network, cnnvp_platfo
         return copy_inputs(network, platform, error);
     memset(frames, 0, (size_t)network->images * tensor->image_stride);
     for (size_t image = 0; image < network->images; ++image)
-        put_image(network, network->input + image * words, (uint8_t *)frames + image * tensor->image_stride + lead);
+        put_input(network, network->input + image * words, (uint8_t *)frames + image * tensor->image_stride + lead);
     return CNNVP_DONE;
 }
 
@@ -376,10 +397,8 @@ cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *pl
         if (result == CNNVP_DONE)
             result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
     }
-    if (result == CNNVP_DONE && cnnvp_platform_write(platform, CNNVP_IMAGE_ADDRESS, network->build.bytes,
-                                                     network->build.byte_count) != CNNVP_DONE)
-        result = cnnvp_compiler_error(error, "the platform has no memory for the network at 0x%x",
-                                      (unsigned)CNNVP_IMAGE_ADDRESS);
+    if (result == CNNVP_DONE)
+        result = put_image(network, platform, error);
     if (result == CNNVP_DONE && !network->timing_only)
         result = clear_frames(network, platform, error);
     if (result == CNNVP_DONE && !network->timing_only)

@@ -111,7 +111,7 @@ cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file,
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size_t size, void **data)
+static cnnvp_result find(const cnnvp_platform *platform, uint64_t address, size_t size, void **data)
 {
     if (address < BASE || address - BASE > platform->size || size > platform->size - (address - BASE))
         return CNNVP_BAD_INPUT;
@@ -119,10 +119,15 @@ cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size
     return CNNVP_DONE;
 }
 
+cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size_t size, void **data)
+{
+    return platform->indirect ? CNNVP_BAD_INPUT : find(platform, address, size, data);
+}
+
 cnnvp_result cnnvp_platform_read(cnnvp_platform *platform, uint64_t address, void *data, size_t size)
 {
     void *from;
-    const cnnvp_result result = cnnvp_platform_map(platform, address, size, &from);
+    const cnnvp_result result = find(platform, address, size, &from);
     if (result == CNNVP_DONE)
         memcpy(data, from, size);
     return result;
@@ -131,7 +136,7 @@ cnnvp_result cnnvp_platform_read(cnnvp_platform *platform, uint64_t address, voi
 cnnvp_result cnnvp_platform_write(cnnvp_platform *platform, uint64_t address, const void *data, size_t size)
 {
     void *to;
-    const cnnvp_result result = cnnvp_platform_map(platform, address, size, &to);
+    const cnnvp_result result = find(platform, address, size, &to);
     if (result == CNNVP_DONE)
         memcpy(to, data, size);
     return result;

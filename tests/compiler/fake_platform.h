@@ -24,6 +24,7 @@ struct cnnvp_config fake_window(void);
 struct cnnvp_platform {
     uint8_t *memory; /* from 0x80000000 */
     size_t size;
+    int indirect; /* 1: it is not mapped */
     int elf_loaded;
     char layers[4096]; /* "name op macs\n" of all that was described */
     uint64_t pes;

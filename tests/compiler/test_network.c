@@ -335,6 +335,35 @@ static void timing_only_places_the_same(void **state)
     }
 }
 
+/* What memory held before, and whether it can be reached directly, changes no byte of the image and its inputs. */
+static void memory_gets_the_image_whole(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"lenet5", "mixed"};
+    const struct cnnvp_config config = fake_nfu();
+    for (size_t n = 0; n < 2; ++n) {
+        cnnvp_network *network =
+            compile(names[n], &config, &(struct cnnvp_network_options){.images = 2, .cpu_host = 1});
+        cnnvp_platform *first = fake_platform_new(MEMORY);
+        struct cnnvp_error error = {""};
+        assert_int_equal(cnnvp_network_load(network, first, &error), CNNVP_DONE);
+        const struct cnnvp_image_tensor *input = &network->build.tensors[network->graph.input];
+        const size_t image = CNNVP_IMAGE_ADDRESS - network->target.memory_base;
+        const size_t frames = input->address - cnnvp_image_frame_lead(input) - network->target.memory_base;
+        for (int indirect = 0; indirect < 2; ++indirect) {
+            cnnvp_platform *other = fake_platform_new(MEMORY);
+            memset(other->memory, 0xa5, MEMORY);
+            other->indirect = indirect;
+            assert_int_equal(cnnvp_network_load(network, other, &error), CNNVP_DONE);
+            assert_memory_equal(first->memory + image, other->memory + image, network->build.header.bytes);
+            assert_memory_equal(first->memory + frames, other->memory + frames, 2u * (size_t)input->image_stride);
+            fake_platform_free(other);
+        }
+        fake_platform_free(first);
+        cnnvp_network_free(network);
+    }
+}
+
 /* A calibration of zeros is valid. */
 static void zeros_calibrate(void **state)
 {
@@ -426,6 +455,7 @@ int main(void)
         cmocka_unit_test(wrong_inputs_are_refused),
         cmocka_unit_test(bytes_and_short_shapes_are_taken),
         cmocka_unit_test(timing_only_places_the_same),
+        cmocka_unit_test(memory_gets_the_image_whole),
         cmocka_unit_test(zeros_calibrate),
         cmocka_unit_test(seeds_decide_inputs),
         cmocka_unit_test(dumps_hold_all_tensors),
