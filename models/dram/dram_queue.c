@@ -110,6 +110,7 @@ int cnnvp_dram_queue_add(struct dram_queue *queue, struct cnnvp_request *request
     struct dram_stream *stream = stream_of(queue, request);
     if (!stream)
         return queue->stream_count == DRAM_STREAMS ? CNNVP_E_STATE : CNNVP_E_NOMEM;
+    cnnvp_dram_queue_catch_up(queue, now);
     set_next(request, NULL);
     request->scratch[DRAM_TIME] = now;
     request->scratch[DRAM_BURSTS] = (uint64_t)(stream - queue->streams) << 16;

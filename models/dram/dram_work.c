@@ -6,7 +6,8 @@
  */
 #include "dram_run.h"
 
-enum { ROWS = 8 }; /* the banks of longer requests are not looked at */
+/* The banks and the alignment of longer requests are not looked at. */
+enum { ROWS = 8, SEGMENTS = 16 };
 
 /* Bursts of a segment at least. */
 static uint64_t segment_bursts(const struct cnnvp_request *request)
@@ -23,8 +24,16 @@ static uint64_t bursts_between(uint64_t from, uint64_t end)
 static uint64_t left_to_enter(const struct dram_stream *stream)
 {
     const struct cnnvp_request *request = stream->first;
-    const uint64_t end = dram_segment_start(request, stream->segment) + request->size;
-    return bursts_between(stream->address, end) + (request->count - stream->segment - 1u) * segment_bursts(request);
+    const uint64_t behind = request->count - stream->segment - 1u;
+    uint64_t start = dram_segment_start(request, stream->segment);
+    uint64_t bursts = bursts_between(stream->address, start + request->size);
+    if (behind > SEGMENTS)
+        return bursts + behind * segment_bursts(request);
+    for (uint64_t i = 0; i < behind; ++i) {
+        start += (uint64_t)request->stride;
+        bursts += bursts_between(start / DRAM_BURST_BYTES * DRAM_BURST_BYTES, start + request->size);
+    }
+    return bursts;
 }
 
 /* Clocks from the first of `bursts` to the last at least, where a channel needs `each` clocks for one. */
@@ -119,16 +128,26 @@ static uint64_t by_places(const struct dram_queue *queue, const struct dram_stre
     return bursts ? (bursts - 1u + unknown) / most * (latency(queue) + 1u) + latency(queue) : latency(queue);
 }
 
+/* Reads of an open row, all that wait in its bank. */
+static uint64_t reads_of_bank(const struct dram_channel *channel, uint32_t bank)
+{
+    const uint8_t active = channel->bank[bank].active;
+    return channel->list[0][bank].count + (active != DRAM_NONE && !channel->entry[active].write ? 1u : 0u);
+}
+
 /* Clock from which on the row of the stream's next burst can be read, `start` at least; `before`: bursts that go first. */
 static uint64_t row_ready(const struct dram_queue *queue, const struct dram_place *place, uint64_t start, uint64_t *before)
 {
     const struct dram_channel *channel = queue->channel;
     const struct dram_bank *bank = &channel->bank[place->bank];
+    const uint32_t *t = queue->timing.t;
     *before = 0;
-    if (!bank->open || bank->row != place->row)
-        return start + queue->timing.t[DRAM_T_rcd];
-    if (channel->hits[0] >> place->bank & 1u && !(channel->others[0] >> place->bank & 1u))
-        *before = channel->list[0][place->bank].count;
+    if (!bank->open)
+        return dram_later(start, dram_act_ready(channel, place->bank)) + t[DRAM_T_rcd];
+    if (bank->row != place->row)
+        return dram_later(start, bank->pre) + t[DRAM_T_rp] + t[DRAM_T_rcd];
+    if (!(channel->others[0] >> place->bank & 1u))
+        *before = reads_of_bank(channel, place->bank);
     return dram_later(start, dram_column_ready(channel, place->bank, 0));
 }
 
@@ -192,8 +211,8 @@ static uint64_t entered_ends(const struct dram_queue *queue, const struct cnnvp_
     if (queue->options.channels > 1)
         return start + bus + latency(queue);
     uint64_t most = 0;
-    for (uint64_t banks = channel->waiting[0]; banks; banks &= banks - 1u)
-        most = dram_later(most, channel->list[0][dram_lowest_bit(banks)].count);
+    for (uint64_t banks = channel->waiting[0] | channel->active; banks; banks &= banks - 1u)
+        most = dram_later(most, reads_of_bank(channel, dram_lowest_bit(banks)));
     const uint64_t elsewhere = channel->count[0] + channel->active_count - most;
     const uint64_t row = pending > elsewhere ? (pending - elsewhere - 1u) * spacing(queue) : 0;
     return start + dram_later(bus, row) + latency(queue);
@@ -220,11 +239,11 @@ static uint64_t different_to_enter(const struct dram_stream *stream)
     const struct cnnvp_request *request = stream->first;
     const uint64_t behind = request->count - stream->segment - 1u, start = dram_segment_start(request, stream->segment);
     const uint64_t step = request->stride < 0 ? 0u - (uint64_t)request->stride : (uint64_t)request->stride;
-    if (!behind)
+    if (!behind || step >= request->size + DRAM_BURST_BYTES - 1u) /* none is of two segments */
         return left_to_enter(stream);
-    if (step < request->size)
-        return segment_bursts(request);
-    return bursts_between(dram_later(stream->address, start), start + request->size + behind * request->size);
+    if (request->stride > 0) /* no burst lies between two segments */
+        return bursts_between(stream->address, start + behind * step + request->size);
+    return step < request->size ? segment_bursts(request) : (behind * request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
 }
 
 /* A command makes room for one: a WR, or an ACT, whose burst leaves the queue before its WR does. A burst that waits
@@ -241,12 +260,12 @@ static uint64_t writes_end(const struct dram_queue *queue, const struct dram_str
     span_of(stream->first, &first, &end);
     const uint64_t room = fit + writes_within(queue, first, end);
     if (left <= room || write_comes(queue, stream, first, end))
-        return start;
+        return start + !cnnvp_dram_channel_takes(&queue->channel[stream->place.channel], &stream->place, 1);
     if (!lone)
-        return start + spread(queue, left - room, 1);
+        return start + spread(queue, left - room, 1) + 1u;
     const uint64_t leave = left - room, banks = write_banks(queue, stream);
     const uint64_t each = banks == 1u ? spacing(queue) : t[DRAM_T_ccd_s];
-    return start + dram_later(leave - 1u, leave > banks + 1u ? (leave - banks - 1u) * each : 0);
+    return start + dram_later(leave - 1u, leave > banks + 1u ? (leave - banks - 1u) * each : 0) + 1u;
 }
 
 cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue)
