@@ -21,8 +21,10 @@
 #define PACKED_BYTES (UINT64_C(512) << 10)
 /* Up to so many positions, dot products are faster, given so many terms. */
 enum { DOT_MAX_AREA = 16, DOT_MIN_TERMS = 32 };
-/* Words that gathering may write too much. */
-enum { GATHER_SLACK = 4 };
+/* Words that gathering may write too much, without those behind leaving the boundary of a cache line. */
+enum { GATHER_SLACK = 32 };
+/* Bytes; vectors that cross one take twice as long. */
+#define CACHE_LINE UINT64_C(64)
 
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
@@ -47,11 +49,13 @@ void cnnvp_fx16_scratch_free(struct cnnvp_fx16_scratch *scratch)
 static uint8_t *reserve(struct cnnvp_fx16_scratch *scratch, uint64_t size)
 {
     if (size > scratch->size) {
+        const uint64_t larger = round_up(size + size / 2u, CACHE_LINE);
         cnnvp_fx16_scratch_free(scratch);
-        scratch->memory = calloc(1, size + size / 2u);
+        scratch->memory = aligned_alloc(CACHE_LINE, larger);
         if (scratch->memory == NULL)
             return NULL;
-        scratch->size = size + size / 2u;
+        memset(scratch->memory, 0, larger);
+        scratch->size = larger;
     }
     return scratch->memory;
 }
@@ -308,18 +312,22 @@ static int conv_dot(const struct fx16_kernels *kernels, const struct cnnvp_fx16_
         memset(low + area * pitch, 0, (vectors - area) * pitch * sizeof *low);
         kernels->split(low, vectors * pitch, high);
     }
-    for (uint32_t o = 0; o < tile->out_channels; ++o) {
+    for (uint32_t o = 0; o < tile->out_channels; o += FX16_DOT_OUTPUTS) {
+        const uint32_t outputs = minimum(FX16_DOT_OUTPUTS, tile->out_channels - o);
         const int16_t *weights = data->weights + o * terms;
-        int16_t tail[FX16_DOT_ALIGN] = {0};
-        memcpy(tail, weights + whole, (terms - whole) * sizeof *tail);
+        int16_t tails[FX16_DOT_OUTPUTS * FX16_DOT_ALIGN] = {0};
+        for (uint32_t t = 0; t < outputs && whole < terms; ++t)
+            memcpy(tails + t * FX16_DOT_ALIGN, weights + t * terms + whole, (terms - whole) * sizeof *tails);
         for (uint64_t i = 0; i < area; i += FX16_DOT_POSITIONS) {
-            int64_t sums[FX16_DOT_POSITIONS];
-            int64_t rest[FX16_DOT_POSITIONS] = {0};
-            kernels->dot(weights, low + i * pitch, high + i * pitch, pitch, whole, sums);
+            int64_t sums[FX16_DOT_OUTPUTS * FX16_DOT_POSITIONS] = {0};
+            kernels->dot(weights, terms, outputs, low + i * pitch, high + i * pitch, pitch, whole, sums);
             if (whole < terms)
-                kernels->dot(tail, low + i * pitch + whole, high + i * pitch + whole, pitch, FX16_DOT_ALIGN, rest);
-            for (uint64_t p = 0; p < FX16_DOT_POSITIONS && i + p < area; ++p)
-                data->sums[o * area + i + p] = sums[p] + rest[p];
+                kernels->dot(tails, FX16_DOT_ALIGN, outputs, low + i * pitch + whole, high + i * pitch + whole, pitch,
+                             FX16_DOT_ALIGN, sums);
+            const uint64_t positions = area - i < FX16_DOT_POSITIONS ? area - i : FX16_DOT_POSITIONS;
+            for (uint32_t t = 0; t < outputs; ++t)
+                for (uint64_t p = 0; p < positions; ++p)
+                    data->sums[(o + t) * area + i + p] = sums[t * FX16_DOT_POSITIONS + p];
         }
     }
     return CNNVP_OK;

@@ -49,14 +49,16 @@ static void plain_direct(const int16_t *low, const int16_t *high, const uint32_t
     }
 }
 
-static void plain_dot(const int16_t *weights, const int16_t *low, const int16_t *high, size_t pitch, size_t n,
-                      int64_t *sums)
+static void plain_dot(const int16_t *weights, size_t weight_pitch, size_t outputs, const int16_t *low,
+                      const int16_t *high, size_t pitch, size_t n, int64_t *sums)
 {
-    for (size_t p = 0; p < FX16_DOT_POSITIONS; ++p) {
-        int64_t sum = 0;
-        for (size_t i = 0; i < n; ++i)
-            sum += weights[i] * (256 * high[p * pitch + i] + low[p * pitch + i]);
-        sums[p] = sum;
+    for (size_t o = 0; o < outputs; ++o) {
+        for (size_t p = 0; p < FX16_DOT_POSITIONS; ++p) {
+            int64_t sum = 0;
+            for (size_t i = 0; i < n; ++i)
+                sum += weights[o * weight_pitch + i] * (256 * high[p * pitch + i] + low[p * pitch + i]);
+            sums[o * FX16_DOT_POSITIONS + p] += sum;
+        }
     }
 }
 
@@ -84,8 +86,25 @@ static const struct fx16_kernels plain_kernels = {"plain", plain_direct, plain_d
 #define SPREAD(x) _mm256_set1_epi32(x)
 #define ZERO() _mm256_setzero_si256()
 #define MULTIPLY_ADD(s, a, b) _mm256_add_epi32(s, _mm256_madd_epi16(a, b))
+#define TOTAL(low, high) avx2_total(low, high)
 #define CHANNELS 2u
 #define VECTORS 2u
+#define DOT_OUTPUTS 2u
+#define DOT_POSITIONS 2u
+
+TARGET static inline __m256i avx2_halves(__m256i v)
+{
+    return _mm256_add_epi64(_mm256_cvtepi32_epi64(_mm256_castsi256_si128(v)),
+                            _mm256_cvtepi32_epi64(_mm256_extracti128_si256(v, 1)));
+}
+
+TARGET static inline int64_t avx2_total(__m256i low, __m256i high)
+{
+    const __m256i lanes = _mm256_add_epi64(avx2_halves(low), _mm256_slli_epi64(avx2_halves(high), 8));
+    const __m128i two = _mm_add_epi64(_mm256_castsi256_si128(lanes), _mm256_extracti128_si256(lanes, 1));
+    return _mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1);
+}
+
 #include "fx16_kernels_plain.inc"
 #include "fx16_kernels_x86.inc"
 #undef TARGET
@@ -97,8 +116,11 @@ static const struct fx16_kernels plain_kernels = {"plain", plain_direct, plain_d
 #undef SPREAD
 #undef ZERO
 #undef MULTIPLY_ADD
+#undef TOTAL
 #undef CHANNELS
 #undef VECTORS
+#undef DOT_OUTPUTS
+#undef DOT_POSITIONS
 
 static const struct fx16_kernels avx2_kernels = {"avx2", avx2_direct, avx2_dot, avx2_matmul, avx2_row,
                                                  avx2_split};
@@ -111,12 +133,27 @@ static const struct fx16_kernels avx2_kernels = {"avx2", avx2_direct, avx2_dot, 
 #define STORE(p, v) _mm512_storeu_si512((void *)(p), v)
 #define SPREAD(x) _mm512_set1_epi32(x)
 #define ZERO() _mm512_setzero_si512()
+#define TOTAL(low, high) avx512_total(low, high)
 #define CHANNELS 4u
 #define VECTORS 2u
+#define DOT_OUTPUTS 3u
+#define DOT_POSITIONS 4u
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl" WIDE)))
 #define NAME(function) avx512_##function
 #define MULTIPLY_ADD(s, a, b) _mm512_add_epi32(s, _mm512_madd_epi16(a, b))
+
+TARGET static inline __m512i avx512_halves(__m512i v)
+{
+    return _mm512_add_epi64(_mm512_cvtepi32_epi64(_mm512_castsi512_si256(v)),
+                            _mm512_cvtepi32_epi64(_mm512_extracti64x4_epi64(v, 1)));
+}
+
+TARGET static inline int64_t avx512_total(__m512i low, __m512i high)
+{
+    return _mm512_reduce_add_epi64(_mm512_add_epi64(avx512_halves(low), _mm512_slli_epi64(avx512_halves(high), 8)));
+}
+
 #include "fx16_kernels_plain.inc"
 #include "fx16_kernels_x86.inc"
 #undef TARGET
@@ -128,7 +165,15 @@ static const struct fx16_kernels avx512_kernels = {"avx512",   avx512_direct, av
 
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni" WIDE)))
 #define NAME(function) vnni_##function
-#define MULTIPLY_ADD(s, a, b) _mm512_dpwssd_epi32(s, a, b)
+
+/* _mm512_dpwssd_epi32, around which GCC 12 copies each sum to another register and back. */
+TARGET static inline __m512i vnni_multiply_add(__m512i sum, __m512i a, __m512i b)
+{
+    __asm__("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+    return sum;
+}
+
+#define MULTIPLY_ADD(s, a, b) vnni_multiply_add(s, a, b)
 #include "fx16_kernels_x86.inc"
 
 static const struct fx16_kernels vnni_kernels = {"avx512vnni", vnni_direct, vnni_dot, avx512_matmul,

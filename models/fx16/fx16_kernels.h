@@ -15,6 +15,7 @@ enum {
     FX16_DIRECT_CHANNELS = 4,   /* output channels of one call of `direct` */
     FX16_DIRECT_POSITIONS = 32, /* positions of one call */
     FX16_DOT_POSITIONS = 4,     /* positions of one call of `dot` */
+    FX16_DOT_OUTPUTS = 6,       /* output channels that share a pass over positions */
     FX16_DOT_ALIGN = 32,        /* `dot` takes a multiple of this many terms */
     FX16_MAX_PAIRS = 255        /* pairs that 32 bits hold */
 };
@@ -27,8 +28,10 @@ struct fx16_kernels {
      */
     void (*direct)(const int16_t *low, const int16_t *high, const uint32_t *offsets, const int32_t *weights,
                    size_t steps, int64_t *sums);
-    /* sums[p] = sum over n terms of weights[i] * (256 * high[p * pitch + i] + low[p * pitch + i]), p < 4. */
-    void (*dot)(const int16_t *weights, const int16_t *low, const int16_t *high, size_t pitch, size_t n, int64_t *sums);
+    /* sums[o * 4 + p] += sum over n terms of weights[o * weight_pitch + i] * (256 * high + low)[p * pitch + i], o below
+     * `outputs`, p below 4. */
+    void (*dot)(const int16_t *weights, size_t weight_pitch, size_t outputs, const int16_t *low, const int16_t *high,
+                size_t pitch, size_t n, int64_t *sums);
     /* sums[o] += sum over inputs i of input[i] * weights[i * outputs + o]. */
     void (*matmul)(const int16_t *input, const int16_t *weights, size_t inputs, size_t outputs, int64_t *sums);
     /* sums[i] += weight * input[i * step], i < n. */

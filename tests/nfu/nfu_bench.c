@@ -13,8 +13,11 @@ struct layer {
     uint32_t opcode, in, out, h, w, k, s;
 };
 
-/* Tiles as they fit into 32 KiB halves, and whole layers of VGG16 on 32x32 images. */
+/* Tiles as they fit into 32 KiB halves, as they are planned for VGG16 on 32x32 images, and its whole layers. */
 static const struct layer layers[] = {
+    {"tile 3->8 16x32 3x3", OP_CONV, 3, 8, 16, 32, 3, 1},   {"tile 64->8 8x16 3x3", OP_CONV, 64, 8, 8, 16, 3, 1},
+    {"tile 128->8 8x8 3x3", OP_CONV, 128, 8, 8, 8, 3, 1},   {"tile 256->6 4x4 3x3", OP_CONV, 256, 6, 4, 4, 3, 1},
+    {"tile 512->3 2x2 3x3", OP_CONV, 512, 3, 2, 2, 3, 1},
     {"tile 14->4 32x32 3x3", OP_CONV, 14, 4, 32, 32, 3, 1}, {"tile 16->16 16x16 3x3", OP_CONV, 16, 16, 16, 16, 3, 1},
     {"LeNet C1 1->6 5x5", OP_CONV, 1, 6, 28, 28, 5, 1},     {"LeNet C3 6->16 5x5", OP_CONV, 6, 16, 10, 10, 5, 1},
     {"VGG 3->64 32x32", OP_CONV, 3, 64, 32, 32, 3, 1},      {"VGG 64->64 32x32", OP_CONV, 64, 64, 32, 32, 3, 1},
