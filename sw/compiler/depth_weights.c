@@ -9,7 +9,7 @@
  * whether the scheduler unit issues its instructions, which needs all weights before the first block.
  */
 #include "depth_internal.h"
-#include "plan_cost.h"
+#include "plan_sums.h"
 
 #include <stdlib.h>
 

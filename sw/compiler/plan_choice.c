@@ -53,9 +53,16 @@ struct standing {
     uint32_t origin; /* whose plan it takes */
 };
 
+/* The way that was looked at last: several things may be asked of it one after the other. */
+struct trial {
+    const struct cnnvp_plan_way *way;
+    struct cnnvp_image_layer cut;
+    struct cnnvp_plan_sorts sorts;
+};
+
 struct cnnvp_plan {
     struct cnnvp_plan_limits limits; /* with a core that is far ahead */
-    struct cnnvp_plan_limits behind; /* with one without a lead */
+    struct trial *trial;
     uint32_t powers[3];
     uint32_t count; /* of places */
     struct standing *standings;
@@ -66,25 +73,28 @@ struct cnnvp_plan {
 
 /* ---- one layer ---- */
 
-/* The layer, cut in this way. */
-static struct cnnvp_image_layer cut_of(const struct planned *planned, const struct cnnvp_plan_way *way)
+static struct cnnvp_plan_sorts *sorts_of(const struct cnnvp_plan *plan, const struct planned *planned,
+                                         const struct cnnvp_plan_way *way)
 {
-    struct cnnvp_image_layer cut = planned->before;
-    cut.tile_ky = planned->ways->tile_ky;
-    cut.tile_kx = planned->ways->tile_kx;
-    cnnvp_plan_cut_layer(&cut, &way->cut);
-    return cut;
+    struct trial *trial = plan->trial;
+    if (trial->way == way)
+        return &trial->sorts;
+    trial->way = way;
+    trial->cut = planned->before;
+    trial->cut.tile_ky = planned->ways->tile_ky;
+    trial->cut.tile_kx = planned->ways->tile_kx;
+    cnnvp_plan_cut_layer(&trial->cut, &way->cut);
+    trial->sorts = (struct cnnvp_plan_sorts){.layer = &trial->cut, .limits = &plan->limits};
+    return &trial->sorts;
 }
 
 /* With so much of a lead of the core, which shortens what the layer waits for it. */
 static struct cnnvp_plan_time with_lead(const struct cnnvp_plan *plan, const struct cnnvp_plan_way *way, uint64_t lead)
 {
-    struct cnnvp_plan_timing timing = plan->limits.timing;
     struct cnnvp_plan_time time = way->time;
-    timing.lead = lead;
     if (time.core_ps > lead)
         time.ps = later(time.ps, later(time.core_ps, way->behind_ps) - lead);
-    cnnvp_plan_weigh(&time, &timing);
+    cnnvp_plan_weigh(&time, &plan->limits.timing, lead);
     return time;
 }
 
@@ -92,10 +102,8 @@ static struct cnnvp_plan_time with_lead(const struct cnnvp_plan *plan, const str
 static struct cnnvp_plan_time time_at(const struct cnnvp_plan *plan, const struct planned *planned,
                                       struct cnnvp_plan_way *way, uint64_t lead)
 {
-    if (way->time.core_ps > lead && way->behind_ps == 0) {
-        const struct cnnvp_image_layer cut = cut_of(planned, way);
-        way->behind_ps = cnnvp_plan_time_of(&cut, &plan->behind).ps;
-    }
+    if (way->time.core_ps > lead && way->behind_ps == 0)
+        way->behind_ps = cnnvp_plan_replay(sorts_of(plan, planned, way), &way->time, 0).ps;
     return with_lead(plan, way, lead);
 }
 
@@ -116,15 +124,15 @@ static int may_win(const struct cnnvp_plan *plan, const struct cnnvp_plan_way *w
     return cnnvp_plan_price(&time) <= dearest && cnnvp_plan_preference(&time) < most;
 }
 
-/* Works out what is asked for, unless it is known. */
+/* Works out what is asked for, unless it is known: the least first. */
 static void learn(const struct cnnvp_plan *plan, const struct planned *planned, struct cnnvp_plan_way *way,
                   enum cnnvp_plan_known known)
 {
     if (way->known >= known)
         return;
-    const struct cnnvp_image_layer cut = cut_of(planned, way);
-    way->time =
-        known == CNNVP_PLAN_TIME ? cnnvp_plan_time_of(&cut, &plan->limits) : cnnvp_plan_least(&cut, &plan->limits);
+    struct cnnvp_plan_sorts *sorts = sorts_of(plan, planned, way);
+    way->time = known == CNNVP_PLAN_TIME ? cnnvp_plan_replay(sorts, &way->time, plan->limits.timing.lead)
+                                         : cnnvp_plan_least(sorts);
     way->known = known;
 }
 
@@ -265,8 +273,6 @@ cnnvp_result cnnvp_plan_new(const struct cnnvp_plan_limits *limits, size_t layer
         return cnnvp_compiler_no_memory(error);
     made->limits = *limits;
     made->limits.timing.lead = limits->timing.most_lead;
-    made->behind = *limits;
-    made->behind.timing.lead = 0;
     made->powers[0] = cnnvp_plan_places(limits->input_bytes);
     made->powers[1] = cnnvp_plan_places(limits->weight_bytes);
     made->powers[2] = cnnvp_plan_places(limits->output_bytes);
@@ -276,8 +282,9 @@ cnnvp_result cnnvp_plan_new(const struct cnnvp_plan_limits *limits, size_t layer
     made->standings = calloc(made->count, sizeof *made->standings);
     made->least = calloc(made->count, sizeof *made->least);
     made->layers = calloc(layers + 1u, sizeof *made->layers);
+    made->trial = calloc(1, sizeof *made->trial);
     *plan = made;
-    if (made->standings == NULL || made->least == NULL || made->layers == NULL)
+    if (made->standings == NULL || made->least == NULL || made->layers == NULL || made->trial == NULL)
         return cnnvp_compiler_no_memory(error);
     for (uint32_t i = 0; i < made->count; ++i)
         made->standings[i] = (struct standing){.fits = 1, .lead = limits->timing.lead};
@@ -294,6 +301,7 @@ void cnnvp_plan_free(struct cnnvp_plan *plan)
         free(plan->layers[i].held);
     }
     free(plan->layers);
+    free(plan->trial);
     free(plan->least);
     free(plan->standings);
     free(plan);

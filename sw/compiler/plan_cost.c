@@ -147,192 +147,17 @@ uint64_t cnnvp_plan_step_core(const struct cnnvp_image_layer *layer, const struc
     return timing->step_core + (window ? timing->window_core : 0);
 }
 
-/* ---- sums ---- */
-
-/* A dimension in tiles: whole ones, and the rest. */
-struct tiles {
-    uint32_t size[2];
-    uint32_t count[2];
-};
-
-static struct tiles tiles_of(uint32_t total, uint32_t tile)
-{
-    return (struct tiles){{tile, total % tile}, {total / tile, total % tile != 0 ? 1u : 0}};
-}
-
-/* Sums in the making: times in ps, calculation's in cycles, instructions in numbers. */
-struct sums {
-    uint64_t compute, loaded, stored;
-    uint64_t loads, slices, posts, steps;
-};
-
-/* One sort of slices of a step's inputs: how many, which of them is first, last. */
-struct depth {
-    uint32_t channels;
-    uint64_t count;
-    int first, last;
-};
-
-/* The slices of the inputs in at most three sorts; the number of sorts. */
-static unsigned depths_of(uint32_t inputs, uint32_t tile, struct depth sorts[3])
-{
-    const uint32_t count = (uint32_t)cnnvp_divide_up(inputs, tile);
-    const uint32_t rest = inputs - (count - 1u) * tile;
-    sorts[0] = (struct depth){count == 1 ? rest : tile, 1, 1, count == 1};
-    if (count == 1)
-        return 1;
-    sorts[1] = (struct depth){rest, 1, 0, 1};
-    sorts[2] = (struct depth){tile, count - 2u, 0, 0};
-    return count == 2 ? 2 : 3;
-}
-
-/* What the layer's tiles load again and again. */
-struct habits {
-    int inputs_stay; /* all groups use the same inputs, and find them */
-    int blobs_stay;  /* a group's tiles find its weights */
-    int first_group;
-    int first_tiles; /* of each group */
-};
-
-/* Steps alike: so many tiles of each of the groups. */
-static void add_sliced(struct sums *sums, const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
-                       const struct cnnvp_plan_extent *extent, uint64_t groups, uint64_t tiles,
-                       const struct habits *habits)
-{
-    const uint64_t count = groups * tiles;
-    const uint32_t inputs = cnnvp_plan_is_channelwise(layer) ? extent->channels : cnnvp_engine_inputs(layer);
-    const struct tiles outputs = tiles_of(extent->channels, layer->tile_out);
-    struct depth depths[3];
-    const unsigned sorts = depths_of(inputs, layer->tile_in, depths);
-    for (unsigned d = 0; d < sorts; ++d) {
-        const struct depth *depth = &depths[d];
-        for (unsigned o = 0; o < 2; ++o) {
-            const uint64_t number = count * depth->count * outputs.count[o];
-            if (number == 0)
-                continue;
-            const struct cnnvp_engine_slice slice = {.rows = extent->rows, .columns = extent->columns,
-                                                     .in = depth->channels, .out = outputs.size[o],
-                                                     .first = depth->first, .last = depth->last};
-            sums->compute += number * cnnvp_engine_cycles(&limits->engine, layer, &slice);
-            sums->slices += number;
-            if (habits->blobs_stay && !habits->first_tiles)
-                continue;
-            const uint64_t blobs = habits->blobs_stay ? number / tiles : number;
-            const uint64_t bytes = cnnvp_plan_slice_bytes(layer, depth->channels, outputs.size[o], depth->last);
-            sums->loaded += blobs * cnnvp_plan_weights_ps(&limits->timing, bytes);
-            sums->loads += blobs;
-        }
-        if (habits->inputs_stay && !habits->first_group)
-            continue;
-        const uint64_t number = depth->count * (habits->inputs_stay ? tiles : count);
-        sums->loaded += number * cnnvp_plan_operand_ps(layer, &limits->timing, &layer->in, extent, depth->channels);
-        sums->loads += number;
-    }
-}
-
-static void add_whole(struct sums *sums, const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
-                      const struct cnnvp_plan_extent *extent, uint64_t count)
-{
-    const struct cnnvp_plan_timing *timing = &limits->timing;
-    const struct cnnvp_engine_slice slice = {.rows = extent->rows, .columns = extent->columns,
-                                             .in = extent->channels, .out = extent->channels,
-                                             .first = 1, .last = 1};
-    if (layer->op == CNNVP_OP_POOL) {
-        sums->compute += count * cnnvp_engine_cycles(&limits->engine, layer, &slice);
-        sums->slices += count;
-    } else {
-        const struct cnnvp_plan_sweeps sweeps = cnnvp_plan_main_sweeps(layer, timing, extent);
-        sums->compute += count * sweeps.cycles;
-        sums->slices += count * sweeps.instructions;
-    }
-    sums->loaded += count * cnnvp_plan_operand_ps(layer, timing, &layer->in, extent, extent->channels);
-    sums->loads += count;
-    if (layer->op == CNNVP_OP_ADD) {
-        sums->loaded += count * cnnvp_plan_operand_ps(layer, timing, &layer->in2, extent, extent->channels);
-        sums->loads += count;
-    }
-}
-
-static void add_group(struct sums *sums, const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
-                      uint32_t channels, uint64_t groups, struct habits habits)
-{
-    const struct tiles rows = tiles_of(layer->out.height, layer->tile_h);
-    const struct tiles columns = tiles_of(layer->out.width, layer->tile_w);
-    const struct cnnvp_plan_timing *timing = &limits->timing;
-    for (unsigned r = 0; r < 2; ++r) {
-        for (unsigned c = 0; c < 2; ++c) {
-            const uint64_t tiles = (uint64_t)rows.count[r] * columns.count[c];
-            const uint64_t count = groups * tiles;
-            const struct cnnvp_plan_extent extent = {channels, rows.size[r], columns.size[c]};
-            if (count == 0)
-                continue;
-            if (cnnvp_plan_has_weights(layer))
-                add_sliced(sums, layer, limits, &extent, groups, tiles, &habits);
-            else
-                add_whole(sums, layer, limits, &extent, count);
-            habits.first_tiles = 0;
-            sums->steps += count;
-            sums->stored += count * cnnvp_plan_store_ps(layer, timing, &extent);
-            sums->posts += count * cnnvp_plan_post_sweeps(layer, timing, &extent).instructions;
-        }
-    }
-}
-
-struct cnnvp_plan_time cnnvp_plan_totals(const struct cnnvp_image_layer *layer,
-                                         const struct cnnvp_plan_limits *limits)
-{
-    const struct cnnvp_plan_timing *timing = &limits->timing;
-    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
-    const struct tiles groups = tiles_of(layer->out.channels, layer->group_out);
-    const int weighted = cnnvp_plan_has_weights(layer);
-    struct habits habits = {
-        .inputs_stay = counts.tiles * counts.input_slices <= limits->input_halves && !cnnvp_plan_is_channelwise(layer),
-        .blobs_stay = weighted && counts.input_slices * counts.output_slices <= limits->weight_halves,
-        .first_group = 1,
-        .first_tiles = 1,
-    };
-    struct sums sums = {0};
-    for (unsigned g = 0; g < 2; ++g) {
-        if (groups.count[g] == 0)
-            continue;
-        add_group(&sums, layer, limits, groups.size[g], groups.count[g], habits);
-        habits.first_group = 0;
-    }
-    if (!weighted && counts.blobs != 0) {
-        sums.loaded += cnnvp_plan_weights_ps(timing, cnnvp_plan_blob_bytes(layer));
-        ++sums.loads;
-    }
-    const uint64_t step_core = cnnvp_plan_step_core(layer, timing) + timing->store_core;
-    const uint64_t core = sums.loads * timing->load_core + sums.slices * timing->calculate_core +
-                          sums.posts * timing->post_core + sums.steps * step_core + timing->layer_core;
-    return (struct cnnvp_plan_time){
-        .compute_ps = sums.compute * timing->cycle,
-        .memory_ps = sums.loaded + sums.stored,
-        .loaded_ps = sums.loaded,
-        .core_ps = core * timing->core,
-    };
-}
-
-struct cnnvp_plan_time cnnvp_plan_step(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
-                                       const struct cnnvp_plan_extent *extent)
-{
-    const struct habits habits = {.first_group = 1};
-    struct sums sums = {0};
-    add_sliced(&sums, layer, limits, extent, 1, 1, &habits);
-    return (struct cnnvp_plan_time){.compute_ps = sums.compute * limits->timing.cycle, .memory_ps = sums.loaded};
-}
-
 /* Later layers live on the core's lead over what calculates, up to the most that there can be: work of the core that
  * leaves it with less counts besides, LEAD_COST of 1024 where it is not ahead, half of that where it is by LEAD_PS.
  * Measured: with nothing, layers use up a lead that others need (LeNet-5 on window: 10 % slower). */
 #define LEAD_PS UINT64_C(1000000)
 #define LEAD_COST 600u
 
-void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timing *timing)
+void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timing *timing, uint64_t lead)
 {
-    const uint64_t lead = timing->lead + time->ps;
-    const uint64_t left = sooner(lead > time->core_ps ? lead - time->core_ps : 0, timing->most_lead);
-    const uint64_t part = LEAD_PS * LEAD_COST / (LEAD_PS + timing->lead);
+    const uint64_t reached = lead + time->ps;
+    const uint64_t left = sooner(reached > time->core_ps ? reached - time->core_ps : 0, timing->most_lead);
+    const uint64_t part = LEAD_PS * LEAD_COST / (LEAD_PS + lead);
     time->cost_ps = time->ps + sooner(time->core_ps, timing->most_lead - left) / 1024u * part;
 }
 
@@ -355,19 +180,6 @@ uint64_t cnnvp_plan_preference(const struct cnnvp_plan_time *time)
     const uint64_t needed = time->cost_ps - time->ps + time->core_ps / CORE_PART;
     const uint64_t core = later(needed, time->core_ps / CORE_LEAST_PART);
     return time->ps + core + time->memory_ps / MEMORY_PART;
-}
-
-struct cnnvp_plan_time cnnvp_plan_least(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
-{
-    const struct cnnvp_plan_timing *timing = &limits->timing;
-    struct cnnvp_plan_time time = cnnvp_plan_totals(layer, limits);
-    const uint64_t transfers = later(time.loaded_ps, time.memory_ps - time.loaded_ps);
-    time.ps = timing->strict ? time.compute_ps + later(time.loaded_ps, time.memory_ps / 2u)
-                             : later(time.compute_ps, transfers);
-    if (time.core_ps > timing->lead)
-        time.ps = later(time.ps, time.core_ps - timing->lead);
-    cnnvp_plan_weigh(&time, timing);
-    return time;
 }
 
 /* ---- bound ---- */
@@ -451,6 +263,6 @@ struct cnnvp_plan_time cnnvp_plan_bound(const struct cnnvp_image_layer *layer, c
         .memory_ps = (loads + stores) / 1024u * part,
         .core_ps = core_ps,
     };
-    cnnvp_plan_weigh(&time, timing);
+    cnnvp_plan_weigh(&time, timing, timing->lead);
     return time;
 }

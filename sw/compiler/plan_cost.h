@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the transfers and calculations of a layer take that is cut into tiles, one by one and all together.
+ * What the transfers and calculations of a layer take that is cut into tiles, one by one, and all together roughly.
  *
  * Calculation takes what the units' closed forms and the ports of the buffers say. A transfer takes its bursts at the
  * rate that one bank group sustains, or the bus where bursts of several rows are on their way, what rows of the same
@@ -68,15 +68,8 @@ struct cnnvp_plan_time {
     uint64_t loaded_ps;  /* of it, loads */
 };
 
-/* Exact sums of calculation, transfers and the core's work. */
-struct cnnvp_plan_time cnnvp_plan_totals(const struct cnnvp_image_layer *layer,
-                                         const struct cnnvp_plan_limits *limits);
-
-/* Less than this it cannot take. */
-struct cnnvp_plan_time cnnvp_plan_least(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits);
-
-/* time->cost_ps from the rest. */
-void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timing *timing);
+/* time->cost_ps from the rest, where the core is ahead by `lead` ps when the layer begins. */
+void cnnvp_plan_weigh(struct cnnvp_plan_time *time, const struct cnnvp_plan_timing *timing, uint64_t lead);
 
 /* What ways to cut a layer compete by: time, the core's work, which later layers may need, and traffic. */
 uint64_t cnnvp_plan_preference(const struct cnnvp_plan_time *time);
@@ -87,10 +80,6 @@ uint64_t cnnvp_plan_preference(const struct cnnvp_plan_time *time);
 
 /* What a way costs: cost_ps, and a little of traffic and of the core's work. */
 uint64_t cnnvp_plan_price(const struct cnnvp_plan_time *time);
-
-/* Calculation and loads of one step of a layer with weights that finds nothing on chip. */
-struct cnnvp_plan_time cnnvp_plan_step(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
-                                       const struct cnnvp_plan_extent *extent);
 
 /* All roughly and quickly: ps is the longer of calculation and transfers (strict: both), and what nothing hides. */
 struct cnnvp_plan_time cnnvp_plan_bound(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits);

@@ -174,12 +174,23 @@ static void spread_wanted(struct cnnvp_plan_ways *ways)
     }
 }
 
+/* With the least edges there are more ways than with those that the engine wants. */
+static int least_are_less(const struct search *search)
+{
+    const struct cnnvp_engine *engine = &search->limits->engine;
+    const struct cnnvp_engine_edges wanted = engine->kind->edges(engine, search->layer, 0);
+    const struct cnnvp_engine_edges least = engine->kind->edges(engine, search->layer, 1);
+    return wanted.rows != least.rows || wanted.cols != least.cols || wanted.in != least.in || wanted.out != least.out;
+}
+
 static void consider_all(struct search *search)
 {
     search->least = 0;
     consider_edges(search);
-    spread_wanted(search->ways);
     search->least = 1;
+    if (!least_are_less(search))
+        return;
+    spread_wanted(search->ways);
     consider_edges(search);
 }
 

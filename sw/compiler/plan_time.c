@@ -20,22 +20,11 @@
 enum unit { ARRAY, VECTOR, READ, WRITE, UNITS };
 enum buffer { INPUT, WEIGHT, OUTPUT, BUFFERS };
 
-/* Each dimension of a step or a slice is a whole tile's or the rest, and a slice is a step's first, last or neither:
- * times are worked out once for each such sort; 0: not yet. */
-#define STEP_SORTS 8u
-#define SLICE_SORTS 16u
-struct known {
-    uint64_t operand[STEP_SORTS][2];
-    struct {
-        uint64_t cycles, weights_ps;
-    } slice[STEP_SORTS][SLICE_SORTS];
-};
-
 struct epilogue {
     uint32_t half;
     uint32_t weight_half;
     int uses_weights;
-    struct cnnvp_plan_extent extent;
+    const struct cnnvp_plan_step *step;
 };
 
 /* All times in ps. */
@@ -43,8 +32,8 @@ struct replay {
     const struct cnnvp_image_layer *layer;
     const struct cnnvp_plan_limits *limits;
     const struct cnnvp_plan_timing *timing;
-    struct known *known;
-    uint64_t core;              /* it has pushed until then, less its lead */
+    struct cnnvp_plan_sorts *sorts;
+    int64_t core;               /* it has pushed until then; below 0 while it is ahead of the layer */
     uint64_t issue;             /* of the last instruction */
     uint64_t last;              /* strict: the last one is complete */
     uint64_t unit[UNITS];
@@ -90,32 +79,34 @@ static uint64_t after_writes(const struct replay *r, uint64_t from)
 
 /* ---- issue ---- */
 
+static int64_t latest(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* When an instruction issues that the core pushes after so many cycles, whose words have to be fetched, and which
  * waits for `ready`. */
 static uint64_t issue(struct replay *r, uint64_t core_cycles, uint64_t words, uint64_t ready)
 {
     const struct cnnvp_plan_timing *timing = r->timing;
-    const uint64_t pushed = core_cycles * timing->core;
+    const int64_t pushed = (int64_t)(core_cycles * timing->core);
+    const int64_t most_lead = (int64_t)timing->most_lead;
     r->core += pushed;
     /* Of several instructions those that the queue has no room for are pushed when the first ones issue. */
-    if (pushed > timing->most_lead)
-        r->core = later(r->core, ready + timing->lead + pushed - timing->most_lead);
-    uint64_t at = later(r->issue + words * timing->cycle, ready);
-    if (r->core > timing->lead)
-        at = later(at, r->core - timing->lead);
-    if (timing->strict)
-        at = later(at, r->last);
-    r->issue = at;
+    if (pushed > most_lead)
+        r->core = latest(r->core, (int64_t)ready + pushed - most_lead);
+    const uint64_t free = later(r->issue + words * timing->cycle, later(ready, r->last));
+    r->issue = (uint64_t)latest(r->core, (int64_t)free);
     /* The core waits where the element's queue is full. */
-    if (at + timing->lead > timing->most_lead)
-        r->core = later(r->core, at + timing->lead - timing->most_lead);
-    return at;
+    r->core = latest(r->core, (int64_t)r->issue - most_lead);
+    return r->issue;
 }
 
 static void complete(struct replay *r, enum unit unit, uint64_t end)
 {
     r->unit[unit] = end;
-    r->last = end;
+    if (r->timing->strict)
+        r->last = end;
 }
 
 static void load(struct replay *r, enum buffer buffer, uint32_t half, uint64_t busy)
@@ -160,15 +151,16 @@ static void calculate(struct replay *r, enum unit unit, uint64_t cycles, uint64_
 static void push_epilogue(struct replay *r, const struct epilogue *e)
 {
     const struct cnnvp_plan_timing *timing = r->timing;
-    const struct cnnvp_plan_sweeps sweeps = cnnvp_plan_post_sweeps(r->layer, timing, &e->extent);
-    if (sweeps.instructions != 0)
-        calculate(r, VECTOR, sweeps.cycles, sweeps.instructions * timing->post_core, 0, 0, e->weight_half,
+    const struct cnnvp_plan_extent *extent = &e->step->extent;
+    const struct cnnvp_plan_sweeps *posts = &e->step->posts;
+    if (posts->instructions != 0)
+        calculate(r, VECTOR, posts->cycles, posts->instructions * timing->post_core, 0, 0, e->weight_half,
                   e->uses_weights, e->half);
-    const uint64_t busy = cnnvp_plan_store_ps(r->layer, timing, &e->extent);
+    const uint64_t busy = e->step->store_ps;
     const uint64_t at = issue(r, timing->store_core, WORDS_LOAD, later(r->unit[WRITE], r->half[OUTPUT][e->half]));
     const uint64_t begin = later(at + timing->write_latency, r->memory[1]);
     const uint64_t end = begin + busy + share(r, WRITE, begin, busy);
-    const uint64_t bytes = (uint64_t)e->extent.channels * e->extent.rows * e->extent.columns * WORD_BYTES;
+    const uint64_t bytes = (uint64_t)extent->channels * extent->rows * extent->columns * WORD_BYTES;
     const uint64_t through = at + bytes * timing->sides[CNNVP_ENGINE_OUTPUT] / 64u;
     const uint64_t taken = later(later(begin, end - sooner(end, timing->posted)), through);
     r->memory[1] = end;
@@ -212,27 +204,22 @@ static uint32_t bring_weights(struct replay *r, uint64_t tag, uint64_t busy)
     return half;
 }
 
-/* A step: where it lies, and what of it halves may hold. */
-struct step {
-    struct cnnvp_plan_extent extent;
-    unsigned sort;
+/* A step, and what of it halves may hold. */
+struct place {
+    struct cnnvp_plan_step *step;
     uint64_t input_tag;  /* of its first input slice */
     uint64_t weight_tag; /* of its first blob */
 };
 
-static uint32_t bring_input(struct replay *r, const struct step *step, uint32_t depth, uint64_t tag)
+static uint32_t bring_input(struct replay *r, const struct place *place, uint32_t depth, uint64_t tag)
 {
-    const struct cnnvp_image_layer *layer = r->layer;
     int found = 0;
     const uint32_t half = find(r, INPUT, r->limits->input_halves, tag, &found);
     if (found)
         return half;
-    uint64_t *busy = &r->known->operand[step->sort][depth != layer->tile_in];
-    if (*busy == 0)
-        *busy = cnnvp_plan_operand_ps(layer, r->timing, &layer->in, &step->extent, depth);
-    load(r, INPUT, half, *busy);
-    if (layer->op == CNNVP_OP_ADD)
-        load(r, INPUT, half, cnnvp_plan_operand_ps(layer, r->timing, &layer->in2, &step->extent, depth));
+    load(r, INPUT, half, cnnvp_plan_input_ps(r->sorts, place->step, depth));
+    if (r->layer->op == CNNVP_OP_ADD)
+        load(r, INPUT, half, place->step->second_ps);
     return half;
 }
 
@@ -243,13 +230,13 @@ static uint32_t begin_step(struct replay *r)
     return r->next[OUTPUT];
 }
 
-static void end_step(struct replay *r, const struct step *step, uint32_t output, uint32_t weight)
+static void end_step(struct replay *r, const struct cnnvp_plan_step *step, uint32_t output, uint32_t weight)
 {
     r->waiting[r->waiting_count++] = (struct epilogue){
         .half = output,
         .weight_half = weight,
         .uses_weights = cnnvp_plan_table_words(r->layer) != 0,
-        .extent = step->extent,
+        .step = step,
     };
 }
 
@@ -259,20 +246,33 @@ static uint64_t both(const struct replay *r, uint64_t compute, uint64_t memory)
     return r->timing->strict ? compute + memory : later(compute, memory);
 }
 
-/* The rest of a step, by what there is to calculate and to load, and what its slices took besides since `half`. */
-static void pass_over(struct replay *r, const struct replay *begin, const struct replay *half, uint64_t count,
-                      const struct cnnvp_plan_extent *extent)
+/* How far it has come. */
+struct mark {
+    uint64_t calculated; /* until then */
+    uint64_t slices;
+    uint64_t compute_ps;
+    uint64_t memory_ps;
+};
+
+static struct mark mark_of(const struct replay *r)
 {
-    const struct cnnvp_plan_time all = cnnvp_plan_step(r->layer, r->limits, extent);
+    return (struct mark){later(r->unit[ARRAY], r->unit[VECTOR]), r->slices, r->compute_ps, r->memory_ps};
+}
+
+/* The rest of a step, by what there is to calculate and to load, and what its slices took besides since `half`. */
+static void pass_over(struct replay *r, const struct mark *begin, const struct mark *half, uint64_t count,
+                      struct cnnvp_plan_step *step)
+{
+    const struct cnnvp_plan_time all = cnnvp_plan_step_sums(r->sorts, step);
     const uint64_t compute = all.compute_ps - sooner(all.compute_ps, r->compute_ps - begin->compute_ps);
     const uint64_t memory = all.memory_ps - sooner(all.memory_ps, r->memory_ps - begin->memory_ps);
-    const uint64_t time = r->unit[ARRAY] - half->unit[ARRAY];
+    const uint64_t time = r->unit[ARRAY] - half->calculated;
     const uint64_t part = both(r, r->compute_ps - half->compute_ps, r->memory_ps - half->memory_ps);
     const uint64_t besides = time > part ? (time - part) / (STEP_SLICES - STEP_SLICES / 2u) * count : 0;
     const uint64_t more = both(r, compute, memory) + besides;
-    r->core += more;
+    r->core += (int64_t)more;
     r->issue += more;
-    r->last += more;
+    r->last += r->timing->strict ? more : 0;
     r->memory[0] += more;
     r->memory[1] += more;
     for (int i = 0; i < UNITS; ++i)
@@ -283,96 +283,67 @@ static void pass_over(struct replay *r, const struct replay *begin, const struct
     r->memory_ps += memory;
 }
 
-/* Cycles of a slice. *weights_ps: what loading its weights takes. */
-static uint64_t slice_cycles(const struct replay *r, const struct step *step, const struct cnnvp_engine_slice *slice,
-                             uint64_t *weights_ps)
-{
-    const struct cnnvp_image_layer *layer = r->layer;
-    const struct cnnvp_engine *engine = &r->limits->engine;
-    const unsigned sort = (slice->in != layer->tile_in ? 8u : 0) | (slice->out != layer->tile_out ? 4u : 0) |
-                          (slice->first ? 2u : 0) | (slice->last ? 1u : 0);
-    uint64_t *cycles = &r->known->slice[step->sort][sort].cycles;
-    uint64_t *busy = &r->known->slice[step->sort][sort].weights_ps;
-    if (*cycles == 0) {
-        *cycles = cnnvp_engine_cycles(engine, layer, slice);
-        *busy = cnnvp_plan_weights_ps(r->timing, cnnvp_plan_slice_bytes(layer, slice->in, slice->out, slice->last));
-    }
-    *weights_ps = *busy;
-    return *cycles;
-}
-
 /* Slices of a step with weights. Returns how many. */
-static uint64_t run_sliced(struct replay *r, const struct step *step)
+static uint64_t run_sliced(struct replay *r, const struct place *place)
 {
     const struct cnnvp_image_layer *layer = r->layer;
+    struct cnnvp_plan_step *step = place->step;
     const struct cnnvp_plan_extent *extent = &step->extent;
     const uint32_t inputs = layer->depthwise != 0 ? extent->channels : cnnvp_engine_inputs(layer);
     const uint64_t all = cnnvp_divide_up(inputs, layer->tile_in) * cnnvp_divide_up(extent->channels, layer->tile_out);
     const uint64_t most = sooner(all, STEP_SLICES);
-    const struct replay begin = *r;
-    struct replay half = begin;
+    const struct mark begin = mark_of(r);
+    struct mark half = begin;
     uint64_t count = 0;
-    uint64_t blob = step->weight_tag;
+    uint64_t blob = place->weight_tag;
+    uint64_t input_tag = place->input_tag;
+    uint64_t core = r->timing->calculate_core + cnnvp_plan_step_core(layer, r->timing);
     uint32_t output = 0;
     uint32_t weight = 0;
     for (uint32_t in = 0; in < inputs && count < most; in += layer->tile_in) {
         const uint32_t depth = rest_of(inputs, in, layer->tile_in);
-        const uint32_t input = bring_input(r, step, depth, step->input_tag + in / layer->tile_in);
+        const uint32_t input = bring_input(r, place, depth, input_tag++);
         for (uint32_t out = 0; out < extent->channels && count < most; out += layer->tile_out, ++count) {
-            const uint32_t outputs = rest_of(extent->channels, out, layer->tile_out);
-            if (count == STEP_SLICES / 2u && most < all)
-                half = *r;
+            if (count == STEP_SLICES / 2u)
+                half = (struct mark){.calculated = r->unit[ARRAY], r->slices, r->compute_ps, r->memory_ps};
             const struct cnnvp_engine_slice slice = {.rows = extent->rows,
                                                      .columns = extent->columns,
                                                      .in = depth,
-                                                     .out = outputs,
+                                                     .out = rest_of(extent->channels, out, layer->tile_out),
                                                      .first = in == 0,
                                                      .last = in + depth == inputs};
-            uint64_t weights_ps;
-            const uint64_t cycles = slice_cycles(r, step, &slice, &weights_ps);
-            weight = bring_weights(r, blob++, weights_ps);
+            const struct cnnvp_plan_slice *known = cnnvp_plan_slice_of(r->sorts, step, &slice);
+            weight = bring_weights(r, blob++, known->weights_ps);
             if (count == 0)
                 output = begin_step(r);
-            r->compute_ps += cycles * r->timing->cycle;
-            const uint64_t core =
-                r->timing->calculate_core + (count == 0 ? cnnvp_plan_step_core(layer, r->timing) : 0);
-            calculate(r, ARRAY, cycles, core, input, 1,
-                      weight, 1, output);
+            r->compute_ps += known->cycles * r->timing->cycle;
+            calculate(r, ARRAY, known->cycles, core, input, 1, weight, 1, output);
+            core = r->timing->calculate_core;
         }
     }
     if (most < all)
-        pass_over(r, &begin, &half, all - most, extent);
+        pass_over(r, &begin, &half, all - most, step);
     end_step(r, step, output, weight);
     return all;
 }
 
-static uint64_t run_whole(struct replay *r, const struct step *step)
+static uint64_t run_whole(struct replay *r, const struct place *place)
 {
     const struct cnnvp_image_layer *layer = r->layer;
-    const struct cnnvp_engine *engine = &r->limits->engine;
-    const struct cnnvp_plan_extent *extent = &step->extent;
+    const struct cnnvp_plan_step *step = place->step;
     const int pool = layer->op == CNNVP_OP_POOL;
-    const uint32_t input = bring_input(r, step, extent->channels, step->input_tag);
+    const uint32_t input = bring_input(r, place, step->extent.channels, place->input_tag);
     const int blob = cnnvp_plan_table_words(layer) != 0 || layer->op == CNNVP_OP_NORM;
     uint32_t weight = 0;
     if (blob)
         weight = bring_weights(r, 1, cnnvp_plan_weights_ps(r->timing, cnnvp_plan_blob_bytes(layer)));
     const uint32_t output = begin_step(r);
-    const struct cnnvp_engine_slice slice = {.rows = extent->rows, .columns = extent->columns, .in = extent->channels,
-                                             .out = extent->channels, .first = 1, .last = 1};
-    const struct cnnvp_plan_sweeps sweeps =
-        pool ? (struct cnnvp_plan_sweeps){1, cnnvp_engine_cycles(engine, layer, &slice)}
-             : cnnvp_plan_main_sweeps(layer, r->timing, extent);
-    const uint64_t core = sweeps.instructions * r->timing->calculate_core + cnnvp_plan_step_core(layer, r->timing);
-    r->compute_ps += sweeps.cycles * r->timing->cycle;
-    calculate(r, pool ? ARRAY : VECTOR, sweeps.cycles, core, input, 1, weight, blob && !pool, output);
+    const uint64_t core =
+        step->whole.instructions * r->timing->calculate_core + cnnvp_plan_step_core(layer, r->timing);
+    r->compute_ps += step->whole.cycles * r->timing->cycle;
+    calculate(r, pool ? ARRAY : VECTOR, step->whole.cycles, core, input, 1, weight, blob && !pool, output);
     end_step(r, step, output, weight);
     return 1;
-}
-
-static uint64_t calculated(const struct replay *r)
-{
-    return later(r->unit[ARRAY], r->unit[VECTOR]);
 }
 
 /* Of steps with weights; otherwise steps. */
@@ -383,7 +354,7 @@ static uint64_t slices_of(const struct cnnvp_image_layer *layer)
 }
 
 /* All steps, or until there are enough of them. *early: the replay when half of these were done. */
-static void run(struct replay *r, struct replay *early)
+static void run(struct replay *r, struct mark *early)
 {
     const struct cnnvp_image_layer *layer = r->layer;
     const int sliced = cnnvp_plan_has_weights(layer);
@@ -392,68 +363,72 @@ static void run(struct replay *r, struct replay *early)
     const struct cnnvp_image_tensor *out = &layer->out;
     uint64_t steps = 0;
     uint64_t tile = 0;
-    struct step step = {.weight_tag = 1};
-    *early = *r;
+    struct place place = {.weight_tag = 1};
+    struct cnnvp_plan_extent extent;
+    *early = mark_of(r);
     for (uint32_t channel = 0; channel < out->channels; channel += layer->group_out) {
-        step.extent.channels = rest_of(out->channels, channel, layer->group_out);
+        extent.channels = rest_of(out->channels, channel, layer->group_out);
         if (!channelwise)
             tile = 0;
         for (uint32_t row = 0; row < out->height; row += layer->tile_h) {
-            step.extent.rows = rest_of(out->height, row, layer->tile_h);
+            extent.rows = rest_of(out->height, row, layer->tile_h);
             for (uint32_t column = 0; column < out->width; column += layer->tile_w) {
-                step.extent.columns = rest_of(out->width, column, layer->tile_w);
-                step.sort = (step.extent.channels != layer->group_out ? 4u : 0) |
-                            (step.extent.rows != layer->tile_h ? 2u : 0) |
-                            (step.extent.columns != layer->tile_w ? 1u : 0);
-                step.input_tag = 1u + tile++ * counts.input_slices;
+                extent.columns = rest_of(out->width, column, layer->tile_w);
                 if (r->slices >= SLICES && steps >= STEPS)
                     return;
-                r->slices += sliced ? run_sliced(r, &step) : run_whole(r, &step);
+                place.step = cnnvp_plan_step_of(r->sorts, &extent);
+                place.input_tag = 1u + tile++ * counts.input_slices;
+                r->slices += sliced ? run_sliced(r, &place) : run_whole(r, &place);
                 ++steps;
                 if (early->slices == 0 && r->slices >= SLICES / 2u && steps >= STEPS / 2u)
-                    *early = *r;
+                    *early = mark_of(r);
             }
         }
-        step.weight_tag += (uint64_t)counts.input_slices * counts.output_slices;
+        place.weight_tag += (uint64_t)counts.input_slices * counts.output_slices;
     }
 }
 
 /* The steps that were not replayed: what calculation or memory takes of them, and what the later half of the others
  * took besides, slice by slice. */
-static uint64_t rest_ps(const struct replay *r, const struct replay *early, const struct cnnvp_plan_time *all,
+static uint64_t rest_ps(const struct replay *r, const struct mark *early, const struct cnnvp_plan_time *all,
                         uint64_t rest_slices)
 {
-    const uint64_t time = calculated(r) - calculated(early);
-    const uint64_t compute = r->compute_ps - early->compute_ps;
-    const uint64_t memory = r->memory_ps - early->memory_ps;
-    const uint64_t rest_compute = all->compute_ps - sooner(r->compute_ps, all->compute_ps);
-    const uint64_t rest_memory = all->memory_ps - sooner(r->memory_ps, all->memory_ps);
-    const uint64_t part = both(r, compute, memory);
-    const uint64_t besides = time > part ? (time - part) / (r->slices - early->slices) * rest_slices : 0;
+    const struct mark end = mark_of(r);
+    const uint64_t time = end.calculated - early->calculated;
+    const uint64_t rest_compute = all->compute_ps - sooner(end.compute_ps, all->compute_ps);
+    const uint64_t rest_memory = all->memory_ps - sooner(end.memory_ps, all->memory_ps);
+    const uint64_t part = both(r, end.compute_ps - early->compute_ps, end.memory_ps - early->memory_ps);
+    const uint64_t besides = time > part ? (time - part) / (end.slices - early->slices) * rest_slices : 0;
     return both(r, rest_compute, rest_memory) + besides;
+}
+
+struct cnnvp_plan_time cnnvp_plan_replay(struct cnnvp_plan_sorts *sorts, const struct cnnvp_plan_time *sums,
+                                         uint64_t lead)
+{
+    const struct cnnvp_plan_timing *timing = &sorts->limits->timing;
+    struct replay r = {.layer = sorts->layer,
+                       .limits = sorts->limits,
+                       .timing = timing,
+                       .sorts = sorts,
+                       .core = (int64_t)((uint64_t)timing->layer_core * timing->core) - (int64_t)lead,
+                       .output_halves = sorts->limits->output_halves};
+    struct mark early;
+    struct cnnvp_plan_time time = *sums;
+    run(&r, &early);
+    const uint64_t slices = slices_of(sorts->layer);
+    time.ps = r.slices < slices ? rest_ps(&r, &early, &time, slices - r.slices) : 0;
+    flush(&r, 0);
+    time.ps += later(mark_of(&r).calculated, r.unit[WRITE]);
+    if (time.core_ps > lead)
+        time.ps = later(time.ps, time.core_ps - lead);
+    cnnvp_plan_weigh(&time, timing, lead);
+    return time;
 }
 
 struct cnnvp_plan_time cnnvp_plan_time_of(const struct cnnvp_image_layer *layer,
                                           const struct cnnvp_plan_limits *limits)
 {
-    const struct cnnvp_plan_timing *timing = &limits->timing;
-    struct known known = {0};
-    struct replay r = {.layer = layer,
-                       .limits = limits,
-                       .timing = timing,
-                       .known = &known,
-                       .output_halves = limits->output_halves};
-    struct replay early;
-    struct cnnvp_plan_time time = cnnvp_plan_totals(layer, limits);
-    r.core = (uint64_t)timing->layer_core * timing->core;
-    run(&r, &early);
-    const uint64_t slices = slices_of(layer);
-    if (r.slices < slices)
-        time.ps = rest_ps(&r, &early, &time, slices - r.slices);
-    flush(&r, 0);
-    time.ps += later(calculated(&r), r.unit[WRITE]);
-    if (time.core_ps > timing->lead)
-        time.ps = later(time.ps, time.core_ps - timing->lead);
-    cnnvp_plan_weigh(&time, timing);
-    return time;
+    struct cnnvp_plan_sorts sorts = {.layer = layer, .limits = limits};
+    const struct cnnvp_plan_time sums = cnnvp_plan_sums(&sorts);
+    return cnnvp_plan_replay(&sorts, &sums, limits->timing.lead);
 }

@@ -13,8 +13,13 @@
 #ifndef CNNVP_COMPILER_PLAN_TIME_H
 #define CNNVP_COMPILER_PLAN_TIME_H
 
-#include "plan_cost.h"
+#include "plan_sums.h"
 
+/* Of a layer whose sums are known, where the core is ahead by `lead` ps when it begins. */
+struct cnnvp_plan_time cnnvp_plan_replay(struct cnnvp_plan_sorts *sorts, const struct cnnvp_plan_time *sums,
+                                         uint64_t lead);
+
+/* Of one of which nothing is known, with the limits' lead. */
 struct cnnvp_plan_time cnnvp_plan_time_of(const struct cnnvp_image_layer *layer,
                                           const struct cnnvp_plan_limits *limits);
 
