@@ -189,21 +189,21 @@ static void note_command(void *context, const struct dram_issued *issued)
     }
 }
 
-static void note_reads(void *context, const struct dram_reads *reads)
+static void note_columns(void *context, const struct dram_columns *columns)
 {
     struct dram *self = context;
-    struct requester *requester = &self->requesters[reads->source];
-    begin_rows(self, reads->tag);
-    self->rows.hits += reads->hits;
-    requester->hits += reads->hits;
-    requester->queue_clocks += reads->queue_clocks;
-    requester->turnarounds += (uint64_t)reads->turned;
-    if (reads->turned)
-        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_TURNAROUNDS], reads->clock * self->queue.timing.tck_ps, 1);
-    if (reads->hits)
-        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_ROW_HITS], reads->clock * self->queue.timing.tck_ps, reads->hits);
-    cnnvp_dram_bandwidth_add(&self->windows[COUNTER_BANDWIDTH], reads->done * self->queue.timing.tck_ps,
-                             reads->bursts * DRAM_BURST_BYTES);
+    struct requester *requester = &self->requesters[columns->source];
+    begin_rows(self, columns->tag);
+    self->rows.hits += columns->hits;
+    requester->hits += columns->hits;
+    requester->queue_clocks += columns->queue_clocks;
+    requester->turnarounds += (uint64_t)columns->turned;
+    if (columns->turned)
+        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_TURNAROUNDS], columns->clock * self->queue.timing.tck_ps, 1);
+    if (columns->hits)
+        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_ROW_HITS], columns->clock * self->queue.timing.tck_ps, columns->hits);
+    cnnvp_dram_bandwidth_add(&self->windows[COUNTER_BANDWIDTH], columns->done * self->queue.timing.tck_ps,
+                             columns->bursts * DRAM_BURST_BYTES);
 }
 
 static void note_burst(void *context, const struct dram_stream *stream, const struct cnnvp_request *request,
@@ -338,7 +338,7 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
                                                    .counter = i, .show = show_window, .context = self};
     self->burst_trace = 1;
     self->queue.issued = note_command;
-    self->queue.reads_issued = note_reads;
+    self->queue.columns_issued = note_columns;
     self->queue.burst = note_burst;
     self->queue.context = self;
     return CNNVP_OK;

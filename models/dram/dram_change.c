@@ -11,7 +11,7 @@ enum { MOST_CLOCKS = 1024 }; /* a change that took longer was hindered by someth
 
 static uint64_t queue_clocks(const struct dram_run *run)
 {
-    return run->channel->counts.queue_clocks[0] + (run->reads.bursts ? run->reads.queue_clocks : 0);
+    return run->channel->counts.queue_clocks[0] + (run->columns.bursts ? run->columns.queue_clocks : 0);
 }
 
 /* Clocks for which the bursts of a bank have waited at `clock`; DRAM_NEVER if one was classified before. */
@@ -39,7 +39,7 @@ static int is_free(const struct dram_channel *channel, uint32_t present, uint32_
 
 /* ---- learning ---- */
 
-static void begin(struct dram_run *run, const struct dram_change_sort *sort, const struct dram_next_read *next,
+static void begin(struct dram_run *run, const struct dram_change_sort *sort, const struct dram_next_column *next,
                   uint64_t before)
 {
     const struct dram_stream *stream = run->stream;
@@ -130,7 +130,7 @@ static void open_row(struct dram_run *run, uint64_t clock)
     const struct dram_place *place = &run->stream->place;
     const struct dram_issued issued = {
         .command = DRAM_ACT, .clock = clock, .rank = dram_rank_of(channel, place->bank), .bank = place->bank,
-        .row = place->row, .class_tag = run->reads.tag, .class_source = run->reads.source,
+        .row = place->row, .class_tag = run->columns.tag, .class_source = run->columns.source,
         .row_class = DRAM_MISS};
     dram_open_bank(channel, place->bank, place->row, clock);
     ++channel->counts.commands[DRAM_ACT];
@@ -146,8 +146,8 @@ static void repeat(struct dram_run *run, const struct dram_change *change, uint3
     const uint64_t data_clocks = change->count * channel->timing->t[DRAM_T_bl];
     turn_over(run, change, present, ready);
     open_row(run, ready + change->act);
-    run->reads.bursts += change->count;
-    run->reads.hits += change->count - 1u;
+    run->columns.bursts += change->count;
+    run->columns.hits += change->count - 1u;
     channel->counts.data_clocks += data_clocks;
     channel->counts.row_clocks += change->span - data_clocks;
     channel->bus_end += change->span;
@@ -171,14 +171,14 @@ static const struct dram_change *find(const struct dram_queue *queue, const stru
     return NULL;
 }
 
-int dram_row_change(struct dram_run *run, const struct dram_next_read *next, uint64_t enters)
+int dram_row_change(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     const struct dram_channel *channel = run->channel;
     const struct dram_stream *stream = run->stream;
     const uint32_t bank = stream->place.bank;
     const uint64_t ready = next->clock;
     /* a read of the next row may come before `ready`, but not before one that has been counted */
-    if (!run->reads.bursts || dram_read_is_open(channel, &stream->place) || bank == next->bank
+    if (!run->columns.bursts || dram_read_is_open(channel, &stream->place) || bank == next->bank
         || !dram_is_periodic(run, next, enters)
         || !is_free(channel, next->bank, bank, ready, enters))
         return 0;
@@ -199,7 +199,7 @@ int dram_row_change(struct dram_run *run, const struct dram_next_read *next, uin
         || !dram_window_room(run, again - run->spacing))
         return 0;
     repeat(run, change, next->bank, ready);
-    run->reads.queue_clocks += change->queue_clocks + before;
+    run->columns.queue_clocks += change->queue_clocks + before;
     dram_advance_periodic(run, ready + change->entered[sort.waiting - 1u], change->count, change->span,
                           change->latency);
     return 1;

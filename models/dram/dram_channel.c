@@ -34,11 +34,6 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     }
 }
 
-static uint32_t hash_of(uint32_t bank, uint32_t row, uint32_t column)
-{
-    return (column + 37u * bank + 101u * row) % DRAM_WRITTEN;
-}
-
 static int is_at(const struct dram_channel *channel, uint32_t index, const struct dram_place *place)
 {
     return index != DRAM_NONE && channel->entry[index].row == place->row && channel->entry[index].column == place->column;
@@ -46,7 +41,7 @@ static int is_at(const struct dram_channel *channel, uint32_t index, const struc
 
 int cnnvp_dram_channel_holds(const struct dram_channel *channel, const struct dram_place *place)
 {
-    if (!channel->written[hash_of(place->bank, place->row, place->column)])
+    if (!channel->written[dram_hash(place->bank, place->row, place->column)])
         return 0;
     if (is_at(channel, channel->list[1][place->bank].last, place)) /* pieces of one burst come one behind the other */
         return 1;
@@ -92,7 +87,7 @@ static void append(struct dram_channel *channel, uint8_t index)
     }
     list->last = index;
     ++channel->count[write];
-    channel->written[hash_of(number, entry->row, entry->column)] += (uint8_t)write;
+    channel->written[dram_hash(number, entry->row, entry->column)] += (uint8_t)write;
     if (bank->open && bank->row == entry->row && list->hit == DRAM_NONE)
         set_hit(channel, write, number, index);
     else if (bank->open && bank->row != entry->row && list->other == DRAM_NONE)
@@ -127,7 +122,7 @@ static void leave_queue(struct dram_channel *channel, uint32_t index)
     if (--list->count == 0)
         set_bank(&channel->waiting[write], entry->bank, 0);
     --channel->count[write];
-    channel->written[hash_of(entry->bank, entry->row, entry->column)] -= (uint8_t)write;
+    channel->written[dram_hash(entry->bank, entry->row, entry->column)] -= (uint8_t)write;
 }
 
 /* A row has been opened. */
@@ -271,21 +266,6 @@ static void do_refresh(struct dram_channel *channel, uint32_t number, uint64_t c
         channel->refresh_rank = 0;
 }
 
-static void do_write(struct dram_channel *channel, const struct dram_issued *issued)
-{
-    const uint32_t *t = channel->timing->t;
-    const uint64_t clock = issued->clock, end = clock + t[DRAM_T_cwl] + t[DRAM_T_bl];
-    const uint64_t gap = end + t[DRAM_T_cs];
-    const uint64_t same[2] = {end + t[DRAM_T_wtr_s], clock + t[DRAM_T_ccd_s]};
-    const uint64_t other[2] = {gap > t[DRAM_T_cl] ? gap - t[DRAM_T_cl] : 0, clock + t[DRAM_T_bl] + t[DRAM_T_cs]};
-    struct dram_group *group = &channel->group[dram_group_of(channel, issued->bank)];
-    dram_raise_columns(channel, issued->rank, same, other);
-    dram_raise(&group->column[0], end + t[DRAM_T_wtr_l]);
-    dram_raise(&group->column[1], clock + t[DRAM_T_ccd_l]);
-    dram_raise(&channel->rank[issued->rank].pre_all, end + t[DRAM_T_wr]);
-    dram_raise(&channel->bank[issued->bank].pre, end + t[DRAM_T_wr]);
-}
-
 /* RD or WR: the burst is served. */
 static void do_column(struct dram_channel *channel, struct dram_issued *issued)
 {
@@ -310,7 +290,7 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
         channel->empty_from = issued->clock;
     channel->counts.queue_clocks[write] += issued->clock - issued->entry.entered;
     if (write) {
-        do_write(channel, issued);
+        dram_space_write(channel, issued->bank, issued->clock);
         issued->done = issued->clock + t[DRAM_T_cwl] + t[DRAM_T_bl];
     } else {
         dram_space_read(channel, issued->bank, issued->clock);

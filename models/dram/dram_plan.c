@@ -3,7 +3,7 @@
  * Which command a channel issues next, and when: see dram_channel.h for the rules. Nothing is tried clock by clock;
  * every command that could be next is looked at once, and the earliest wins, of those the oldest burst's.
  */
-#include "dram_reads.h"
+#include "dram_columns.h"
 
 /* A command that could be next. */
 struct candidate {

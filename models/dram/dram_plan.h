@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between the parts of a channel: its state and what commands change (dram_channel.c), which command is next (dram_plan.c),
- * and both for a channel that only reads (dram_reads.h). Host-free. */
+ * and both while rows are open (dram_columns.h). Host-free. */
 #ifndef CNNVP_DRAM_PLAN_H
 #define CNNVP_DRAM_PLAN_H
 
@@ -104,6 +104,28 @@ static inline void dram_space_read(struct dram_channel *channel, uint32_t bank, 
 {
     dram_space_reads(channel, bank, clock);
     dram_raise(&channel->bank[bank].pre, clock + channel->timing->t[DRAM_T_rtp]);
+}
+
+/* What a WR at `clock` demands of later commands. */
+static inline void dram_space_write(struct dram_channel *channel, uint32_t bank, uint64_t clock)
+{
+    const uint32_t *t = channel->timing->t;
+    const uint32_t rank = dram_rank_of(channel, bank);
+    const uint64_t end = clock + t[DRAM_T_cwl] + t[DRAM_T_bl], gap = end + t[DRAM_T_cs];
+    const uint64_t same[2] = {end + t[DRAM_T_wtr_s], clock + t[DRAM_T_ccd_s]};
+    const uint64_t other[2] = {gap > t[DRAM_T_cl] ? gap - t[DRAM_T_cl] : 0, clock + t[DRAM_T_bl] + t[DRAM_T_cs]};
+    struct dram_group *group = &channel->group[dram_group_of(channel, bank)];
+    dram_raise_columns(channel, rank, same, other);
+    dram_raise(&group->column[0], end + t[DRAM_T_wtr_l]);
+    dram_raise(&group->column[1], clock + t[DRAM_T_ccd_l]);
+    dram_raise(&channel->rank[rank].pre_all, end + t[DRAM_T_wr]);
+    dram_raise(&channel->bank[bank].pre, end + t[DRAM_T_wr]);
+}
+
+/* Place in `written`. */
+static inline uint32_t dram_hash(uint32_t bank, uint32_t row, uint32_t column)
+{
+    return (column + 37u * bank + 101u * row) % DRAM_WRITTEN;
 }
 
 /* First clock at which the timings allow an ACT of a closed bank. */

@@ -43,7 +43,7 @@ void cnnvp_dram_queue_reset(struct dram_queue *queue, cnnvp_time now)
     queue->clock = now / queue->timing.tck_ps + 1u;
     for (uint32_t i = 0; i < queue->options.channels; ++i)
         cnnvp_dram_channel_init(&queue->channel[i], &queue->options, &queue->timing, queue->clock);
-    queue->served = 0;
+    queue->served = queue->decided = 0;
     queue->reads = 0;
     queue->change_begun.request = NULL;
     queue->entered = NULL;
@@ -110,7 +110,8 @@ int cnnvp_dram_queue_add(struct dram_queue *queue, struct cnnvp_request *request
     struct dram_stream *stream = stream_of(queue, request);
     if (!stream)
         return queue->stream_count == DRAM_STREAMS ? CNNVP_E_STATE : CNNVP_E_NOMEM;
-    cnnvp_dram_queue_catch_up(queue, now);
+    if (now / queue->timing.tck_ps > queue->decided)
+        cnnvp_dram_queue_catch_up(queue, now);
     set_next(request, NULL);
     request->scratch[DRAM_TIME] = now;
     request->scratch[DRAM_BURSTS] = (uint64_t)(stream - queue->streams) << 16;
@@ -372,13 +373,16 @@ static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
             due = cnnvp_dram_queue_due(queue);
             last = (due < bound ? due : bound) / queue->timing.tck_ps;
         }
-        if (dram_queue_run_reads(queue, last) && cnnvp_dram_queue_due(queue) < due)
+        const enum dram_progress progress = dram_queue_run(queue, last);
+        if (progress == DRAM_DECIDED)
+            break;
+        if (progress == DRAM_MOVED && cnnvp_dram_queue_due(queue) < due)
             continue;
         struct dram_stream *stream = choose(queue, &enters);
         struct dram_channel *channel = first_channel(queue, &commands);
         const uint64_t first = enters < commands ? enters : commands;
         if (first > last)
-            return;
+            break;
         if (enters <= commands)
             enter_all(queue, stream, enters);
         else if (idle_too || queue->waiting || channels_wait(queue))
@@ -386,6 +390,7 @@ static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
         else
             return;
     }
+    queue->decided = last;
 }
 
 void cnnvp_dram_queue_schedule(struct dram_queue *queue, cnnvp_time bound)

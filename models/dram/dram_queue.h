@@ -28,9 +28,9 @@ enum dram_scratch {
     DRAM_LATENCY, /* sum of ends less sum of times at which bursts could be sent */
 };
 
-/* Read commands that the queue has issued one behind the other, all in one window of time (dram_bandwidth.h) and their data too, of
- * one source and tag. Their rows were open: what is no hit has been classified before. */
-struct dram_reads {
+/* Read or write commands that the queue has issued one behind the other, all in one window of time (dram_bandwidth.h) and their
+ * data too, of one source and tag. Their rows were open: what is no hit has been classified before. */
+struct dram_columns {
     uint64_t bursts, hits, queue_clocks;
     uint64_t clock, done; /* of the first */
     uint32_t tag;
@@ -100,8 +100,9 @@ struct dram_queue {
     uint64_t waiting;         /* streams with requests, a bit each */
     uint64_t served;
     uint64_t clock;           /* bursts enter at this clock or later */
+    uint64_t decided;         /* nothing is left to do up to this clock */
     uint32_t reads;           /* in the channels, their end not known */
-    int stepwise;             /* plan every command, also where dram_reads.h could: for tests */
+    int stepwise;             /* plan every command, also where dram_columns.h could: for tests */
     int columns_follow;       /* the next burst's column is the next but at a row's end */
     struct dram_change changes[DRAM_CHANGES];
     uint32_t change_next; /* the one to replace */
@@ -109,9 +110,9 @@ struct dram_queue {
     struct cnnvp_request *entered; /* reads of which every burst has entered and some wait for data */
     struct cnnvp_request *done; /* scheduled completely, by time of completion */
     struct dram_counts before;  /* of the channels before the last reset */
-    /* told of each command, but of those reads that the other one is told of */
+    /* told of each command, but of those that the other one is told of */
     void (*issued)(void *context, const struct dram_issued *issued);
-    void (*reads_issued)(void *context, const struct dram_reads *reads);
+    void (*columns_issued)(void *context, const struct dram_columns *reads);
     /* told of each burst that enters a controller, may be NULL; `stream` is the burst's `source` in what is issued */
     void (*burst)(void *context, const struct dram_stream *stream, const struct cnnvp_request *request, uint64_t clock);
     void *context;

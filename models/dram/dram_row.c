@@ -32,7 +32,7 @@ static int are_ends_regular(const struct dram_run *run, uint64_t ready, uint64_t
     return first + (stream->end_count - 1u) * run->spacing == channel->returned;
 }
 
-int dram_is_periodic(const struct dram_run *run, const struct dram_next_read *next, uint64_t enters)
+int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     const struct dram_stream *stream = run->stream;
     const uint64_t done = run->channel->returned + run->spacing;
@@ -62,13 +62,13 @@ static void tell(struct dram_run *run, uint64_t ready, uint64_t count)
 {
     for (uint64_t left = count;;) {
         const uint64_t some = dram_lesser(left, in_window(run, ready));
-        run->reads.bursts += some;
-        run->reads.hits += some;
+        run->columns.bursts += some;
+        run->columns.hits += some;
         left -= some;
         ready += some * run->spacing;
         if (!left)
             return;
-        dram_begin_window(run, run->reads.tag, run->reads.source, ready, ready + run->latency);
+        dram_begin_window(run, run->columns.tag, run->columns.source, ready, ready + run->latency);
     }
 }
 
@@ -84,7 +84,7 @@ static uint64_t turn_over(struct dram_run *run, uint64_t enters, uint64_t count)
         const uint8_t index = list->first;
         struct dram_entry *entry = &channel->entry[index];
         sum += entry->entered;
-        run->reads.hits -= entry->classified;
+        run->columns.hits -= entry->classified;
         entry->classified = 0;
         entry->entered = enters + (through + i) * run->spacing;
         entry->order = channel->order + through + i + 1u;
@@ -105,7 +105,7 @@ static void repeat(struct dram_run *run, uint64_t ready, uint64_t enters, uint64
     struct dram_channel *channel = run->channel;
     const uint64_t span = count * run->spacing, bl = channel->timing->t[DRAM_T_bl];
     const uint64_t issues = count * ready + run->spacing * (count * (count - 1u) / 2u);
-    run->reads.queue_clocks += issues - turn_over(run, enters, count);
+    run->columns.queue_clocks += issues - turn_over(run, enters, count);
     tell(run, ready, count);
     channel->counts.data_clocks += count * bl;
     channel->counts.row_clocks += count * (run->spacing - bl);
@@ -137,7 +137,7 @@ void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t coun
     dram_queue_step(queue, stream);
 }
 
-int dram_row_repeat(struct dram_run *run, const struct dram_next_read *next, uint64_t enters)
+int dram_row_repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     const struct dram_stream *stream = run->stream;
     if (!dram_read_is_open(run->channel, &stream->place) || stream->place.bank != next->bank

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between the queue in front of the channels (dram_queue.c), its shortcuts for reads from open rows (dram_run.c), of
- * those that wait (dram_train.c), along one row (dram_row.c) and from one to the next (dram_change.c), and what it
- * expects (dram_work.c). Host-free. */
+ * those that wait (dram_train.c), along one row (dram_row.c) and from one to the next (dram_change.c), its one for
+ * writes (dram_writes.c), and what it expects (dram_work.c). Host-free. */
 #ifndef CNNVP_DRAM_RUN_H
 #define CNNVP_DRAM_RUN_H
 
+#include "dram_columns.h"
 #include "dram_queue.h"
-#include "dram_reads.h"
 
 static inline struct cnnvp_request *dram_request_next(const struct cnnvp_request *request)
 {
@@ -106,29 +106,41 @@ static inline uint64_t dram_row_left(const struct dram_queue *queue, const struc
 /* The data of the last burst of a request, all of which have entered, end. */
 void dram_queue_end(struct dram_queue *queue, struct cnnvp_request *request);
 
-/* ---- reads from open rows ---- */
+/* ---- bursts of open rows ---- */
 
 struct dram_run {
     struct dram_queue *queue;
     struct dram_channel *channel;
     struct dram_stream *stream; /* the only one that waits, NULL: none does */
-    uint64_t last;              /* clock up to which things are decided */
-    uint64_t latency;           /* of RD to the end of its data, clocks */
+    uint64_t last;              /* clock up to which things are decided, */
+    int cut;                    /* which is less far than was asked for */
+    int write;                  /* WRs, not RDs */
+    uint64_t latency;           /* of RD or WR to the end of its data, clocks */
     uint64_t spacing;           /* of RD to RD in a bank group, clocks */
-    uint64_t window_command, window_data; /* last clocks of the windows in which `reads` counts */
-    struct dram_reads reads;    /* not yet reported */
+    uint64_t window_command, window_data; /* last clocks of the windows in which `columns` counts */
+    struct dram_columns columns; /* not yet reported */
 };
 
-/* 1 if `reads` counts bursts of the request. */
+/* 1 if `columns` counts bursts of the request. */
 static inline int dram_counts(const struct dram_run *run, const struct cnnvp_request *request)
 {
-    return request->tag == run->reads.tag && cnnvp_dram_queue_stream(request) == run->reads.source;
+    return request->tag == run->columns.tag && cnnvp_dram_queue_stream(request) == run->columns.source;
 }
 
-/* An RD at `clock`, with data up to `done`, cannot be counted with those before: what has been counted is reported. */
+/* What has been counted is reported. */
+void dram_report(struct dram_run *run);
+
+/* An RD or WR at `clock`, with data up to `done`, cannot be counted with those before: what has been counted is reported. */
 void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint64_t clock, uint64_t done);
 
-/* Clocks that the window which `reads` counts has for RDs and their data, the first RD at `ready`. */
+/* Clock up to which the bus carries the data of the next RD or WR. */
+static inline uint64_t dram_done_of(const struct dram_run *run, const struct dram_next_column *next)
+{
+    const uint64_t done = next->clock + run->latency;
+    return run->write ? done : dram_later(done, run->channel->returned);
+}
+
+/* Clocks that the window which `columns` counts has for RDs and their data, the first RD at `ready`. */
 static inline uint64_t dram_window_room(const struct dram_run *run, uint64_t ready)
 {
     const uint64_t done = ready + run->latency;
@@ -137,9 +149,36 @@ static inline uint64_t dram_window_room(const struct dram_run *run, uint64_t rea
     return dram_lesser(run->window_command - ready, run->window_data - done) + 1u;
 }
 
-/* Goes on to `last`, or as far as a lone stream reads from open rows, or to a new first completion. Returns whether
- * anything was done. */
-int dram_queue_run_reads(struct dram_queue *queue, uint64_t last);
+/* The same where that is so. `next`, of this burst, can be counted. */
+static inline void dram_count_from(struct dram_run *run, const struct dram_next_column *next, const struct dram_entry *entry)
+{
+    const uint64_t clock = next->clock, done = dram_done_of(run, next);
+    if (clock < run->columns.clock || clock > run->window_command || done > run->window_data
+        || entry->source != run->columns.source || entry->tag != run->columns.tag
+        || run->channel->last_write != run->write)
+        dram_begin_window(run, entry->tag, entry->source, clock, done);
+}
+
+/* It is counted. */
+static inline void dram_count(struct dram_run *run, const struct dram_next_column *next, const struct dram_entry *entry)
+{
+    dram_count_from(run, next, entry);
+    ++run->columns.bursts;
+    run->columns.hits += !entry->classified;
+    run->columns.queue_clocks += next->clock - entry->entered;
+}
+
+enum dram_progress {
+    DRAM_STUCK,   /* nothing was done */
+    DRAM_MOVED,   /* something was */
+    DRAM_DECIDED, /* nothing is left to do up to `last` */
+};
+
+/* Goes on to `last`, or as far as a lone stream reads from open rows or writes to them, or to a new first completion. */
+enum dram_progress dram_queue_run(struct dram_queue *queue, uint64_t last);
+
+/* The same for writes alone. */
+enum dram_progress dram_run_writes(struct dram_queue *queue, uint64_t last);
 
 /* The stream's next burst, a read that is open, enters at `clock`, in the place of one that ended at `place`. */
 static inline void dram_run_enter(struct dram_run *run, uint64_t clock, uint64_t place)
@@ -154,7 +193,7 @@ static inline void dram_run_enter(struct dram_run *run, uint64_t clock, uint64_t
     stream->taken = clock * queue->timing.tck_ps;
     stream->served = ++queue->served;
     queue->clock = clock;
-    dram_read_enters(run->channel, &stream->place, clock, request, request->tag, (uint32_t)(stream - queue->streams));
+    dram_burst_enters(run->channel, &stream->place, 0, clock, request, request->tag, (uint32_t)(stream - queue->streams));
     dram_queue_step(queue, stream);
 }
 
@@ -174,18 +213,18 @@ static inline void dram_note_done(struct dram_run *run, struct cnnvp_request *re
         dram_queue_end(queue, request);
 }
 
-/* `next`, of a waiting burst, belongs to the window that `reads` counts. If from it on RDs follow each other at one
+/* `next`, of a waiting burst, belongs to the window that `columns` counts. If from it on RDs follow each other at one
  * spacing, those of one bank group or of two by turns: makes those of the bursts that wait, with what enters meanwhile,
  * and returns 1. */
-int dram_train(struct dram_run *run, const struct dram_next_read *next, uint64_t enters);
+int dram_train(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
 /* The same; if bursts of one row enter and issue by turns, each pair as the one before: makes all that fit before the
  * row, the request or the time ends, and returns 1. */
-int dram_row_repeat(struct dram_run *run, const struct dram_next_read *next, uint64_t enters);
+int dram_row_repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
 /* 1 if all that waits are bursts of the stream's first request in the bank of `next`, and as many enter as issue, by
  * turns, each pair `spacing` clocks after the one before, while they are of one row. */
-int dram_is_periodic(const struct dram_run *run, const struct dram_next_read *next, uint64_t enters);
+int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
 /* `count` bursts have entered, the last at clock `entered`, and as many have issued; the ends of those on their way are
  * what they were, `span` clocks later. `latency` clocks are the sum of what lies between sending and end. */
@@ -193,7 +232,7 @@ void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t coun
 
 /* If that is so and the next burst is the first of a row whose bank is closed: goes on to where it is so again in that
  * row, as it went the last time that it was like that, and returns 1. */
-int dram_row_change(struct dram_run *run, const struct dram_next_read *next, uint64_t enters);
+int dram_row_change(struct dram_run *run, const struct dram_next_column *next, uint64_t enters);
 
 /* It is so in the next burst's row: where that was changed to since dram_row_change() was asked, keeps how. */
 void dram_change_learn(struct dram_run *run, uint64_t ready);

@@ -47,7 +47,7 @@ static uint64_t of_group(const struct dram_channel *channel, uint64_t banks, uin
 
 /* Which banks are read, of their bursts that wait. 0 if there are more groups, or the second is not ready in its turn.
  * Of two groups, each is ready again when the other has had its turn. */
-static int find_banks(const struct dram_run *run, const struct dram_next_read *next, struct train *train)
+static int find_banks(const struct dram_run *run, const struct dram_next_column *next, struct train *train)
 {
     const struct dram_channel *channel = run->channel;
     const uint32_t *t = channel->timing->t;
@@ -121,7 +121,7 @@ static uint64_t leave(struct dram_run *run, struct train *train)
 {
     struct dram_queue *queue = run->queue;
     struct dram_channel *channel = run->channel;
-    struct dram_stream *stream = &queue->streams[run->reads.source];
+    struct dram_stream *stream = &queue->streams[run->columns.source];
     const struct cnnvp_request *const done = queue->done;
     const uint32_t rtp = channel->timing->t[DRAM_T_rtp];
     struct cnnvp_request *request = NULL;
@@ -138,15 +138,15 @@ static uint64_t leave(struct dram_run *run, struct train *train)
                 break;
             request = entry->owner;
         }
-        run->reads.hits += !entry->classified;
-        run->reads.queue_clocks += clock - entry->entered;
-        channel->free[channel->free_count++] = dram_take_read(channel, bank);
+        run->columns.hits += !entry->classified;
+        run->columns.queue_clocks += clock - entry->entered;
+        channel->free[channel->free_count++] = dram_take_burst(channel, 0, bank);
         dram_raise(&channel->bank[bank].pre, clock + rtp);
         stream->ends[(stream->end_first + stream->end_count++) % DRAM_OUTSTANDING] = clock + run->latency;
         queue->clock = dram_later(queue->clock, clock + 1u);
     }
     note_done(run, train, request, noted, count);
-    run->reads.bursts += count;
+    run->columns.bursts += count;
     return count;
 }
 
@@ -194,7 +194,7 @@ static int fits(const struct dram_run *run, uint64_t ready, uint64_t enters)
            && (enters > second || dram_read_is_open(run->channel, &run->stream->place));
 }
 
-int dram_train(struct dram_run *run, const struct dram_next_read *next, uint64_t enters)
+int dram_train(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     struct dram_channel *channel = run->channel;
     struct train train = {.ready = next->clock, .until = DRAM_NEVER};
@@ -208,6 +208,6 @@ int dram_train(struct dram_run *run, const struct dram_next_read *next, uint64_t
     if (count)
         account(run, &train, count);
     if (train.entered)
-        dram_reads_pass(channel, train.entered, 1);
+        dram_columns_pass(channel, train.entered, 1);
     return count || train.entered;
 }

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a channel does most of the time, without planning: reads are served, or writes, the rows of all of them are open, and
+ * no refresh waits. Then the next command is an RD or a WR, and what dram_plan.c decides comes down to a comparison of a few
+ * banks. Results are the same in every count and clock: tests/dram holds both ways together. Host-free, internal to the model.
+ */
+#ifndef CNNVP_DRAM_COLUMNS_H
+#define CNNVP_DRAM_COLUMNS_H
+
+#include "dram_plan.h"
+
+/* The next RD, or WR; clock is DRAM_NEVER if nothing waits. */
+struct dram_next_column {
+    uint64_t clock;
+    uint32_t bank;
+    int active; /* it is of the read that has opened the row */
+    int looked; /* see struct dram_plan */
+};
+
+/* 1 if an RD is next unless something enters, a refresh waits, or writes get their turn. */
+static inline int dram_reads_are_open(const struct dram_channel *channel)
+{
+    if (channel->waiting[0] != channel->hits[0] || channel->others[0])
+        return 0;
+    for (uint64_t banks = channel->active; banks; banks &= banks - 1u)
+        if (channel->entry[channel->bank[dram_lowest_bit(banks)].active].write)
+            return 0;
+    return 1;
+}
+
+/* 1 if a WR is next unless something enters, a refresh waits, or reads get their turn. */
+static inline int dram_writes_are_open(const struct dram_channel *channel)
+{
+    return !channel->active && channel->waiting[1] == channel->hits[1] && !channel->others[1];
+}
+
+/* 1 if `a` goes before `b` where both have opened their row and can go: the one that entered first, then whose ACT was first. */
+static inline int dram_active_precedes(const struct dram_channel *channel, uint32_t a, uint32_t b)
+{
+    const uint64_t entered_a = channel->entry[channel->bank[a].active].entered;
+    const uint64_t entered_b = channel->entry[channel->bank[b].active].entered;
+    return entered_a < entered_b
+           || (entered_a == entered_b && channel->bank[a].activated < channel->bank[b].activated);
+}
+
+/* Puts the next of the queue in the place of `next` if it is before that. */
+static inline void dram_next_queued(const struct dram_channel *channel, uint32_t write, struct dram_next_column *next)
+{
+    const uint64_t from = channel->clock;
+    uint64_t oldest = 0; /* one in activation goes first */
+    for (uint64_t banks = channel->hits[write]; banks; banks &= banks - 1u) {
+        const uint32_t bank = dram_lowest_bit(banks);
+        const uint64_t clock = dram_later(from, dram_column_ready(channel, bank, write));
+        const uint64_t order = channel->list[write][bank].hit_order;
+        if (clock < next->clock || (clock == next->clock && order < oldest)) {
+            *next = (struct dram_next_column){clock, bank, 0, 1};
+            oldest = order;
+        }
+    }
+}
+
+static inline struct dram_next_column dram_next_read(const struct dram_channel *channel)
+{
+    const uint64_t from = channel->clock;
+    struct dram_next_column next = {.clock = DRAM_NEVER, .looked = 1};
+    for (uint64_t banks = channel->active; banks; banks &= banks - 1u) {
+        const uint32_t bank = dram_lowest_bit(banks);
+        const uint64_t clock = dram_later(from, dram_column_ready(channel, bank, 0));
+        if (clock < next.clock || (clock == next.clock && dram_active_precedes(channel, bank, next.bank)))
+            next = (struct dram_next_column){clock, bank, 1, 1};
+    }
+    if (next.clock <= from) {
+        next.looked = 0;
+        return next;
+    }
+    dram_next_queued(channel, 0, &next);
+    return next;
+}
+
+/* Writes wait and get their turn. */
+static inline int dram_writes_are_due(const struct dram_channel *channel, const struct dram_next_column *next)
+{
+    return channel->count[1] && next->looked && dram_next_mode(channel);
+}
+
+/* Everything before `clock` is decided. */
+static inline void dram_columns_pass(struct dram_channel *channel, uint64_t clock, int looked)
+{
+    if (looked && clock > channel->clock)
+        channel->write_mode = dram_next_mode(channel);
+    channel->clock = dram_later(channel->clock, clock);
+    channel->plan.valid = 0;
+}
+
+static inline int dram_row_is_open(const struct dram_channel *channel, const struct dram_place *place)
+{
+    return (channel->open >> place->bank & 1u) && channel->bank[place->bank].row == place->row;
+}
+
+/* 1 if a read would wait for nothing but its turn: its row is open, and no write waits that could answer it. */
+static inline int dram_read_is_open(const struct dram_channel *channel, const struct dram_place *place)
+{
+    return !(channel->waiting[1] >> place->bank & 1u) && dram_row_is_open(channel, place);
+}
+
+/* A burst becomes the youngest of its bank, whose row is open for it. */
+static inline void dram_add_burst(struct dram_channel *channel, uint32_t write, uint8_t index)
+{
+    const struct dram_entry *entry = &channel->entry[index];
+    struct dram_list *list = &channel->list[write][entry->bank];
+    ++channel->count[write];
+    if (write)
+        ++channel->written[dram_hash(entry->bank, entry->row, entry->column)];
+    if (list->count++) {
+        channel->entry[list->last].next = index;
+    } else {
+        list->first = list->hit = index;
+        list->first_order = list->hit_order = entry->order;
+        channel->waiting[write] |= UINT64_C(1) << entry->bank;
+        channel->hits[write] |= UINT64_C(1) << entry->bank;
+    }
+    list->last = index;
+}
+
+/* A burst whose row is open enters. */
+static inline void dram_burst_enters(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
+                                     uint64_t clock, void *owner, uint32_t tag, uint32_t source)
+{
+    const uint8_t index = channel->free[--channel->free_count];
+    struct dram_entry *entry = &channel->entry[index];
+    *entry = (struct dram_entry){.entered = clock, .order = ++channel->order, .owner = owner, .row = place->row,
+                                 .column = place->column, .tag = tag, .source = (uint16_t)source, .bank = (uint8_t)place->bank,
+                                 .write = (uint8_t)write, .next = DRAM_NONE};
+    if (!cnnvp_dram_channel_waiting(channel)) {
+        const uint64_t from = dram_later(channel->empty_from, channel->bus_end);
+        channel->idle += clock > from ? clock - from : 0;
+    }
+    dram_add_burst(channel, write, index);
+}
+
+/* The oldest of a bank, whose row is open, leaves the queue. */
+static inline uint8_t dram_take_burst(struct dram_channel *channel, uint32_t write, uint32_t bank)
+{
+    struct dram_list *list = &channel->list[write][bank];
+    const uint8_t index = list->first, after = channel->entry[index].next;
+    --channel->count[write];
+    if (write)
+        --channel->written[dram_hash(bank, channel->entry[index].row, channel->entry[index].column)];
+    list->first = list->hit = after;
+    if (--list->count) {
+        list->first_order = list->hit_order = channel->entry[after].order;
+    } else {
+        list->last = DRAM_NONE;
+        list->first_order = list->hit_order = 0;
+        channel->waiting[write] &= ~(UINT64_C(1) << bank);
+        channel->hits[write] &= ~(UINT64_C(1) << bank);
+    }
+    return index;
+}
+
+/* The burst of an RD leaves; its entry is valid until another enters. */
+static inline uint32_t dram_read_leaves(struct dram_channel *channel, const struct dram_next_column *next)
+{
+    struct dram_bank *bank = &channel->bank[next->bank];
+    uint32_t index;
+    dram_columns_pass(channel, next->clock + 1u, next->looked);
+    if (next->active) {
+        index = bank->active;
+        bank->active = DRAM_NONE;
+        channel->active &= ~(UINT64_C(1) << next->bank);
+        --channel->active_count;
+    } else {
+        index = dram_take_burst(channel, 0, next->bank);
+    }
+    channel->free[channel->free_count++] = (uint8_t)index;
+    if (!cnnvp_dram_channel_waiting(channel))
+        channel->empty_from = next->clock;
+    return index;
+}
+
+#endif
