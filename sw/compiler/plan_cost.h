@@ -40,6 +40,9 @@ uint64_t cnnvp_plan_operand_ps(const struct cnnvp_image_layer *layer, const stru
 uint64_t cnnvp_plan_store_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
                              const struct cnnvp_plan_extent *extent);
 uint64_t cnnvp_plan_weights_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes);
+/* Without buffers' ports: pieces of so many bytes, whose starts lie so many apart, read or written. */
+uint64_t cnnvp_plan_pieces_ps(const struct cnnvp_plan_timing *timing, uint64_t pieces, uint64_t bytes,
+                              uint64_t distance, int written);
 
 /* What loads and stores that run beside each other for so long take more. */
 uint64_t cnnvp_plan_shared_ps(const struct cnnvp_plan_timing *timing, uint64_t busy);

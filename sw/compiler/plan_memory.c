@@ -163,6 +163,19 @@ uint64_t cnnvp_plan_weights_ps(const struct cnnvp_plan_timing *timing, uint64_t 
     return later(port_ps(timing, CNNVP_ENGINE_WEIGHT, bytes), line_ps(timing, bytes));
 }
 
+uint64_t cnnvp_plan_pieces_ps(const struct cnnvp_plan_timing *timing, uint64_t pieces, uint64_t bytes,
+                              uint64_t distance, int written)
+{
+    const uint64_t grid = grid_of(distance);
+    const uint64_t burst_bytes = pieces * ((bytes + grid - 1u) / grid * grid + BURST_BYTES - grid);
+    const uint64_t changes = 1024u + row_changes(timing, pieces - 1u, distance);
+    const uint64_t rows = later(changes, burst_bytes * 1024u / timing->row_bytes);
+    const uint64_t bursts = burst_bytes / BURST_BYTES;
+    const uint64_t stream = written ? stream_ps(timing, timing->burst, timing->queued, bursts, rows)
+                                    : stream_ps(timing, timing->read, timing->outstanding, bursts, rows);
+    return later(stream, rows_ps(timing, bursts, rows, distance));
+}
+
 /* Bursts of different bank groups follow each other more closely on the bus than those of one stream do, so each takes
  * longer by less than what the other one still needs. */
 uint64_t cnnvp_plan_shared_ps(const struct cnnvp_plan_timing *timing, uint64_t busy)

@@ -21,7 +21,8 @@ struct cnnvp_train_target {
     /* Buffers of the multi-function module, bytes. */
     uint64_t max_min, sum, batch_norm, relu, id, output_data;
     uint32_t input_width, weight_width, output_width; /* bytes of the buffers' ports, in a cycle */
-    uint32_t module_lanes; /* of the multi-function module, in all its sets */
+    uint32_t module_sets;  /* of the multi-function module: images at a time */
+    uint32_t module_lanes; /* of each of them */
     struct cnnvp_plan_timing timing;
     struct cnnvp_target map; /* memory, element, interrupt controller */
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train_product.h"
 
+#include "train_cut.h"
+
 /* Bytes of a 32-bit intermediate. */
 #define SUM_BYTES UINT64_C(4)
 
@@ -50,32 +52,6 @@ static int fits(const struct cnnvp_train_product *p, uint64_t in, uint64_t out, 
 
 /* ---- the tiles that are looked at ---- */
 
-/* Sizes of about 1, 1/2, 1/3, 1/4, 1/6, 1/8, ... of all, in whole units, down to one. */
-struct sizes {
-    uint64_t all, unit;
-    uint64_t now;
-    uint32_t step;
-};
-
-static struct sizes sizes_of(uint64_t all, uint64_t unit)
-{
-    return (struct sizes){.all = all, .unit = smaller(unit, all)};
-}
-
-static int next_size(struct sizes *sizes)
-{
-    const uint64_t before = sizes->now;
-    const uint64_t units = (sizes->all + sizes->unit - 1u) / sizes->unit;
-    do {
-        if (sizes->now == sizes->unit)
-            return 0;
-        const uint64_t parts = sizes->step < 2u ? sizes->step + 1u : (2u + sizes->step % 2u) << sizes->step / 2u >> 1u;
-        sizes->now = smaller((units + parts - 1u) / parts * sizes->unit, sizes->all);
-        ++sizes->step;
-    } while (sizes->now == before);
-    return 1;
-}
-
 /* Part of the time of transfers that counts as time, where it is hidden too. */
 #define TRAFFIC 8u
 
@@ -124,9 +100,9 @@ static void try_tiles(const struct cnnvp_train_product *p, uint64_t in, uint64_t
 int cnnvp_train_product_cut(const struct cnnvp_train_product *p, struct cnnvp_train_tiles *tiles)
 {
     struct choice best = {.price = UINT64_MAX};
-    for (struct sizes rows = sizes_of(p->out_height, p->error ? p->sy : 1u); next_size(&rows);)
-        for (struct sizes out = sizes_of(p->out_channels, p->kernels); next_size(&out);)
-            for (struct sizes in = sizes_of(p->in_channels, 1u); next_size(&in);)
+    for (struct cnnvp_train_sizes rows = cnnvp_train_sizes_of(p->out_height, p->error ? p->sy : 1u); cnnvp_train_next_size(&rows);)
+        for (struct cnnvp_train_sizes out = cnnvp_train_sizes_of(p->out_channels, p->kernels); cnnvp_train_next_size(&out);)
+            for (struct cnnvp_train_sizes in = cnnvp_train_sizes_of(p->in_channels, 1u); cnnvp_train_next_size(&in);)
                 if (!p->by_channel || in.now == 1u)
                     try_tiles(p, in.now, out.now, rows.now, &best);
     *tiles = best.tiles;

@@ -57,7 +57,8 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
     target->input_width = 2u * number(config, "input_buffer.width_words");
     target->weight_width = 2u * number(config, "weight_buffer.width_words");
     target->output_width = 2u * number(config, "intermediate_buffer.width_words");
-    target->module_lanes = number(config, "multi_function.sets") * number(config, "multi_function.lanes");
+    target->module_sets = number(config, "multi_function.sets");
+    target->module_lanes = number(config, "multi_function.lanes");
     target->timing = cnnvp_plan_timing_of(config);
     target->error_rows = number(config, "pe_array.gradient") != 0;
     cnnvp_result result =

@@ -38,7 +38,8 @@ static struct cnnvp_train_target draw_target(uint64_t *random)
         .input_width = 8u << below(random, 6),
         .weight_width = 8u << below(random, 6),
         .output_width = 64u << below(random, 4),
-        .module_lanes = between(random, 1, 16),
+        .module_sets = between(random, 1, 4),
+        .module_lanes = between(random, 1, 4),
         .timing = cnnvp_plan_timing_of(NULL),
     };
     target.fc_kernels = target.cols * (below(random, 2) == 0 ? 1u : target.rows);

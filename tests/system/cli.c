@@ -69,16 +69,20 @@ void cli_write(const char *name, const void *data, size_t size)
 static char *expand(const char *word)
 {
     char text[1024];
-    const char *at = strchr(word, '@');
-    const char *dollar = strchr(word, '$');
-    if (at != NULL)
-        snprintf(text, sizeof(text), "%.*s%s/%s", (int)(at - word), word, folder, at + 1);
-    else if (dollar != NULL && strncmp(dollar, "$net", 4) == 0)
-        snprintf(text, sizeof(text), "%.*s%s%s", (int)(dollar - word), word, TEST_NETWORKS, dollar + 4);
-    else if (dollar != NULL && strncmp(dollar, "$data", 5) == 0)
-        snprintf(text, sizeof(text), "%.*s%s%s", (int)(dollar - word), word, TEST_DATA, dollar + 5);
-    else
-        snprintf(text, sizeof(text), "%s", word);
+    size_t length = 0;
+    while (*word != '\0' && length < sizeof(text) - 1u) {
+        const int is_net = strncmp(word, "$net", 4) == 0;
+        const int is_data = strncmp(word, "$data", 5) == 0;
+        if (*word == '@')
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s/", folder);
+        else if (is_net || is_data)
+            length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", is_net ? TEST_NETWORKS : TEST_DATA);
+        else
+            text[length++] = *word;
+        word += is_net ? 4 : is_data ? 5 : 1;
+    }
+    assert_true(length < sizeof(text));
+    text[length] = '\0';
     char *copy = strdup(text);
     assert_non_null(copy);
     return copy;

@@ -333,6 +333,44 @@ static void larger_buffers_are_never_slower_on_the_trainer(void **state)
     }
 }
 
+/* 8 black images of class 0: of MNIST's shape, and CIFAR-10's. */
+static void write_datasets(void)
+{
+    static const unsigned char labels[16] = {0, 0, 8, 1, 0, 0, 0, 8};
+    static const unsigned char images[16 + 8 * 28 * 28] = {0, 0, 8, 3, 0, 0, 0, 8, 0, 0, 0, 28, 0, 0, 0, 28};
+    static const unsigned char cifar[8 * 3073];
+    cli_write("images", images, sizeof images);
+    cli_write("labels", labels, sizeof labels);
+    cli_write("cifar", cifar, sizeof cifar);
+}
+
+/* And for training steps. */
+static void larger_buffers_are_never_slower_in_training(void **state)
+{
+    static const char *const steps[] = {"$net/lenet5.onnx --batch 8 --dataset idx:@images,@labels",
+                                        "$net/vgg16_cifar.onnx --batch 4 --steps 1 --dataset cifar10:@cifar"};
+    /* input, weight and intermediate buffer, in parts of their presets' eighths */
+    static const int eighths[][3] = {{3, 4, 1}, {8, 4, 1}, {8, 8, 1}, {8, 8, 2}, {8, 8, 8}, {16, 16, 8}, {64, 64, 128}};
+    (void)state;
+    for (size_t n = 0; n < sizeof steps / sizeof steps[0]; ++n) {
+        long long before = 0;
+        for (size_t s = n == 0 ? 0 : 3; s < sizeof eighths / sizeof eighths[0]; ++s) {
+            write_datasets();
+            struct cli_run run =
+                cli_run("train %s -q --timing-only --stats @stats "
+                        "-s input_buffer.size=%d -s weight_buffer.size=%d -s intermediate_buffer.size=%d",
+                        steps[n], 1056 * eighths[s][0], 12288 * eighths[s][1], 131072 * eighths[s][2]);
+            if (run.status != 0)
+                fail_msg("%s, sizes %zu: %s", steps[n], s, run.err);
+            const long long cycles = cli_number(run.stats, "total.accel_cycles");
+            if (before != 0 && cycles * 1000 > before * 1001)
+                fail_msg("%s, sizes %zu: %lld cycles, smaller buffers %lld", steps[n], s, cycles, before);
+            before = cycles;
+            cli_free(&run);
+        }
+    }
+}
+
 /* The memory makes bursts of its own of the DMA's, so plans for short ones are as good. */
 static void short_bursts_cost_little(void **state)
 {
@@ -471,6 +509,7 @@ int main(void)
         cmocka_unit_test(host_core_gives_the_same_results),
         cmocka_unit_test(larger_buffers_are_never_slower),
         cmocka_unit_test(larger_buffers_are_never_slower_on_the_trainer),
+        cmocka_unit_test(larger_buffers_are_never_slower_in_training),
         cmocka_unit_test(short_bursts_cost_little),
         cmocka_unit_test(lenet_takes_the_published_cycles),
         cmocka_unit_test(window_takes_its_cycles_and_gives_the_same_bits),

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a gradient is cut: a replay of the instructions of guest/train_gradient.c, without the copy that computes. */
+#include "plan_cost.h"
+#include "train_cut.h"
+#include "train_replay.h"
+
+/* Bytes of a 32-bit intermediate. */
+#define SUM_BYTES UINT64_C(4)
+#define TAPS 3u /* of a PE, one a cycle */
+
+/* Cycles of a command besides those of its PEs: the pipeline, the last results. */
+#define COMMAND_CYCLES 8u
+
+/* So many tiles are replayed, and so many commands of each; further ones go on as the later ones of these did. */
+#define TILES 12u
+#define COMMANDS 12u
+
+struct gradient {
+    const struct cnnvp_train_target *target;
+    const struct cnnvp_train_node *node;
+    const struct cnnvp_train_plan_options *options;
+    enum cnnvp_train_image_block block;
+    uint64_t taps;
+    int scattered; /* the activations' images lie apart, a transfer each */
+};
+
+static uint64_t ceil_div(uint64_t n, uint64_t d)
+{
+    return (n + d - 1u) / d;
+}
+
+static uint64_t even(uint64_t bytes)
+{
+    return (bytes + 1u) / 2u * 2u;
+}
+
+/* ---- what fits ---- */
+
+/* Rows of the activations that so many of the errors meet. */
+static uint64_t activation_rows(const struct gradient *g, uint64_t rows)
+{
+    return sooner((rows - 1u) * g->node->sy + g->node->ky, g->node->hi);
+}
+
+static uint64_t exponents_of(const struct gradient *g, uint64_t images, uint64_t channels)
+{
+    return g->block == CNNVP_TRAIN_BY_TENSOR ? 1u : g->block == CNNVP_TRAIN_BY_IMAGE ? images : channels;
+}
+
+static int operands_fit(const struct gradient *g, const struct cnnvp_train_tiles *tiles, uint64_t images, uint64_t rows)
+{
+    const uint64_t value_bytes = g->target->value_bytes;
+    const uint64_t activations = images * tiles->in * activation_rows(g, rows) * g->node->wi * value_bytes;
+    const uint64_t errors = images * tiles->out * rows * g->node->wo * value_bytes;
+    return even(activations) + even(exponents_of(g, images, tiles->in)) <= g->target->input_half &&
+           even(errors) + even(exponents_of(g, images, tiles->out)) <= g->target->weight_half;
+}
+
+/* Gradients lie in one half of the intermediate buffer; weights and velocities share the other one. */
+static int gradient_fits(const struct gradient *g, const struct cnnvp_train_tiles *tiles)
+{
+    const uint64_t slack = 64u; /* regions begin at multiples of 8 */
+    const uint64_t values = tiles->in * tiles->out * g->taps;
+    const uint64_t biases = g->node->has_bias ? tiles->out : 0;
+    const uint64_t gradients = (values + biases) * SUM_BYTES + slack;
+    uint64_t weights = (values + biases) * 2u * SUM_BYTES + slack;
+    if (g->options->narrow)
+        weights += values * g->target->value_bytes + tiles->out;
+    if (g->target->output_halves == 1u)
+        return gradients + weights <= g->target->output_half;
+    return gradients <= g->target->output_half && weights <= g->target->output_half;
+}
+
+/* Rows and images at a time for given channels: as many as fit. 0: not even a row does. */
+static int take_rows(const struct gradient *g, struct cnnvp_train_tiles *tiles)
+{
+    uint64_t rows = g->node->ho;
+    while (rows != 0 && !operands_fit(g, tiles, 1u, rows))
+        --rows;
+    if (g->target->error_rows)
+        rows = rows < g->node->ho ? rows / g->target->rows * g->target->rows : rows;
+    if (rows == 0)
+        return 0;
+    uint64_t together = 1u;
+    while (rows == g->node->ho && together < g->options->images && together < g->target->arrays &&
+           operands_fit(g, tiles, together + 1u, rows))
+        ++together;
+    tiles->rows = (uint32_t)rows;
+    tiles->images = (uint32_t)together;
+    return 1;
+}
+
+/* Commands of a tile. */
+static uint64_t commands_of(const struct gradient *g, const struct cnnvp_train_tiles *tiles)
+{
+    return ceil_div(g->options->images, tiles->images) * ceil_div(g->node->ho, tiles->rows);
+}
+
+/* ---- how long ---- */
+
+/* A part of a map: so many of its channels and rows. */
+struct part {
+    uint64_t channels, rows;
+    uint64_t all_channels, all_rows, width;
+};
+
+/* Channels of an image follow each other where they are whole. */
+static uint64_t map_ps(const struct gradient *g, uint64_t images, const struct part *part, uint32_t port)
+{
+    const uint64_t row = part->width * g->target->value_bytes;
+    const uint64_t plane = part->all_rows * row;
+    const struct cnnvp_train_pieces whole = {images, part->channels * plane, part->all_channels * plane};
+    const struct cnnvp_train_pieces rows = {images * part->channels, part->rows * row, plane};
+    return cnnvp_train_read_ps(g->target, part->rows == part->all_rows ? whole : rows, port);
+}
+
+/* Cycles by which so many bytes need the port of a buffer longer than PEs need them. */
+static uint64_t port_cycles(uint64_t bytes, uint32_t width, uint64_t cycles)
+{
+    const uint64_t needed = ceil_div(bytes, later(width, 1u));
+    return needed > cycles ? needed - cycles : 0;
+}
+
+/* As models/train_array/train_cost.c. */
+static uint64_t command_ps(const struct gradient *g, const struct cnnvp_train_tiles *tiles)
+{
+    const struct cnnvp_train_target *target = g->target;
+    const struct cnnvp_train_node *node = g->node;
+    const uint64_t blocks = tiles->images * ceil_div(tiles->in, target->arrays) * ceil_div(tiles->out, target->cols);
+    const uint64_t pieces = node->connected ? 1u : ceil_div(node->kx, TAPS) * ceil_div(node->ky, target->rows);
+    const uint64_t taps = node->connected ? 1u : (uint64_t)TAPS * target->rows;
+    const uint64_t area = (uint64_t)tiles->rows * node->wo;
+    const uint64_t by_rows = node->connected ? 1u
+                             : target->error_rows ? taps * ceil_div(tiles->rows, target->rows) * node->wo
+                                                  : TAPS * area;
+    const uint64_t cycles = blocks * pieces * by_rows;
+    const uint64_t inputs =
+        tiles->images * tiles->in * ceil_div(tiles->out, target->cols) * pieces * taps * area * target->value_bytes;
+    const uint64_t errors = tiles->images * ceil_div(tiles->in, target->arrays) * tiles->out * pieces * area *
+                            (node->connected ? 1u : target->error_rows ? taps : TAPS) * target->value_bytes;
+    const uint64_t sums = (uint64_t)tiles->images * tiles->in * tiles->out * g->taps * SUM_BYTES;
+    const uint64_t all = cycles + COMMAND_CYCLES + port_cycles(inputs, target->input_width, cycles) +
+                         port_cycles(errors, target->weight_width, cycles) +
+                         port_cycles(sums, target->output_width, cycles);
+    return all * target->timing.cycle;
+}
+
+/* What a tile takes, and its commands. */
+struct tile {
+    uint64_t activations, errors, command; /* ps of one command */
+    uint64_t weights, velocities;          /* ps of a transfer in; out as many bytes */
+    uint64_t weights_out;
+    uint64_t update;
+};
+
+static struct tile tile_of(const struct gradient *g, const struct cnnvp_train_tiles *tiles)
+{
+    const struct cnnvp_train_target *target = g->target;
+    const struct cnnvp_train_node *node = g->node;
+    const uint64_t values = tiles->in * tiles->out * g->taps;
+    const uint64_t row = tiles->in * g->taps;
+    const uint64_t all = node->ci * g->taps;
+    const struct cnnvp_train_pieces parts = {tiles->out, row * SUM_BYTES, all * SUM_BYTES};
+    const struct cnnvp_train_pieces whole = {1, values * SUM_BYTES, values * SUM_BYTES};
+    const struct cnnvp_train_pieces moved = tiles->in == node->ci ? whole : parts;
+    struct cnnvp_train_pieces kept = moved;
+    if (g->options->narrow) {
+        kept.bytes = kept.bytes / SUM_BYTES * target->value_bytes;
+        kept.distance = kept.distance / SUM_BYTES * target->value_bytes;
+    }
+    const struct part activations = {tiles->in, activation_rows(g, tiles->rows), node->ci, node->hi, node->wi};
+    const struct part errors = {tiles->out, tiles->rows, node->co, node->ho, node->wo};
+    return (struct tile){
+        .activations = map_ps(g, tiles->images, &activations, target->input_width),
+        .errors = map_ps(g, tiles->images, &errors, target->weight_width),
+        .command = command_ps(g, tiles),
+        .weights = cnnvp_train_read_ps(target, kept, target->output_width),
+        .velocities = cnnvp_train_read_ps(target, moved, target->output_width),
+        .weights_out = cnnvp_train_write_ps(target, moved, target->output_width),
+        .update = cnnvp_train_module_ps(target, values, later(target->module_sets, 1u)),
+    };
+}
+
+struct replay {
+    struct cnnvp_train_replay engine;
+    const struct gradient *g;
+    uint32_t working, idle; /* halves of the intermediate buffer */
+};
+
+/* Mantissas in so many transfers, and their exponents behind them, unless a half holds them. */
+static uint64_t *operand(struct replay *r, enum cnnvp_train_replay_buffer buffer, uint64_t tag, uint64_t transfers,
+                         uint64_t busy)
+{
+    int found;
+    const uint32_t half = cnnvp_train_replay_find(&r->engine, buffer, tag, &found);
+    for (uint64_t i = 0; i < transfers && !found; ++i)
+        cnnvp_train_replay_load(&r->engine, buffer, half, busy / transfers);
+    if (!found)
+        cnnvp_train_replay_load(&r->engine, buffer, half, r->g->target->timing.burst);
+    return &r->engine.half[buffer][half];
+}
+
+static void update(struct replay *r, const struct tile *tile)
+{
+    const uint64_t values = tile->update;
+    (void)cnnvp_train_replay_run(&r->engine, CNNVP_TRAIN_REPLAY_MODULE, r->g->target->timing.post_core,
+                                 1u << r->working | 1u << r->idle, 0, values);
+}
+
+static void store_weights(struct replay *r, const struct tile *tile)
+{
+    cnnvp_train_replay_store(&r->engine, r->idle, tile->weights_out);
+    cnnvp_train_replay_store(&r->engine, r->idle, tile->weights_out);
+}
+
+static void load_weights(struct replay *r, const struct tile *tile)
+{
+    cnnvp_train_replay_load(&r->engine, CNNVP_TRAIN_REPLAY_MIDDLE, r->idle, tile->weights);
+    if (r->g->options->narrow)
+        (void)cnnvp_train_replay_run(&r->engine, CNNVP_TRAIN_REPLAY_MODULE, r->g->target->timing.post_core,
+                                     1u << r->idle, 0, tile->update);
+    cnnvp_train_replay_load(&r->engine, CNNVP_TRAIN_REPLAY_MIDDLE, r->idle, tile->velocities);
+}
+
+/* All commands of a tile; `before` is the one whose update is still to be pushed, or NULL. */
+static void run_tile(struct replay *r, const struct cnnvp_train_tiles *tiles, uint64_t in, uint64_t out,
+                     const struct tile *before, const struct tile *tile)
+{
+    const struct gradient *g = r->g;
+    const uint64_t commands = commands_of(g, tiles);
+    const uint64_t replayed = sooner(commands, COMMANDS);
+    struct cnnvp_train_replay second = r->engine;
+    for (uint64_t i = 0; i < replayed; ++i) {
+        uint64_t *const activations = operand(r, CNNVP_TRAIN_REPLAY_INPUT, 1u + in * commands + i,
+                                              g->scattered ? tiles->images : 1u, tile->activations);
+        uint64_t *const errors = operand(r, CNNVP_TRAIN_REPLAY_WEIGHT, 1u + out * commands + i, 1u, tile->errors);
+        if (i == 0 && before != NULL)
+            update(r, before);
+        if (i == 0 && before != NULL && r->idle == r->working)
+            store_weights(r, before);
+        *activations = *errors =
+            cnnvp_train_replay_run(&r->engine, CNNVP_TRAIN_REPLAY_ARRAY, g->target->timing.calculate_core,
+                                   1u << r->working, later(*activations, *errors), tile->command);
+        if (i == 0 && before != NULL && r->idle != r->working)
+            store_weights(r, before);
+        if (i == 0)
+            load_weights(r, tile);
+        if (i == 1u)
+            second = r->engine;
+    }
+    if (commands > replayed)
+        cnnvp_train_replay_pass_on(&r->engine, &second, CNNVP_TRAIN_REPLAY_ARRAY, replayed - 2u, commands - replayed);
+}
+
+static uint64_t gradient_ps(const struct gradient *g, const struct cnnvp_train_tiles *tiles)
+{
+    const struct cnnvp_train_target *target = g->target;
+    struct replay r = {.engine = cnnvp_train_replay_begin(target, target->timing.most_lead), .g = g,
+                       .idle = target->output_halves - 1u};
+    struct cnnvp_train_replay half_way = r.engine;
+    const uint64_t outs = ceil_div(g->node->co, tiles->out);
+    const uint64_t count = ceil_div(g->node->ci, tiles->in) * outs;
+    const uint64_t replayed = sooner(count, TILES);
+    struct tile before = {0};
+    for (uint64_t i = 0; i < replayed; ++i) {
+        struct cnnvp_train_tiles cut = *tiles;
+        cut.in = (uint32_t)sooner(tiles->in, g->node->ci - i / outs * tiles->in);
+        cut.out = (uint32_t)sooner(tiles->out, g->node->co - i % outs * tiles->out);
+        const struct tile tile = tile_of(g, &cut);
+        run_tile(&r, &cut, i / outs, i % outs, i != 0 ? &before : NULL, &tile);
+        before = tile;
+        if (i + 1u == replayed / 2u)
+            half_way = r.engine;
+    }
+    if (count > replayed)
+        cnnvp_train_replay_pass_on(&r.engine, &half_way, CNNVP_TRAIN_REPLAY_ARRAY, replayed - replayed / 2u,
+                                   count - replayed);
+    update(&r, &before);
+    store_weights(&r, &before);
+    return cnnvp_train_replay_end(&r.engine);
+}
+
+/* Sums of mantissas wider than 8 bits meet in binary32, which rounds: the fewest commands, whatever they take. */
+static uint64_t price_of(const struct gradient *g, const struct cnnvp_train_tiles *tiles)
+{
+    const uint64_t ps = gradient_ps(g, tiles);
+    return g->target->value_bytes == 1u ? ps : commands_of(g, tiles) << 48u | sooner(ps, (UINT64_C(1) << 48u) - 1u);
+}
+
+int cnnvp_train_cut_gradient(const struct cnnvp_train_target *target, const struct cnnvp_train_node *node,
+                             const struct cnnvp_train_plan_options *options, int scattered,
+                             struct cnnvp_train_tiles *tiles)
+{
+    const struct gradient g = {target, node, options, cnnvp_train_plan_block(options, node),
+                               (uint64_t)node->kx * node->ky, scattered};
+    uint64_t best = UINT64_MAX;
+    for (struct cnnvp_train_sizes out = cnnvp_train_sizes_of(node->co, target->cols); cnnvp_train_next_size(&out);)
+        for (struct cnnvp_train_sizes in = cnnvp_train_sizes_of(node->ci, target->arrays);
+             cnnvp_train_next_size(&in);) {
+            struct cnnvp_train_tiles tried = {.in = (uint32_t)in.now, .out = (uint32_t)out.now};
+            if (!gradient_fits(&g, &tried) || !take_rows(&g, &tried))
+                continue;
+            const uint64_t price = price_of(&g, &tried);
+            if (price >= best)
+                continue;
+            best = price;
+            *tiles = tried;
+        }
+    return best != UINT64_MAX;
+}
