@@ -97,7 +97,7 @@ struct packing {
     uint32_t taps;
     uint32_t pairs;       /* of channels, in one go */
     uint32_t total_pairs; /* of the tile */
-    uint64_t positions;   /* of the result, with what lies between its rows */
+    uint32_t positions;   /* of the result, with what lies between its rows */
     int16_t *low; /* planes, pairs of values split into bytes */
     int16_t *high;
     int32_t *weights;
@@ -124,7 +124,7 @@ static int plan_packing(const struct cnnvp_fx16_tile *tile, struct cnnvp_fx16_sc
         return CNNVP_E_NOMEM;
     const uint64_t fitting = PACKED_BYTES / (p->plane * 4u * sizeof *p->low);
     p->pairs = fitting == 0 ? 1u : fitting < p->total_pairs ? (uint32_t)fitting : p->total_pairs;
-    p->positions = (uint64_t)(tile->out_h - 1u) * p->row + tile->out_w;
+    p->positions = (tile->out_h - 1u) * p->row + tile->out_w;
     const uint64_t steps = (uint64_t)p->pairs * p->taps;
     const uint64_t planes = round_up((p->plane * p->pairs + FX16_DIRECT_POSITIONS) * 2u * sizeof *p->low, 64u);
     const uint64_t weights = round_up(steps * FX16_DIRECT_CHANNELS * sizeof *p->weights, 64u);
@@ -180,52 +180,44 @@ static void pack_pair(const struct cnnvp_fx16_tile *tile, const struct packing *
     }
 }
 
-/* The weights of one pair of input channels, k[o] for each of the output channels: `second` is the distance to the
- * second input channel's taps, 0 if there is none. */
-static int32_t *pack_taps(const int16_t *const k[FX16_DIRECT_CHANNELS], uint64_t taps, uint64_t second, int32_t *out)
+/* One channel's weights of a pair of input channels; `taps` is a constant where that is worth it. */
+static inline void pack_taps(const int16_t *first, const int16_t *second, const size_t taps, int32_t *out)
 {
-    for (uint64_t t = 0; t < taps; ++t, out += FX16_DIRECT_CHANNELS)
-        for (uint32_t o = 0; o < FX16_DIRECT_CHANNELS; ++o)
-            out[o] = fx16_pair(k[o][t], second != 0 ? k[o][second + t] : 0);
-    return out;
+    for (size_t t = 0; t < taps; ++t)
+        out[t] = fx16_pair(first[t], second[t]);
 }
 
-/* Behind the last output channel the last one is packed again: nobody looks at those sums. */
 static void pack_weights(const struct cnnvp_fx16_tile *tile, const struct packing *p, const int16_t *weights,
-                         uint32_t channel, uint32_t first_pair, uint32_t pairs)
+                         uint32_t first_pair, uint32_t pairs, int32_t *out)
 {
-    const uint64_t taps = p->taps;
-    const int16_t *k[FX16_DIRECT_CHANNELS];
-    int32_t *out = p->weights;
-    for (uint32_t o = 0; o < FX16_DIRECT_CHANNELS; ++o) {
-        const uint64_t row = minimum(channel + o, tile->out_channels - 1u);
-        k[o] = weights + (row * tile->in_channels + 2u * (uint64_t)first_pair) * taps;
+    const size_t taps = p->taps;
+    const uint32_t both = minimum(first_pair + pairs, tile->in_channels / 2u);
+    const int16_t *k = weights + 2u * first_pair * taps;
+    for (uint32_t pair = first_pair; pair < both; ++pair, k += 2u * taps, out += taps) {
+        if (taps == 9u)
+            pack_taps(k, k + 9, 9u, out);
+        else
+            pack_taps(k, k + taps, taps, out);
     }
-    for (uint32_t pair = first_pair; pair < first_pair + pairs; ++pair) {
-        const bool both = 2u * (uint64_t)pair + 1u < tile->in_channels;
-        out = pack_taps(k, taps, both ? taps : 0, out);
-        for (uint32_t o = 0; o < FX16_DIRECT_CHANNELS; ++o)
-            k[o] += (both ? 2u : 1u) * taps;
-    }
+    for (size_t t = 0; both < first_pair + pairs && t < taps; ++t)
+        out[t] = fx16_pair(k[t], 0);
 }
 
 /* Adds a block of positions to the results, leaving out what lies between rows. */
-static void add_block(const struct cnnvp_fx16_tile *tile, const struct packing *p, uint64_t position,
-                      const int64_t *block, int64_t *plane)
+static void add_block(const struct cnnvp_fx16_tile *tile, const struct packing *p, uint32_t position, uint32_t count,
+                      const int64_t *block, uint32_t channels, int64_t *sums)
 {
-    const uint64_t behind = position + FX16_DIRECT_POSITIONS;
-    const uint64_t end = behind < p->positions ? behind : p->positions;
-    uint64_t y = position / p->row;
-    uint64_t x = position % p->row;
-    for (uint64_t at = position; at < end; ++y, at += p->row - x, x = 0) {
+    uint32_t y = position / p->row;
+    uint32_t x = position % p->row;
+    for (uint32_t at = 0; at < count; ++y, at += p->row - x, x = 0) {
         if (x >= tile->out_w)
             continue;
-        const uint64_t left = end - at;
-        const uint64_t n = tile->out_w - x < left ? tile->out_w - x : left;
-        const int64_t *from = block + (at - position);
-        int64_t *to = plane + y * tile->out_w + x;
-        for (uint64_t i = 0; i < n; ++i)
-            to[i] += from[i];
+        const uint32_t n = minimum(tile->out_w - x, count - at);
+        const int64_t *from = block + at;
+        int64_t *to = sums + (uint64_t)y * tile->out_w + x;
+        for (uint32_t c = 0; c < channels; ++c, from += FX16_DIRECT_POSITIONS, to += tile->plane_words)
+            for (uint32_t i = 0; i < n; ++i)
+                to[i] += from[i];
     }
 }
 
@@ -239,8 +231,10 @@ static int conv_direct(const struct fx16_kernels *kernels, const struct cnnvp_fx
         return status;
     make_offsets(tile, &p);
     const bool packed = has_input(scratch, tile, data->input) && p.pairs == p.total_pairs;
+    const uint64_t terms = (uint64_t)tile->in_channels * p.taps;
     for (uint32_t first = 0; first < p.total_pairs; first += p.pairs) {
         const uint32_t pairs = minimum(p.pairs, p.total_pairs - first);
+        const size_t steps = (size_t)pairs * p.taps;
         for (uint32_t i = 0; i < pairs && !packed; ++i) {
             const uint64_t channel = 2u * (uint64_t)(first + i);
             const int16_t *plane = data->input + channel * tile->in_channel_stride;
@@ -251,12 +245,13 @@ static int conv_direct(const struct fx16_kernels *kernels, const struct cnnvp_fx
             kernels->split(p.low, 2u * pairs * p.plane, p.high);
         for (uint32_t o = 0; o < tile->out_channels; o += FX16_DIRECT_CHANNELS) {
             const uint32_t channels = minimum(FX16_DIRECT_CHANNELS, tile->out_channels - o);
-            pack_weights(tile, &p, data->weights, o, first, pairs);
-            for (uint64_t at = 0; at < p.positions; at += FX16_DIRECT_POSITIONS) {
-                kernels->direct(p.low + 2u * at, p.high + 2u * at, p.offsets, p.weights, (size_t)pairs * p.taps, block);
-                for (uint32_t c = 0; c < channels; ++c)
-                    add_block(tile, &p, at, block + c * FX16_DIRECT_POSITIONS,
-                              data->sums + (o + c) * tile->plane_words);
+            for (uint32_t c = 0; c < channels; ++c)
+                pack_weights(tile, &p, data->weights + (o + c) * terms, first, pairs, p.weights + c * steps);
+            for (uint32_t at = 0; at < p.positions; at += FX16_DIRECT_POSITIONS) {
+                const uint32_t count = minimum(FX16_DIRECT_POSITIONS, p.positions - at);
+                kernels->direct(p.low + 2u * (size_t)at, p.high + 2u * (size_t)at, p.offsets, p.weights, steps, steps,
+                                channels, count, block);
+                add_block(tile, &p, at, count, block, channels, data->sums + o * tile->plane_words);
             }
         }
     }
@@ -426,19 +421,25 @@ static void initialise(const struct cnnvp_fx16_tile *tile, int64_t *sums)
         sums[i] = CNNVP_FX16_MINIMUM;
 }
 
+/* cnnvp_wrap of all sums, to which it adds `bias` before. */
+static void finish_sums(int64_t *sums, uint64_t count, uint64_t bias, uint32_t acc_bits)
+{
+    const uint64_t sign = UINT64_C(1) << (acc_bits - 1u);
+    const uint64_t mask = (sign << 1) - 1u;
+    for (uint64_t i = 0; i < count; ++i)
+        sums[i] = (int64_t)(((((uint64_t)sums[i] + bias) & mask) ^ sign) - sign);
+}
+
 /* Adds the bias and keeps acc_bits bits. */
 static void finish(uint32_t acc_bits, const struct cnnvp_fx16_tile *tile,
                    const struct cnnvp_fx16_data *data)
 {
     const bool per_word = tile->kind == CNNVP_FX16_MATMUL;
-    int64_t *sum = data->sums;
-    for (uint64_t plane = 0; plane < tile->planes; ++plane) {
-        uint64_t bias = 0;
-        for (uint64_t i = 0; i < tile->plane_words; ++i, ++sum) {
-            if (tile->bias && (i == 0 || per_word))
-                bias = (uint64_t)cnnvp_fx16_bias(data->bias[per_word ? i : plane], tile->bias_shift);
-            *sum = cnnvp_wrap((int64_t)((uint64_t)*sum + bias), acc_bits);
-        }
+    const uint64_t biases = per_word ? tile->plane_words : tile->planes;
+    const uint64_t each = per_word ? 1u : tile->plane_words;
+    for (uint64_t i = 0; i < biases; ++i) {
+        const uint64_t bias = tile->bias ? (uint64_t)cnnvp_fx16_bias(data->bias[i], tile->bias_shift) : 0;
+        finish_sums(data->sums + i * each, each, bias, acc_bits);
     }
 }
 

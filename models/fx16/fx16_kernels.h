@@ -12,8 +12,8 @@
 #include "fx16_tile.h"
 
 enum {
-    FX16_DIRECT_CHANNELS = 4,   /* output channels of one call of `direct` */
-    FX16_DIRECT_POSITIONS = 32, /* positions of one call */
+    FX16_DIRECT_CHANNELS = 8,   /* output channels of one call of `direct`, at most */
+    FX16_DIRECT_POSITIONS = 48, /* positions of one call, at most: whole vectors of each kind */
     FX16_DOT_POSITIONS = 4,     /* positions of one call of `dot` */
     FX16_DOT_OUTPUTS = 6,       /* output channels that share a pass over positions */
     FX16_DOT_ALIGN = 32,        /* `dot` takes a multiple of this many terms */
@@ -23,11 +23,12 @@ enum {
 struct fx16_kernels {
     const char *name;
     /*
-     * sums[o * 32 + p] = sum over steps of weights[step][o] . (256 * high + low)[offsets[step] + p], where all are
-     * pairs of 16-bit values; offsets count pairs.
+     * sums[o * 48 + p] = sum over steps of weights[o * pitch + step] . (256 * high + low)[offsets[step] + p], where all
+     * are pairs of 16-bit values and offsets count pairs; o below `channels`, p below `positions`. Behind these up to a
+     * whole vector is read and anything written.
      */
     void (*direct)(const int16_t *low, const int16_t *high, const uint32_t *offsets, const int32_t *weights,
-                   size_t steps, int64_t *sums);
+                   size_t pitch, size_t steps, size_t channels, size_t positions, int64_t *sums);
     /* sums[o * 4 + p] += sum over n terms of weights[o * weight_pitch + i] * (256 * high + low)[p * pitch + i], o below
      * `outputs`, p below 4. */
     void (*dot)(const int16_t *weights, size_t weight_pitch, size_t outputs, const int16_t *low, const int16_t *high,
