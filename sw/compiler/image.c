@@ -211,9 +211,12 @@ static cnnvp_result add_blobs(struct cnnvp_image_layer *layer, struct cnnvp_buil
 }
 
 static cnnvp_result plan_all(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                             struct cnnvp_build *build, struct cnnvp_error *error)
+                             const struct cnnvp_image_layer *planned, struct cnnvp_build *build,
+                             struct cnnvp_error *error)
 {
     struct cnnvp_plan *plan = NULL;
+    if (planned != NULL && cnnvp_plan_repeat(build->layers, planned, graph->layer_count))
+        return CNNVP_DONE;
     cnnvp_result result = cnnvp_plan_new(&target->limits, graph->layer_count, &plan, error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
         if (build->layers[i].chain == 0)
@@ -224,14 +227,15 @@ static cnnvp_result plan_all(const struct cnnvp_graph *graph, const struct cnnvp
     return result;
 }
 
-static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cnnvp_target *target, int on_chip,
-                                struct cnnvp_build *build, struct cnnvp_error *error)
+static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                                struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    if (!on_chip)
-        result = plan_all(graph, target, build, error);
+    if (!options->on_chip)
+        result = plan_all(graph, target, options->planned, build, error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
-        if (on_chip)
+        if (options->on_chip)
             cnnvp_plan_whole(&build->layers[i], &target->limits);
         result = add_blobs(&build->layers[i], build, error);
     }
@@ -292,7 +296,7 @@ static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cn
     if (result == CNNVP_DONE && options->block != 0)
         result = cnnvp_depth_place(graph, target, options, build, error);
     if (result == CNNVP_DONE)
-        result = plan_layers(graph, target, options->on_chip, build, error);
+        result = plan_layers(graph, target, options, build, error);
     if (result == CNNVP_DONE && build->depth != NULL)
         result = cnnvp_depth_place_weights(target, build, error);
     if (result == CNNVP_DONE)

@@ -14,6 +14,7 @@ struct cnnvp_image_options {
     int on_chip;
     uint32_t block;  /* depth first: side of a block; 0: layer by layer */
     int order_table; /* depth first: blocks come in the order of a table instead of by counting */
+    const struct cnnvp_image_layer *planned; /* by an earlier build of the graph for the target; NULL: there was none */
 };
 
 struct cnnvp_depth;

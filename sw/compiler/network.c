@@ -95,19 +95,16 @@ static struct cnnvp_image_options image_options_of(const struct cnnvp_network *n
 }
 
 /* Plans as for timing only: what does not fit is refused before its images are made and its float pass, which could
- * take any time and memory. Sizes and places do not depend on the formats. */
+ * take any time and memory. Sizes and places do not depend on the formats: the tiles are kept. */
 static cnnvp_result check_plan(struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                struct cnnvp_error *error)
 {
     struct cnnvp_graph *graph = &network->graph;
     const struct cnnvp_image_options image_options = image_options_of(network, options);
     const int weightless = graph->weightless;
-    struct cnnvp_build build;
     graph->weightless = 1;
     cnnvp_formats_choose(graph, network->target.acc_bits);
-    const cnnvp_result result = cnnvp_image_build(graph, &network->target, &image_options, &build, error);
-    if (result == CNNVP_DONE)
-        cnnvp_image_clear(&build, graph->layer_count);
+    const cnnvp_result result = cnnvp_image_build(graph, &network->target, &image_options, &network->build, error);
     graph->weightless = weightless;
     return result;
 }
@@ -165,8 +162,11 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
         result = take_images(network, options, error);
     if (result != CNNVP_DONE)
         return result;
-    const struct cnnvp_image_options image_options = image_options_of(network, options);
+    struct cnnvp_image_options image_options = image_options_of(network, options);
+    struct cnnvp_build planned = network->build; /* unless nothing is computed */
+    image_options.planned = planned.layers;
     result = cnnvp_image_build(&network->graph, &network->target, &image_options, &network->build, error);
+    cnnvp_image_clear(&planned, network->graph.layer_count);
     if (result == CNNVP_DONE && network->block != 0 && !network->timing_only)
         result = cnnvp_network_compare_blocks(network, error);
     return result;

@@ -112,6 +112,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_add(struct cnnvp_plan *plan, struct cnnvp
 uint64_t cnnvp_plan_make(struct cnnvp_plan *plan);
 void cnnvp_plan_free(struct cnnvp_plan *plan);
 
+/* Gives layers outside of chains the tiles of others, which were planned for the same limits: 1 if they differ in
+ * formats, addresses and such at most, which a plan does not depend on; 0: no tiles were set. */
+CNNVP_MUST_USE int cnnvp_plan_repeat(struct cnnvp_image_layer *layers, const struct cnnvp_image_layer *planned,
+                                     size_t count);
+
 /* One tile for the whole layer, for layers that stay on chip; fully connected blobs of as many outputs as the engine's
  * edge. */
 void cnnvp_plan_whole(struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits);

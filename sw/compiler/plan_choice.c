@@ -326,6 +326,33 @@ static void forget_values(struct cnnvp_image_layer *layer)
     }
 }
 
+/* Nothing that a plan depends on differs. */
+static int are_alike(const struct cnnvp_image_layer *layer, const struct cnnvp_image_layer *planned)
+{
+    struct cnnvp_image_layer one = *layer;
+    struct cnnvp_image_layer other = *planned;
+    forget_values(&one);
+    forget_values(&other);
+    return memcmp(&one, &other, sizeof one) == 0;
+}
+
+int cnnvp_plan_repeat(struct cnnvp_image_layer *layers, const struct cnnvp_image_layer *planned, size_t count)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (layers[i].chain == 0 && !are_alike(&layers[i], &planned[i]))
+            return 0;
+    for (size_t i = 0; i < count; ++i) {
+        const struct cnnvp_image_layer *from = &planned[i];
+        const struct cnnvp_plan_cut cut = {from->group_out, from->tile_h, from->tile_w, from->tile_in, from->tile_out};
+        if (layers[i].chain != 0)
+            continue;
+        cnnvp_plan_cut_layer(&layers[i], &cut);
+        layers[i].tile_ky = from->tile_ky;
+        layers[i].tile_kx = from->tile_kx;
+    }
+    return 1;
+}
+
 /* The ways of one of the last layers that is as this one; NULL: none is. */
 static struct cnnvp_plan_ways *ways_as_before(const struct cnnvp_plan *plan, const struct planned *planned)
 {

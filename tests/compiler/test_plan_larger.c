@@ -273,6 +273,40 @@ static void strict_order_adds_up(void **state)
     builder_free(&random);
 }
 
+/* Tiles do not depend on numbers and places, and are given to layers that differ in these only. */
+static void a_plan_is_repeated(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 41);
+    for (unsigned i = 0; i < 200; ++i) {
+        const struct cnnvp_image_layer layer = cases_layer(&random);
+        const struct cnnvp_plan_limits limits = cases_limits(&random);
+        struct cnnvp_image_layer planned = layer;
+        struct cnnvp_error error = {""};
+        if (cases_plan(&planned, "L", &limits, &error) != CNNVP_DONE)
+            continue;
+        struct cnnvp_image_layer moved = layer;
+        moved.format = 3;
+        moved.seed = 5;
+        moved.in.address = moved.out.address = 64;
+        struct cnnvp_image_layer again = moved;
+        assert_int_equal(cnnvp_plan_repeat(&moved, &planned, 1), 1);
+        assert_int_equal(cases_plan(&again, "L", &limits, &error), CNNVP_DONE);
+        assert_memory_equal(&moved, &again, sizeof moved);
+        struct cnnvp_image_layer wider = layer;
+        ++wider.out.width;
+        const struct cnnvp_image_layer before = wider;
+        assert_int_equal(cnnvp_plan_repeat(&wider, &planned, 1), 0);
+        assert_memory_equal(&wider, &before, sizeof wider);
+        struct cnnvp_image_layer chained = wider;
+        chained.chain = 1;
+        assert_int_equal(cnnvp_plan_repeat(&chained, &planned, 1), 1);
+        assert_int_equal(chained.tile_h, wider.tile_h);
+    }
+    builder_free(&random);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +317,7 @@ int main(void)
         cmocka_unit_test(tiny_layers_keep_their_tiles),
         cmocka_unit_test(totals_are_the_sums_of_the_slices),
         cmocka_unit_test(strict_order_adds_up),
+        cmocka_unit_test(a_plan_is_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
