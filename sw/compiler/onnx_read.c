@@ -371,13 +371,19 @@ static void convert(const Onnx__TensorProto *tensor, const uint8_t *raw, size_t 
             out[i] = raw != NULL ? raw_float(tensor->data_type, raw, first + i) : typed_float(tensor, first + i);
 }
 
-/* Without a way out, so that compilers vectorise it. */
+/* One more carries an exponent of all ones, which infinity and NaN have, into the sign. Without a way out, so that
+ * compilers vectorise it. */
 static int all_finite(const float *values, size_t count)
 {
-    int finite = 1;
-    for (size_t i = 0; i < count; ++i)
-        finite &= values[i] >= -FLT_MAX && values[i] <= FLT_MAX;
-    return finite;
+    const uint32_t exponent = 0x7f800000u;
+    const uint32_t one = 0x00800000u;
+    uint32_t carried = 0;
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        carried |= (bits & exponent) + one;
+    }
+    return (carried >> 31) == 0;
 }
 
 /* Elements that are read and then looked at while the first-level cache has them. */
