@@ -141,24 +141,33 @@ static int plan_packing(const struct cnnvp_fx16_tile *tile, struct cnnvp_fx16_sc
 static void make_offsets(const struct cnnvp_fx16_tile *tile, const struct packing *p)
 {
     uint32_t *offset = p->offsets;
-    for (uint64_t pair = 0; pair < p->pairs; ++pair) {
-        for (uint32_t ky = 0; ky < tile->ky; ++ky) {
-            const uint32_t y = ky * tile->dy;
-            for (uint32_t kx = 0; kx < tile->kx; ++kx) {
-                const uint32_t x = kx * tile->dx;
-                const uint64_t phase = (uint64_t)(y % tile->sy) * p->phases_x + x % tile->sx;
-                *offset++ = (uint32_t)(pair * p->plane + (phase * p->rows + y / tile->sy) * p->row + x / tile->sx);
-            }
+    for (uint32_t ky = 0; ky < tile->ky; ++ky) {
+        const uint32_t y = ky * tile->dy;
+        for (uint32_t kx = 0; kx < tile->kx; ++kx) {
+            const uint32_t x = kx * tile->dx;
+            const uint64_t phase = (uint64_t)(y % tile->sy) * p->phases_x + x % tile->sx;
+            *offset++ = (uint32_t)((phase * p->rows + y / tile->sy) * p->row + x / tile->sx);
         }
     }
+    for (uint64_t step = p->taps; step < (uint64_t)p->pairs * p->taps; ++step, ++offset)
+        *offset = offset[-(ptrdiff_t)p->taps] + (uint32_t)p->plane;
 }
 
-/* One packed row from one or two input rows; behind column `n` it stays as it is, since no result uses that. */
+/* One packed row from two input rows; behind column `n` it stays as it is, since no result uses that. */
 static void pack_row(const int16_t *first, const int16_t *second, size_t step, size_t n, int16_t *out)
 {
     for (size_t x = 0; x < n; ++x) {
         out[2u * x] = first[x * step];
-        out[2u * x + 1u] = second == NULL ? 0 : second[x * step];
+        out[2u * x + 1u] = second[x * step];
+    }
+}
+
+/* One packed row from one input row. */
+static void pack_single_row(const int16_t *row, size_t step, size_t n, int16_t *out)
+{
+    for (size_t x = 0; x < n; ++x) {
+        out[2u * x] = row[x * step];
+        out[2u * x + 1u] = 0;
     }
 }
 
@@ -173,7 +182,13 @@ static void pack_pair(const struct cnnvp_fx16_tile *tile, const struct packing *
             const size_t n = (size_t)(fitting < p->row ? fitting : p->row);
             for (uint64_t y = 0; y < p->rows && y * tile->sy + py < rows; ++y) {
                 const uint64_t at = (y * tile->sy + py) * tile->in_row_stride + px;
-                pack_row(first + at, second == NULL ? NULL : second + at, tile->sx, n, out + 2u * y * p->row);
+                int16_t *row = out + 2u * y * p->row;
+                if (second == NULL)
+                    pack_single_row(first + at, tile->sx, n, row);
+                else if (tile->sx == 1u)
+                    pack_row(first + at, second + at, 1u, n, row);
+                else
+                    pack_row(first + at, second + at, tile->sx, n, row);
             }
             out += 2u * (uint64_t)p->rows * p->row;
         }
@@ -229,8 +244,9 @@ static int conv_direct(const struct fx16_kernels *kernels, const struct cnnvp_fx
     const int status = plan_packing(tile, scratch, &p);
     if (status != CNNVP_OK)
         return status;
-    make_offsets(tile, &p);
     const bool packed = has_input(scratch, tile, data->input) && p.pairs == p.total_pairs;
+    if (!packed)
+        make_offsets(tile, &p);
     const uint64_t terms = (uint64_t)tile->in_channels * p.taps;
     for (uint32_t first = 0; first < p.total_pairs; first += p.pairs) {
         const uint32_t pairs = minimum(p.pairs, p.total_pairs - first);
