@@ -99,12 +99,17 @@ static uint64_t port_cycles(uint64_t bytes, uint32_t width, uint64_t cycles)
     return needed > cycles ? needed - cycles : 0;
 }
 
-/* As models/train_array/train_cost.c. */
-static uint64_t command_ps(const struct cnnvp_train_product *p, uint64_t in, uint64_t out, uint64_t rows)
+static uint64_t pieces_of(const struct cnnvp_train_product *p)
+{
+    return p->connected ? 1u : ceil_div(p->kx, TAPS) * ceil_div(p->ky, p->target->rows);
+}
+
+/* As models/train_array/train_cost.c, with kernels of so many pieces. */
+static uint64_t command_ps(const struct cnnvp_train_product *p, uint64_t pieces, uint64_t in, uint64_t out,
+                           uint64_t rows)
 {
     const struct cnnvp_train_target *target = p->target;
     const uint64_t groups = ceil_div(out, p->kernels);
-    const uint64_t pieces = p->connected ? 1u : ceil_div(p->kx, TAPS) * ceil_div(p->ky, target->rows);
     const uint64_t area = rows * p->out_width;
     const uint64_t cycles = groups * in * pieces * area * (p->connected ? 1u : TAPS);
     const uint64_t piece = p->connected ? 1u : (uint64_t)TAPS * target->rows;
@@ -160,7 +165,7 @@ uint64_t cnnvp_train_product_bound(const struct cnnvp_train_product *p, const st
     const struct cnnvp_plan_timing *timing = &p->target->timing;
     const uint64_t commands = n.slices * n.groups * n.rows;
     const uint64_t compute = commands * COMMAND_CYCLES * timing->cycle +
-                             command_ps(p, p->in_channels, p->out_channels, p->out_height);
+                             command_ps(p, pieces_of(p), p->in_channels, p->out_channels, p->out_height);
     const uint64_t memory = least_bytes(p, &n, &loads) * timing->bus / BURST_BYTES;
     const uint64_t core =
         ((loads.inputs + loads.kernels) * 2u * timing->load_core + commands * timing->calculate_core) * timing->core;
@@ -220,7 +225,7 @@ static void run_slice(struct replay *r, struct tile *tile, uint64_t at)
                         &engine->half[CNNVP_TRAIN_REPLAY_WEIGHT][weight]};
     *held[0] = *held[1] = cnnvp_train_replay_run(engine, CNNVP_TRAIN_REPLAY_ARRAY, p->target->timing.calculate_core,
                                                  1u << tile->half, later(*held[0], *held[1]),
-                                                 command_ps(p, in, tile->channels, tile->rows));
+                                                 command_ps(p, pieces_of(p), in, tile->channels, tile->rows));
 }
 
 /* The biases: a product with ones. */
@@ -236,7 +241,7 @@ static void run_bias(struct replay *r, const struct tile *tile)
              line_ps(p, tile->channels * p->target->value_bytes, p->target->weight_width));
     uint64_t *held = &engine->half[CNNVP_TRAIN_REPLAY_WEIGHT][weight];
     *held = cnnvp_train_replay_run(engine, CNNVP_TRAIN_REPLAY_ARRAY, p->target->timing.calculate_core,
-                                   1u << tile->half, *held, command_ps(p, 1, tile->channels, tile->rows));
+                                   1u << tile->half, *held, command_ps(p, 1, 1, tile->channels, tile->rows));
 }
 
 static void run_tile(struct replay *r, struct tile *tile)
