@@ -71,23 +71,13 @@ static int gradient_fits(const struct gradient *g, const struct cnnvp_train_tile
     return gradients <= g->target->output_half && weights <= g->target->output_half;
 }
 
-/* Rows and images at a time for given channels: as many as fit. 0: not even a row does. */
-static int take_rows(const struct gradient *g, struct cnnvp_train_tiles *tiles)
+/* Rows at a time of an image of given channels: as many as fit; 0: not even one does. */
+static uint64_t rows_of(const struct gradient *g, const struct cnnvp_train_tiles *tiles)
 {
     uint64_t rows = g->node->ho;
     while (rows != 0 && !operands_fit(g, tiles, 1u, rows))
         --rows;
-    if (g->target->error_rows)
-        rows = rows < g->node->ho ? rows / g->target->rows * g->target->rows : rows;
-    if (rows == 0)
-        return 0;
-    uint64_t together = 1u;
-    while (rows == g->node->ho && together < g->options->images && together < g->target->arrays &&
-           operands_fit(g, tiles, together + 1u, rows))
-        ++together;
-    tiles->rows = (uint32_t)rows;
-    tiles->images = (uint32_t)together;
-    return 1;
+    return g->target->error_rows && rows < g->node->ho ? rows / g->target->rows * g->target->rows : rows;
 }
 
 /* Commands of a tile. */
@@ -287,24 +277,37 @@ static uint64_t price_of(const struct gradient *g, const struct cnnvp_train_tile
     return g->target->value_bytes == 1u ? ps : commands_of(g, tiles) << 48u | sooner(ps, (UINT64_C(1) << 48u) - 1u);
 }
 
+struct choice {
+    struct cnnvp_train_tiles tiles;
+    uint64_t price; /* UINT64_MAX: none fits */
+};
+
+/* Whole maps of several images, or rows of one. */
+static void try_channels(const struct gradient *g, uint64_t in, uint64_t out, struct choice *best)
+{
+    struct cnnvp_train_tiles tiles = {.in = (uint32_t)in, .out = (uint32_t)out};
+    tiles.rows = gradient_fits(g, &tiles) ? (uint32_t)rows_of(g, &tiles) : 0;
+    if (tiles.rows == 0)
+        return;
+    const uint64_t most = tiles.rows == g->node->ho ? sooner(g->options->images, g->target->arrays) : 1u;
+    for (struct cnnvp_train_sizes images = cnnvp_train_sizes_of(most, 1u); cnnvp_train_next_size(&images);) {
+        tiles.images = (uint32_t)images.now;
+        const uint64_t price = operands_fit(g, &tiles, images.now, tiles.rows) ? price_of(g, &tiles) : UINT64_MAX;
+        if (price < best->price)
+            *best = (struct choice){tiles, price};
+    }
+}
+
 int cnnvp_train_cut_gradient(const struct cnnvp_train_target *target, const struct cnnvp_train_node *node,
                              const struct cnnvp_train_plan_options *options, int scattered,
                              struct cnnvp_train_tiles *tiles)
 {
     const struct gradient g = {target, node, options, cnnvp_train_plan_block(options, node),
                                (uint64_t)node->kx * node->ky, scattered};
-    uint64_t best = UINT64_MAX;
+    struct choice best = {.price = UINT64_MAX};
     for (struct cnnvp_train_sizes out = cnnvp_train_sizes_of(node->co, target->cols); cnnvp_train_next_size(&out);)
-        for (struct cnnvp_train_sizes in = cnnvp_train_sizes_of(node->ci, target->arrays);
-             cnnvp_train_next_size(&in);) {
-            struct cnnvp_train_tiles tried = {.in = (uint32_t)in.now, .out = (uint32_t)out.now};
-            if (!gradient_fits(&g, &tried) || !take_rows(&g, &tried))
-                continue;
-            const uint64_t price = price_of(&g, &tried);
-            if (price >= best)
-                continue;
-            best = price;
-            *tiles = tried;
-        }
-    return best != UINT64_MAX;
+        for (struct cnnvp_train_sizes in = cnnvp_train_sizes_of(node->ci, target->arrays); cnnvp_train_next_size(&in);)
+            try_channels(&g, in.now, out.now, &best);
+    *tiles = best.tiles;
+    return best.price != UINT64_MAX;
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""buffers.py CNNVP NETWORK.onnx... : sweeps each buffer, and all together, on both inference presets and both orders of
-issue, timing only, and names what invariant 6 of the contract forbids: pairs of platforms of which the one whose buffers are
-all at least as large takes longer. For the worst pair of each sweep it says which layers differ. Exit status 1 if there is a
-pair. Minutes for a network of VGG16's size."""
+"""Sweeps each buffer, and all together, on each preset and in both orders of issue, timing only, and names what invariant 6
+of the contract forbids: pairs of platforms of which the one whose buffers are all at least as large takes longer. For the
+worst pair of each sweep it says which layers differ. Exit status 1 if there is a pair. Minutes for a network of VGG16's
+size."""
+import argparse
 import concurrent.futures
 import json
 import os
@@ -12,28 +13,38 @@ import sys
 import tempfile
 
 KIB = [4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256, 512, 1024, 3000]
-DEFAULTS = {"nfu": (64, 128, 64), "window": (64, 128, 256)}
+# Of the training engine's buffers, whose sizes are S001's: parts of the presets', in eighths.
+EIGHTHS = [1, 2, 3, 4, 6, 8, 10, 12, 16, 24, 32, 64, 128]
+INFERENCE = ("input_buffer", "weight_buffer", "output_buffer")
+TRAINING = ("input_buffer", "weight_buffer", "intermediate_buffer")
+DEFAULTS = {"nfu": (64 << 10, 128 << 10, 64 << 10), "window": (64 << 10, 128 << 10, 256 << 10),
+            "trainer": (8448, 98304, 1 << 20)}
 ORDERS = ("overlap", "strict")
-BUFFERS = ("input_buffer", "weight_buffer", "output_buffer")
 
 
 def sizes_of(preset):
-    """Sizes in KiB: each buffer alone with the others at their defaults, then all together by powers of two."""
+    """Sizes in bytes: each buffer alone with the others at their defaults, then all together by powers of two."""
     default = DEFAULTS[preset]
-    points = {default[:i] + (kib,) + default[i + 1:] for i in range(3) for kib in KIB}
-    points |= {tuple(max(1, size * 2 ** power // 8) for size in default) for power in range(7)}
+    points = {tuple(max(1, size * 2 ** power // 8) for size in default) for power in range(7)}
+    for i in range(3):
+        alone = [eighths * default[i] // 8 for eighths in EIGHTHS] if preset == "trainer" else [kib << 10 for kib in KIB]
+        points |= {default[:i] + (size,) + default[i + 1:] for size in alone}
     return sorted(points)
 
 
-def run(program, network, preset, order, sizes):
+def run(options, network, preset, order, sizes):
     """Statistics of one platform, None where the network does not fit."""
     handle, stats = tempfile.mkstemp(suffix=".json")
     os.close(handle)
     try:
-        command = [program, "run", network, "-p", preset, "--timing-only", "-q", "--stats", stats,
-                   "-s", "instruction.order=" + order]
-        for buffer, kib in zip(BUFFERS, sizes):
-            command += ["-s", "%s.size=%dKiB" % (buffer, kib)]
+        command = [options.cnnvp, "train" if options.train else "run", network, "-p", preset, "--timing-only", "-q", "--stats",
+                   stats, "-s", "instruction.order=" + order]
+        if options.train:
+            command += ["--dataset", options.train, "--batch", str(options.images), "--steps", "1"]
+        else:
+            command += ["--images", str(options.images)]
+        for buffer, size in zip(TRAINING if preset == "trainer" else INFERENCE, sizes):
+            command += ["-s", "%s.size=%d" % (buffer, size)]
         if subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode:
             return None
         with open(stats, encoding="utf-8") as file:
@@ -62,7 +73,7 @@ def report(title, results):
         print()
         return 0
     part, small, large = pairs[0]
-    print(", the worst by %.3f %%: %s to %s KiB" % (100 * part, small, large))
+    print(", the worst by %.3f %%: %s to %s bytes" % (100 * part, small, large))
     for a, b in zip(results[small]["layers"], results[large]["layers"]):
         if a["cycles"] != b["cycles"]:
             print("    %-28s %10d -> %10d cycles, read %10d -> %10d bytes" %
@@ -71,16 +82,20 @@ def report(title, results):
 
 
 def main():
-    if len(sys.argv) < 3:
-        sys.exit(__doc__)
-    program, networks = sys.argv[1], sys.argv[2:]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--images", type=int, default=1, help="of a run, or of a training step's batch (default: 1)")
+    parser.add_argument("--preset", action="append", choices=sorted(DEFAULTS), help="only this one; may be given again")
+    parser.add_argument("--train", metavar="DATASET", help="training steps on the training engine, with these images")
+    parser.add_argument("cnnvp")
+    parser.add_argument("networks", nargs="+", metavar="NETWORK.onnx")
+    options = parser.parse_args()
     slower = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for network in networks:
-            for preset in DEFAULTS:
+        for network in options.networks:
+            for preset in ["trainer"] if options.train else options.preset or sorted(DEFAULTS):
                 for order in ORDERS:
                     points = sizes_of(preset)
-                    stats = pool.map(lambda sizes: run(program, network, preset, order, sizes), points)
+                    stats = pool.map(lambda sizes: run(options, network, preset, order, sizes), points)
                     results = {sizes: found for sizes, found in zip(points, stats) if found}
                     slower += report("%s, %s, %s" % (os.path.basename(network), preset, order), results)
                     sys.stdout.flush()
