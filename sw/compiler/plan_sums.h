@@ -30,6 +30,7 @@ struct cnnvp_plan_step {
 struct cnnvp_plan_sorts {
     const struct cnnvp_image_layer *layer;
     const struct cnnvp_plan_limits *limits;
+    int one_by_one; /* 1: replays pass over no slices, as a judge of those that do */
     struct cnnvp_plan_step steps[CNNVP_PLAN_STEP_SORTS];
 };
 

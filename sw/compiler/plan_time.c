@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan_time.h"
 
+#include "plan_replay.h"
+
 #include <stddef.h>
 
-#define HALVES 2u
 #define WORD_BYTES 2u
-#define WAITING 2u
 
 /* Whole steps are replayed, until there are so many and so many slices; further ones go on as the later half of these
  * did. Of one step so many slices are replayed at most. */
@@ -17,38 +17,6 @@
 #define WORDS_LOAD 8u
 #define WORDS_CALCULATE 8u
 
-enum unit { ARRAY, VECTOR, READ, WRITE, UNITS };
-enum buffer { INPUT, WEIGHT, OUTPUT, BUFFERS };
-
-struct epilogue {
-    uint32_t half;
-    uint32_t weight_half;
-    int uses_weights;
-    const struct cnnvp_plan_step *step;
-};
-
-/* All times in ps. */
-struct replay {
-    const struct cnnvp_image_layer *layer;
-    const struct cnnvp_plan_limits *limits;
-    const struct cnnvp_plan_timing *timing;
-    struct cnnvp_plan_sorts *sorts;
-    int64_t core;               /* it has pushed until then; below 0 while it is ahead of the layer */
-    uint64_t issue;             /* of the last instruction */
-    uint64_t last;              /* strict: the last one is complete */
-    uint64_t unit[UNITS];
-    uint64_t memory[2];         /* reads and writes: the memory has done them until then */
-    uint64_t half[BUFFERS][HALVES];
-    uint64_t tag[BUFFERS][HALVES]; /* what a half holds; 0: nothing of this layer */
-    uint32_t next[BUFFERS];
-    struct epilogue waiting[WAITING];
-    uint32_t waiting_count;
-    uint32_t output_halves;
-    uint64_t slices;     /* that were replayed, and of these: */
-    uint64_t compute_ps;
-    uint64_t memory_ps;
-};
-
 static uint32_t rest_of(uint32_t total, uint32_t at, uint32_t part)
 {
     return total - at < part ? total - at : part;
@@ -56,7 +24,7 @@ static uint32_t rest_of(uint32_t total, uint32_t at, uint32_t part)
 
 /* ---- memory ---- */
 
-static uint64_t share(struct replay *r, enum unit unit, uint64_t from, uint64_t busy)
+static uint64_t share(struct cnnvp_replay *r, enum cnnvp_replay_unit unit, uint64_t from, uint64_t busy)
 {
     uint64_t *other = &r->memory[unit == READ];
     if (*other <= from)
@@ -70,7 +38,7 @@ static uint64_t share(struct replay *r, enum unit unit, uint64_t from, uint64_t 
 }
 
 /* When reads get a turn that are asked for: a queue of writes that was full is emptied first, but for a rest. */
-static uint64_t after_writes(const struct replay *r, uint64_t from)
+static uint64_t after_writes(const struct cnnvp_replay *r, uint64_t from)
 {
     const uint64_t rest = r->timing->posted_rest;
     const uint64_t most = r->timing->posted - sooner(rest, r->timing->posted);
@@ -86,7 +54,7 @@ static int64_t latest(int64_t a, int64_t b)
 
 /* When an instruction issues that the core pushes after so many cycles, whose words have to be fetched, and which
  * waits for `ready`. */
-static uint64_t issue(struct replay *r, uint64_t core_cycles, uint64_t words, uint64_t ready)
+static uint64_t issue(struct cnnvp_replay *r, uint64_t core_cycles, uint64_t words, uint64_t ready)
 {
     const struct cnnvp_plan_timing *timing = r->timing;
     const int64_t pushed = (int64_t)(core_cycles * timing->core);
@@ -102,14 +70,14 @@ static uint64_t issue(struct replay *r, uint64_t core_cycles, uint64_t words, ui
     return r->issue;
 }
 
-static void complete(struct replay *r, enum unit unit, uint64_t end)
+static void complete(struct cnnvp_replay *r, enum cnnvp_replay_unit unit, uint64_t end)
 {
     r->unit[unit] = end;
     if (r->timing->strict)
         r->last = end;
 }
 
-static void load(struct replay *r, enum buffer buffer, uint32_t half, uint64_t busy)
+static void load(struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, uint32_t half, uint64_t busy)
 {
     const struct cnnvp_plan_timing *timing = r->timing;
     const uint64_t requested = issue(r, timing->load_core, WORDS_LOAD, 0);
@@ -129,8 +97,8 @@ static void load(struct replay *r, enum buffer buffer, uint32_t half, uint64_t b
     r->memory_ps += busy;
 }
 
-static void calculate(struct replay *r, enum unit unit, uint64_t cycles, uint64_t core, uint32_t input,
-                      int uses_input, uint32_t weight, int uses_weight, uint32_t output)
+static void calculate(struct cnnvp_replay *r, enum cnnvp_replay_unit unit, uint64_t cycles, uint64_t core,
+                      uint32_t input, int uses_input, uint32_t weight, int uses_weight, uint32_t output)
 {
     uint64_t ready = later(r->unit[unit], r->half[OUTPUT][output]);
     if (uses_input)
@@ -148,14 +116,14 @@ static void calculate(struct replay *r, enum unit unit, uint64_t cycles, uint64_
 
 /* ---- steps ---- */
 
-static void push_epilogue(struct replay *r, const struct epilogue *e)
+static void push_epilogue(struct cnnvp_replay *r, const struct cnnvp_replay_epilogue *e)
 {
     const struct cnnvp_plan_timing *timing = r->timing;
     const struct cnnvp_plan_extent *extent = &e->step->extent;
     const struct cnnvp_plan_sweeps *posts = &e->step->posts;
     if (posts->instructions != 0)
         calculate(r, VECTOR, posts->cycles, posts->instructions * timing->post_core, 0, 0, e->weight_half,
-                  e->uses_weights, e->half);
+                  r->uses_table, e->half);
     const uint64_t busy = e->step->store_ps;
     const uint64_t at = issue(r, timing->store_core, WORDS_LOAD, later(r->unit[WRITE], r->half[OUTPUT][e->half]));
     const uint64_t begin = later(at + timing->write_latency, r->memory[1]);
@@ -169,36 +137,36 @@ static void push_epilogue(struct replay *r, const struct epilogue *e)
     r->memory_ps += busy;
 }
 
-static void flush(struct replay *r, uint32_t but)
+static void flush(struct cnnvp_replay *r, uint32_t but)
 {
     while (r->waiting_count > but) {
-        const struct epilogue first = r->waiting[0];
+        const struct cnnvp_replay_epilogue first = r->waiting[0];
         r->waiting[0] = r->waiting[1];
         --r->waiting_count;
         push_epilogue(r, &first);
     }
 }
 
-static uint32_t find(struct replay *r, enum buffer buffer, uint32_t halves, uint64_t tag, int *found)
+static uint32_t find(struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, uint64_t tag, int *found)
 {
-    for (uint32_t half = 0; half < halves; ++half) {
+    for (uint32_t half = 0; half < r->halves[buffer]; ++half) {
         *found = r->tag[buffer][half] == tag;
         if (*found)
             return half;
     }
-    r->next[buffer] = (r->next[buffer] + 1u) % halves;
+    r->next[buffer] = cnnvp_replay_other(r, buffer);
     r->tag[buffer][r->next[buffer]] = tag;
     return r->next[buffer];
 }
 
-static uint32_t bring_weights(struct replay *r, uint64_t tag, uint64_t busy)
+static uint32_t bring_weights(struct cnnvp_replay *r, uint64_t tag, uint64_t busy)
 {
     int found = 0;
-    const uint32_t half = find(r, WEIGHT, r->limits->weight_halves, tag, &found);
+    const uint32_t half = find(r, WEIGHT, tag, &found);
     if (found)
         return half;
-    for (uint32_t i = 0; i < r->waiting_count; ++i)
-        if (r->waiting[i].uses_weights && r->waiting[i].weight_half == half)
+    for (uint32_t i = 0; r->uses_table && i < r->waiting_count; ++i)
+        if (r->waiting[i].weight_half == half)
             flush(r, r->waiting_count - i - 1u);
     load(r, WEIGHT, half, busy);
     return half;
@@ -211,37 +179,36 @@ struct place {
     uint64_t weight_tag; /* of its first blob */
 };
 
-static uint32_t bring_input(struct replay *r, const struct place *place, uint32_t depth, uint64_t tag)
+static uint32_t bring_input(struct cnnvp_replay *r, struct cnnvp_plan_step *step, uint32_t depth, uint64_t tag)
 {
     int found = 0;
-    const uint32_t half = find(r, INPUT, r->limits->input_halves, tag, &found);
+    const uint32_t half = find(r, INPUT, tag, &found);
     if (found)
         return half;
-    load(r, INPUT, half, cnnvp_plan_input_ps(r->sorts, place->step, depth));
+    load(r, INPUT, half, cnnvp_plan_input_ps(r->sorts, step, depth));
     if (r->layer->op == CNNVP_OP_ADD)
-        load(r, INPUT, half, place->step->second_ps);
+        load(r, INPUT, half, step->second_ps);
     return half;
 }
 
-static uint32_t begin_step(struct replay *r)
+static uint32_t begin_step(struct cnnvp_replay *r)
 {
-    flush(r, r->output_halves - 1u);
-    r->next[OUTPUT] = (r->next[OUTPUT] + 1u) % r->output_halves;
+    flush(r, r->halves[OUTPUT] - 1u);
+    r->next[OUTPUT] = cnnvp_replay_other(r, OUTPUT);
     return r->next[OUTPUT];
 }
 
-static void end_step(struct replay *r, const struct cnnvp_plan_step *step, uint32_t output, uint32_t weight)
+static void end_step(struct cnnvp_replay *r, const struct cnnvp_plan_step *step, uint32_t output, uint32_t weight)
 {
-    r->waiting[r->waiting_count++] = (struct epilogue){
+    r->waiting[r->waiting_count++] = (struct cnnvp_replay_epilogue){
         .half = output,
         .weight_half = weight,
-        .uses_weights = cnnvp_plan_table_words(r->layer) != 0,
         .step = step,
     };
 }
 
 /* What is there to do of two resources at the same time, or one after the other. */
-static uint64_t both(const struct replay *r, uint64_t compute, uint64_t memory)
+static uint64_t both(const struct cnnvp_replay *r, uint64_t compute, uint64_t memory)
 {
     return r->timing->strict ? compute + memory : later(compute, memory);
 }
@@ -254,13 +221,13 @@ struct mark {
     uint64_t memory_ps;
 };
 
-static struct mark mark_of(const struct replay *r)
+static struct mark mark_of(const struct cnnvp_replay *r)
 {
     return (struct mark){later(r->unit[ARRAY], r->unit[VECTOR]), r->slices, r->compute_ps, r->memory_ps};
 }
 
 /* The rest of a step, by what there is to calculate and to load, and what its slices took besides since `half`. */
-static void pass_over(struct replay *r, const struct mark *begin, const struct mark *half, uint64_t count,
+static void pass_over(struct cnnvp_replay *r, const struct mark *begin, const struct mark *half, uint64_t count,
                       struct cnnvp_plan_step *step)
 {
     const struct cnnvp_plan_time all = cnnvp_plan_step_sums(r->sorts, step);
@@ -277,63 +244,127 @@ static void pass_over(struct replay *r, const struct mark *begin, const struct m
     r->memory[1] += more;
     for (int i = 0; i < UNITS; ++i)
         r->unit[i] += more;
-    for (int i = 0; i < BUFFERS * (int)HALVES; ++i)
-        r->half[i / (int)HALVES][i % (int)HALVES] += more;
+    for (int i = 0; i < BUFFERS * (int)CNNVP_REPLAY_HALVES; ++i)
+        r->half[i / (int)CNNVP_REPLAY_HALVES][i % (int)CNNVP_REPLAY_HALVES] += more;
     r->compute_ps += compute;
     r->memory_ps += memory;
 }
 
-/* Slices of a step with weights. Returns how many. */
-static uint64_t run_sliced(struct replay *r, const struct place *place)
+/* Slices of a step with weights. */
+struct slicing {
+    struct cnnvp_plan_step *step;
+    uint32_t inputs;
+    uint64_t most;      /* are replayed, the others of the step by what these took */
+    uint64_t middle;    /* of these, where there are others; 0: there are none */
+    uint64_t count;     /* so far */
+    uint64_t input_tag; /* of the next one */
+    uint64_t weight_tag;
+    uint32_t output;    /* halves */
+    uint32_t weight;
+    struct mark half;   /* before the middle one's calculation */
+};
+
+/* Passes over slices of further results of the same inputs, up to the middle: how many. */
+static uint64_t pass_outputs(struct cnnvp_replay *r, struct slicing *s, struct cnnvp_pace *pace, uint32_t out)
+{
+    const uint64_t left = sooner((s->step->extent.channels - out) / r->layer->tile_out, s->most - s->count);
+    const struct cnnvp_pace_alike alike = {.count = s->count != 0 ? left : 0,
+                                           .most = s->count < s->middle ? s->middle - s->count : left,
+                                           .weights = 1,
+                                           .weight_tag = s->weight_tag};
+    const uint64_t passed = cnnvp_pace_pass(r, pace, &alike);
+    s->count += passed;
+    s->weight_tag += passed;
+    return passed;
+}
+
+/* Slices of the inputs that lie `in` behind the first. */
+static void run_outputs(struct cnnvp_replay *r, struct slicing *s, uint32_t in)
 {
     const struct cnnvp_image_layer *layer = r->layer;
-    struct cnnvp_plan_step *step = place->step;
-    const struct cnnvp_plan_extent *extent = &step->extent;
-    const uint32_t inputs = layer->depthwise != 0 ? extent->channels : cnnvp_engine_inputs(layer);
-    const uint64_t all = cnnvp_divide_up(inputs, layer->tile_in) * cnnvp_divide_up(extent->channels, layer->tile_out);
-    const uint64_t most = sooner(all, STEP_SLICES);
-    const struct mark begin = mark_of(r);
-    struct mark half = begin;
-    uint64_t count = 0;
-    uint64_t blob = place->weight_tag;
-    uint64_t input_tag = place->input_tag;
-    uint64_t core = r->timing->calculate_core + cnnvp_plan_step_core(layer, r->timing);
-    uint32_t output = 0;
-    uint32_t weight = 0;
-    for (uint32_t in = 0; in < inputs && count < most; in += layer->tile_in) {
-        const uint32_t depth = rest_of(inputs, in, layer->tile_in);
-        const uint32_t input = bring_input(r, place, depth, input_tag++);
-        for (uint32_t out = 0; out < extent->channels && count < most; out += layer->tile_out, ++count) {
-            if (count == STEP_SLICES / 2u)
-                half = (struct mark){.calculated = r->unit[ARRAY], r->slices, r->compute_ps, r->memory_ps};
-            const struct cnnvp_engine_slice slice = {.rows = extent->rows,
-                                                     .columns = extent->columns,
-                                                     .in = depth,
-                                                     .out = rest_of(extent->channels, out, layer->tile_out),
-                                                     .first = in == 0,
-                                                     .last = in + depth == inputs};
-            const struct cnnvp_plan_slice *known = cnnvp_plan_slice_of(r->sorts, step, &slice);
-            weight = bring_weights(r, blob++, known->weights_ps);
-            if (count == 0)
-                output = begin_step(r);
-            r->compute_ps += known->cycles * r->timing->cycle;
-            calculate(r, ARRAY, known->cycles, core, input, 1, weight, 1, output);
-            core = r->timing->calculate_core;
+    const struct cnnvp_plan_extent *extent = &s->step->extent;
+    const uint32_t depth = rest_of(s->inputs, in, layer->tile_in);
+    const uint32_t input = bring_input(r, s->step, depth, s->input_tag++);
+    struct cnnvp_pace pace = {0};
+    for (uint32_t out = 0; out < extent->channels && s->count < s->most;) {
+        if (s->count == s->middle)
+            s->half = (struct mark){r->unit[ARRAY], r->slices, r->compute_ps, r->memory_ps};
+        const uint64_t passed = pass_outputs(r, s, &pace, out);
+        if (passed != 0) {
+            out += (uint32_t)passed * layer->tile_out;
+            continue;
         }
+        const struct cnnvp_engine_slice slice = {.rows = extent->rows,
+                                                 .columns = extent->columns,
+                                                 .in = depth,
+                                                 .out = rest_of(extent->channels, out, layer->tile_out),
+                                                 .first = in == 0,
+                                                 .last = in + depth == s->inputs};
+        const struct cnnvp_plan_slice *known = cnnvp_plan_slice_of(r->sorts, s->step, &slice);
+        const uint64_t core = s->count == 0 ? cnnvp_plan_step_core(layer, r->timing) : 0;
+        s->weight = bring_weights(r, s->weight_tag++, known->weights_ps);
+        if (s->count == 0)
+            s->output = begin_step(r);
+        r->compute_ps += known->cycles * r->timing->cycle;
+        calculate(r, ARRAY, known->cycles, r->timing->calculate_core + core, input, 1, s->weight, 1, s->output);
+        ++s->count;
+        out += layer->tile_out;
     }
-    if (most < all)
-        pass_over(r, &begin, &half, all - most, step);
-    end_step(r, step, output, weight);
+}
+
+/* Passes over further inputs and their slices, which are neither the first nor the last of their results, nor those in
+ * the middle: how many. */
+static uint64_t pass_inputs(struct cnnvp_replay *r, struct slicing *s, struct cnnvp_pace *pace, uint32_t in)
+{
+    const uint64_t outputs = cnnvp_divide_up(s->step->extent.channels, r->layer->tile_out);
+    const uint64_t left = sooner((s->inputs - in - 1u) / r->layer->tile_in, (s->most - s->count) / outputs);
+    const struct cnnvp_pace_alike alike = {.count = in != 0 ? left : 0,
+                                           .most = s->count <= s->middle ? (s->middle - s->count) / outputs : left,
+                                           .inputs = 1,
+                                           .weights = outputs,
+                                           .input_tag = s->input_tag,
+                                           .weight_tag = s->weight_tag};
+    const uint64_t passed = cnnvp_pace_pass(r, pace, &alike);
+    s->count += passed * outputs;
+    s->input_tag += passed;
+    s->weight_tag += passed * outputs;
+    return passed;
+}
+
+/* Returns how many slices the step has. */
+static uint64_t run_sliced(struct cnnvp_replay *r, const struct place *place)
+{
+    const struct cnnvp_image_layer *layer = r->layer;
+    const uint32_t channels = place->step->extent.channels;
+    const uint32_t inputs = layer->depthwise != 0 ? channels : cnnvp_engine_inputs(layer);
+    const uint64_t all = cnnvp_divide_up(inputs, layer->tile_in) * cnnvp_divide_up(channels, layer->tile_out);
+    const struct mark begin = mark_of(r);
+    struct slicing s = {.step = place->step,
+                        .inputs = inputs,
+                        .most = sooner(all, STEP_SLICES),
+                        .middle = all > STEP_SLICES ? STEP_SLICES / 2u : 0,
+                        .input_tag = place->input_tag,
+                        .weight_tag = place->weight_tag};
+    struct cnnvp_pace pace = {0};
+    for (uint32_t in = 0; in < inputs && s.count < s.most;) {
+        const uint64_t passed = pass_inputs(r, &s, &pace, in);
+        if (passed == 0)
+            run_outputs(r, &s, in);
+        in += (passed != 0 ? (uint32_t)passed : 1u) * layer->tile_in;
+    }
+    if (s.most < all)
+        pass_over(r, &begin, &s.half, all - s.most, place->step);
+    end_step(r, place->step, s.output, s.weight);
     return all;
 }
 
-static uint64_t run_whole(struct replay *r, const struct place *place)
+static uint64_t run_whole(struct cnnvp_replay *r, const struct place *place)
 {
     const struct cnnvp_image_layer *layer = r->layer;
-    const struct cnnvp_plan_step *step = place->step;
+    struct cnnvp_plan_step *step = place->step;
     const int pool = layer->op == CNNVP_OP_POOL;
-    const uint32_t input = bring_input(r, place, step->extent.channels, place->input_tag);
-    const int blob = cnnvp_plan_table_words(layer) != 0 || layer->op == CNNVP_OP_NORM;
+    const uint32_t input = bring_input(r, step, step->extent.channels, place->input_tag);
+    const int blob = r->uses_table || layer->op == CNNVP_OP_NORM;
     uint32_t weight = 0;
     if (blob)
         weight = bring_weights(r, 1, cnnvp_plan_weights_ps(r->timing, cnnvp_plan_blob_bytes(layer)));
@@ -354,7 +385,7 @@ static uint64_t slices_of(const struct cnnvp_image_layer *layer)
 }
 
 /* All steps, or until there are enough of them. *early: the replay when half of these were done. */
-static void run(struct replay *r, struct mark *early)
+static void run(struct cnnvp_replay *r, struct mark *early)
 {
     const struct cnnvp_image_layer *layer = r->layer;
     const int sliced = cnnvp_plan_has_weights(layer);
@@ -390,7 +421,7 @@ static void run(struct replay *r, struct mark *early)
 
 /* The steps that were not replayed: what calculation or memory takes of them, and what the later half of the others
  * took besides, slice by slice. */
-static uint64_t rest_ps(const struct replay *r, const struct mark *early, const struct cnnvp_plan_time *all,
+static uint64_t rest_ps(const struct cnnvp_replay *r, const struct mark *early, const struct cnnvp_plan_time *all,
                         uint64_t rest_slices)
 {
     const struct mark end = mark_of(r);
@@ -405,13 +436,16 @@ static uint64_t rest_ps(const struct replay *r, const struct mark *early, const 
 struct cnnvp_plan_time cnnvp_plan_replay(struct cnnvp_plan_sorts *sorts, const struct cnnvp_plan_time *sums,
                                          uint64_t lead)
 {
-    const struct cnnvp_plan_timing *timing = &sorts->limits->timing;
-    struct replay r = {.layer = sorts->layer,
-                       .limits = sorts->limits,
-                       .timing = timing,
-                       .sorts = sorts,
-                       .core = (int64_t)((uint64_t)timing->layer_core * timing->core) - (int64_t)lead,
-                       .output_halves = sorts->limits->output_halves};
+    const struct cnnvp_plan_limits *limits = sorts->limits;
+    const struct cnnvp_plan_timing *timing = &limits->timing;
+    struct cnnvp_replay r = {.layer = sorts->layer,
+                             .limits = limits,
+                             .timing = timing,
+                             .sorts = sorts,
+                             .core = (int64_t)((uint64_t)timing->layer_core * timing->core) - (int64_t)lead,
+                             .halves = {limits->input_halves, limits->weight_halves, limits->output_halves},
+                             .uses_table = cnnvp_plan_table_words(sorts->layer) != 0};
+    r.one_by_one = sorts->one_by_one || r.uses_table;
     struct mark early;
     struct cnnvp_plan_time time = *sums;
     run(&r, &early);

@@ -273,6 +273,47 @@ static void strict_order_adds_up(void **state)
     builder_free(&random);
 }
 
+/* A part of the whole, at random. */
+static uint32_t part_of(struct builder *random, uint32_t whole)
+{
+    return (whole - 1u) / cases_between(random, 1, cases_between(random, 1, whole)) + 1u;
+}
+
+/* Slices that follow each other at a steady pace are passed over: that changes no picosecond, whatever the core's
+ * speed, its lead and its queue. */
+static void passing_over_slices_changes_nothing(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 43);
+    for (unsigned i = 0; i < 4000; ++i) {
+        struct cnnvp_image_layer layer = cases_layer(&random);
+        struct cnnvp_plan_limits limits = cases_limits(&random);
+        if (!cnnvp_plan_has_weights(&layer))
+            continue;
+        limits.timing.core = 1u << cases_between(&random, 0, 11);
+        limits.timing.most_lead = limits.timing.core * (UINT64_C(1000) << cases_between(&random, 0, 8));
+        layer.group_out = part_of(&random, layer.out.channels);
+        layer.tile_h = part_of(&random, layer.out.height);
+        layer.tile_w = part_of(&random, layer.out.width);
+        layer.tile_out = part_of(&random, layer.group_out);
+        layer.tile_in = part_of(&random, cnnvp_engine_inputs(&layer));
+        if (cnnvp_plan_is_channelwise(&layer))
+            layer.tile_in = layer.tile_out = layer.group_out;
+        struct cnnvp_plan_sorts sorts = {.layer = &layer, .limits = &limits};
+        const struct cnnvp_plan_time sums = cnnvp_plan_sums(&sorts);
+        const uint64_t leads[] = {0, limits.timing.most_lead / 3u, limits.timing.most_lead};
+        for (size_t n = 0; n < 3; ++n) {
+            sorts.one_by_one = 0;
+            const struct cnnvp_plan_time passed = cnnvp_plan_replay(&sorts, &sums, leads[n]);
+            sorts.one_by_one = 1;
+            const struct cnnvp_plan_time time = cnnvp_plan_replay(&sorts, &sums, leads[n]);
+            assert_int_equal(passed.ps, time.ps);
+        }
+    }
+    builder_free(&random);
+}
+
 /* Tiles do not depend on numbers and places, and are given to layers that differ in these only. */
 static void a_plan_is_repeated(void **state)
 {
@@ -317,6 +358,7 @@ int main(void)
         cmocka_unit_test(tiny_layers_keep_their_tiles),
         cmocka_unit_test(totals_are_the_sums_of_the_slices),
         cmocka_unit_test(strict_order_adds_up),
+        cmocka_unit_test(passing_over_slices_changes_nothing),
         cmocka_unit_test(a_plan_is_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Slices of one sort soon follow each other at a steady pace: everything that the next one depends on has moved on by
+ * as much as the array since the last one. Then all further ones go on so, to the picosecond, and need not be replayed
+ * one by one. What they depend on: the last issue, loads, and the halves that they take in turn; not writes, once those
+ * have been done, and not the core, while it is ahead of the element and its queue is not full.
+ */
+#include "plan_replay.h"
+
+#include <string.h>
+
+/* Notes where everything is: 1 if it lags as much behind as it did, and no writes are under way. */
+static int keeps_pace(const struct cnnvp_replay *r, struct cnnvp_pace *pace, int inputs)
+{
+    const uint64_t array = r->unit[ARRAY];
+    const uint64_t *weight = r->half[WEIGHT];
+    const uint64_t *input = r->half[INPUT];
+    const uint64_t lags[CNNVP_PACE_LAGS] = {
+        array - r->issue,
+        array - r->unit[READ],
+        array - r->memory[0],
+        array - weight[r->next[WEIGHT]],
+        array - weight[cnnvp_replay_other(r, WEIGHT)],
+        inputs ? array - input[r->next[INPUT]] : 0,
+        inputs ? array - input[cnnvp_replay_other(r, INPUT)] : 0,
+    };
+    uint64_t differ = 0;
+    for (size_t i = 0; i < CNNVP_PACE_LAGS; ++i)
+        differ |= lags[i] ^ pace->lags[i];
+    const int same = differ == 0 && pace->array != 0 && r->memory[1] <= pace->issue;
+    *pace = (struct cnnvp_pace){array, r->issue, r->core, r->compute_ps, r->memory_ps, {0}};
+    memcpy(pace->lags, lags, sizeof lags);
+    return same;
+}
+
+/* For how many more the core, which pushes so long for each, keeps their pace, or neither holds back the element nor
+ * waits for its queue. */
+static uint64_t core_keeps_on(const struct cnnvp_replay *r, int64_t pushed, int64_t time, uint64_t most)
+{
+    const int64_t ahead = (int64_t)r->issue - r->core;
+    const int64_t room = (int64_t)r->timing->most_lead - ahead;
+    if (pushed == time)
+        return most;
+    /* Between its first instruction and its last one `ahead` may have been less by its time, `room` by its pushes. */
+    if (ahead <= time || room <= pushed)
+        return 0;
+    const int64_t count = pushed > time ? (ahead - time - 1) / (pushed - time) : (room - pushed - 1) / (time - pushed);
+    return sooner((uint64_t)count, most);
+}
+
+static void move_on(struct cnnvp_replay *r, uint64_t time, int64_t pushed, int inputs)
+{
+    r->core += pushed;
+    r->issue += time;
+    r->last += r->timing->strict ? time : 0;
+    r->unit[READ] += time;
+    r->unit[ARRAY] += time;
+    r->memory[0] += time;
+    r->half[OUTPUT][r->next[OUTPUT]] += time;
+    for (uint32_t half = 0; half < CNNVP_REPLAY_HALVES; ++half) {
+        r->half[WEIGHT][half] += time;
+        if (inputs || half == r->next[INPUT])
+            r->half[INPUT][half] += time;
+    }
+}
+
+/* Tags from this one on are in no half. */
+static int is_new(const struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, uint64_t tag)
+{
+    return r->tag[buffer][0] < tag && r->tag[buffer][1] < tag;
+}
+
+/* The halves hold what comes before this tag; which of two is which does not matter. */
+static void renumber(struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, uint64_t tag)
+{
+    r->tag[buffer][cnnvp_replay_other(r, buffer)] = tag - 2u;
+    r->tag[buffer][r->next[buffer]] = tag - 1u;
+}
+
+uint64_t cnnvp_pace_pass(struct cnnvp_replay *r, struct cnnvp_pace *pace, const struct cnnvp_pace_alike *alike)
+{
+    const struct cnnvp_pace last = *pace;
+    const int inputs = alike->inputs != 0;
+    pace->array = 0;
+    if (alike->count < 2u || r->one_by_one || !is_new(r, WEIGHT, alike->weight_tag) ||
+        (inputs && !is_new(r, INPUT, alike->input_tag)))
+        return 0;
+    pace->array = last.array;
+    if (!keeps_pace(r, pace, inputs))
+        return 0;
+    const uint64_t time = pace->array - last.array;
+    const int64_t pushed = pace->core - last.core;
+    const uint64_t compute = pace->compute_ps - last.compute_ps;
+    const uint64_t memory = pace->memory_ps - last.memory_ps;
+    const uint64_t count = core_keeps_on(r, pushed, (int64_t)time, sooner(alike->count, alike->most));
+    if (count == 0)
+        return 0;
+    move_on(r, count * time, (int64_t)count * pushed, inputs);
+    renumber(r, WEIGHT, alike->weight_tag + count * alike->weights);
+    if (inputs)
+        renumber(r, INPUT, alike->input_tag + count);
+    r->compute_ps += count * compute;
+    r->memory_ps += count * memory;
+    /* Before the last of them. */
+    pace->array = r->unit[ARRAY] - time;
+    pace->issue = r->issue - time;
+    pace->core = r->core - pushed;
+    pace->compute_ps = r->compute_ps - compute;
+    pace->memory_ps = r->memory_ps - memory;
+    return count;
+}
