@@ -6,6 +6,7 @@
 
 #include "depth.h"
 #include "formats.h"
+#include "parallel.h"
 #include "table.h"
 
 static uint64_t align(uint64_t bytes)
@@ -271,6 +272,27 @@ static cnnvp_result place_image(const struct cnnvp_graph *graph, const struct cn
 }
 
 /* Members are 32-bit words, little-endian as the host's. */
+struct fill {
+    const struct cnnvp_graph *graph;
+    const struct cnnvp_build *build;
+    uint8_t *image;
+};
+
+static void fill_layer(void *context, size_t layer)
+{
+    const struct fill *fill = context;
+    cnnvp_image_fill_blobs(fill->graph, fill->build, layer, fill->image);
+}
+
+/* Each layer's blobs have places of their own. */
+static void fill_layers(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *image)
+{
+    struct fill fill = {graph, build, image};
+    struct cnnvp_pool *pool = cnnvp_pool_new();
+    cnnvp_pool_run(pool, fill_layer, &fill, graph->layer_count);
+    cnnvp_pool_free(pool);
+}
+
 void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
 {
     const struct cnnvp_image *header = &build->header;
@@ -281,8 +303,8 @@ void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build
         memcpy(to + (header->blobs - CNNVP_IMAGE_ADDRESS), build->blobs, header->blob_count * sizeof *build->blobs);
     if (build->depth != NULL)
         cnnvp_depth_write_tables(build, to);
-    for (size_t i = 0; i < graph->layer_count && !graph->weightless; ++i)
-        cnnvp_image_fill_blobs(graph, build, i, to);
+    if (!graph->weightless)
+        fill_layers(graph, build, to);
 }
 
 static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
