@@ -79,13 +79,12 @@ static void renumber(struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, ui
 
 uint64_t cnnvp_pace_pass(struct cnnvp_replay *r, struct cnnvp_pace *pace, const struct cnnvp_pace_alike *alike)
 {
-    const struct cnnvp_pace last = *pace;
     const int inputs = alike->inputs != 0;
-    pace->array = 0;
-    if (alike->count < 2u || r->one_by_one || !is_new(r, WEIGHT, alike->weight_tag) ||
-        (inputs && !is_new(r, INPUT, alike->input_tag)))
+    if (r->one_by_one || !is_new(r, WEIGHT, alike->weight_tag) || (inputs && !is_new(r, INPUT, alike->input_tag))) {
+        pace->array = 0;
         return 0;
-    pace->array = last.array;
+    }
+    const struct cnnvp_pace last = *pace;
     if (!keeps_pace(r, pace, inputs))
         return 0;
     const uint64_t time = pace->array - last.array;

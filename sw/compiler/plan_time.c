@@ -12,6 +12,7 @@
 #define STEPS 4u
 #define SLICES 24u
 #define STEP_SLICES 32u
+#define LEAST_ALIKE 3u /* slices whose pace is worth looking at */
 
 /* Words of the element for a transfer and a calculation: what changes of their descriptors. */
 #define WORDS_LOAD 8u
@@ -268,7 +269,11 @@ struct slicing {
 static uint64_t pass_outputs(struct cnnvp_replay *r, struct slicing *s, struct cnnvp_pace *pace, uint32_t out)
 {
     const uint64_t left = sooner((s->step->extent.channels - out) / r->layer->tile_out, s->most - s->count);
-    const struct cnnvp_pace_alike alike = {.count = s->count != 0 ? left : 0,
+    if (s->count == 0 || left < LEAST_ALIKE) {
+        pace->array = 0;
+        return 0;
+    }
+    const struct cnnvp_pace_alike alike = {.count = left,
                                            .most = s->count < s->middle ? s->middle - s->count : left,
                                            .weights = 1,
                                            .weight_tag = s->weight_tag};
@@ -318,7 +323,11 @@ static uint64_t pass_inputs(struct cnnvp_replay *r, struct slicing *s, struct cn
 {
     const uint64_t outputs = cnnvp_divide_up(s->step->extent.channels, r->layer->tile_out);
     const uint64_t left = sooner((s->inputs - in - 1u) / r->layer->tile_in, (s->most - s->count) / outputs);
-    const struct cnnvp_pace_alike alike = {.count = in != 0 ? left : 0,
+    if (in == 0 || left < LEAST_ALIKE) {
+        pace->array = 0;
+        return 0;
+    }
+    const struct cnnvp_pace_alike alike = {.count = left,
                                            .most = s->count <= s->middle ? (s->middle - s->count) / outputs : left,
                                            .inputs = 1,
                                            .weights = outputs,
