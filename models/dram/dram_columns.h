@@ -97,10 +97,11 @@ static inline int dram_row_is_open(const struct dram_channel *channel, const str
     return (channel->open >> place->bank & 1u) && channel->bank[place->bank].row == place->row;
 }
 
-/* 1 if a read would wait for nothing but its turn: its row is open, and no write waits that could answer it. */
+/* 1 if a read would wait for nothing but its turn: its row is open, and no write waits that answers it. */
 static inline int dram_read_is_open(const struct dram_channel *channel, const struct dram_place *place)
 {
-    return !(channel->waiting[1] >> place->bank & 1u) && dram_row_is_open(channel, place);
+    return dram_row_is_open(channel, place)
+           && !((channel->waiting[1] >> place->bank & 1u) && cnnvp_dram_channel_holds(channel, place));
 }
 
 /* A burst becomes the youngest of its bank, whose row is open for it. */
