@@ -52,6 +52,12 @@ struct row_classes {
     uint64_t hits, misses, conflicts;
 };
 
+/* What is complete of one tag, not yet reported. */
+struct traffic {
+    uint32_t tag;
+    uint64_t requests, bytes[2], bursts[2], latency[2]; /* [write] */
+};
+
 /* Shares of one requester's reads, or of its writes, not yet reported. */
 struct requester {
     uint64_t bursts, bytes, latency; /* of what is complete */
@@ -69,6 +75,7 @@ struct dram {
     struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
     int burst_trace; /* somebody listens to bursts */
     struct row_classes rows;
+    struct traffic traffic;
     uint64_t bus_bytes_per_s;   /* 0: the statistics do not have it yet */
     struct dram_counts counted; /* what the statistics have of the channels' counts */
 };
@@ -114,17 +121,6 @@ static void move_request(struct dram *self, const struct cnnvp_request *request)
                    request->size, request->op);
 }
 
-/* Bytes and bursts of something that is complete. */
-static void count_traffic(struct dram *self, uint32_t tag, uint32_t op, uint64_t bytes, uint64_t bursts,
-                          uint64_t latency)
-{
-    self->ops->count(self->host, op == CNNVP_READ ? STAT_read_bytes : STAT_write_bytes, tag, bytes);
-    self->ops->count(self->host, STAT_bursts, tag, bursts);
-    if (op == CNNVP_READ)
-        self->ops->count(self->host, STAT_reads, tag, bursts);
-    self->ops->count(self->host, op == CNNVP_READ ? STAT_read_latency_ps : STAT_write_latency_ps, tag, latency);
-}
-
 static void show_window(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
 {
     struct dram *self = context;
@@ -135,6 +131,32 @@ static void count_some(struct dram *self, uint32_t stat, uint32_t tag, uint64_t 
 {
     if (n)
         self->ops->count(self->host, stat, tag, n);
+}
+
+static void count_traffic(struct dram *self)
+{
+    const struct traffic *traffic = &self->traffic;
+    count_some(self, STAT_requests, traffic->tag, traffic->requests);
+    count_some(self, STAT_read_bytes, traffic->tag, traffic->bytes[0]);
+    count_some(self, STAT_write_bytes, traffic->tag, traffic->bytes[1]);
+    count_some(self, STAT_bursts, traffic->tag, traffic->bursts[0] + traffic->bursts[1]);
+    count_some(self, STAT_reads, traffic->tag, traffic->bursts[0]);
+    count_some(self, STAT_read_latency_ps, traffic->tag, traffic->latency[0]);
+    count_some(self, STAT_write_latency_ps, traffic->tag, traffic->latency[1]);
+}
+
+/* Bytes and bursts of something that is complete. */
+static void note_traffic(struct dram *self, uint32_t tag, uint32_t op, uint64_t bytes, uint64_t bursts, uint64_t latency)
+{
+    struct traffic *traffic = &self->traffic;
+    const uint32_t write = op == CNNVP_WRITE;
+    if (tag != traffic->tag) {
+        count_traffic(self);
+        *traffic = (struct traffic){.tag = tag};
+    }
+    traffic->bytes[write] += bytes;
+    traffic->bursts[write] += bursts;
+    traffic->latency[write] += latency;
 }
 
 static void count_rows(struct dram *self)
@@ -297,9 +319,9 @@ static void complete_one(struct dram *self)
         requester->bytes += request->size * request->count;
         requester->latency += request->scratch[DRAM_LATENCY];
         move_request(self, request);
-        count_traffic(self, request->tag, request->op, request->size * request->count, cnnvp_dram_queue_bursts(request),
-                      request->scratch[DRAM_LATENCY]);
-        self->ops->count(self->host, STAT_requests, request->tag, 1);
+        note_traffic(self, request->tag, request->op, request->size * request->count, cnnvp_dram_queue_bursts(request),
+                     request->scratch[DRAM_LATENCY]);
+        ++self->traffic.requests;
     } else {
         self->ops->count(self->host, STAT_failed, request->tag, 1);
     }
@@ -382,7 +404,7 @@ static int dram_access(void *instance, uint32_t port, struct cnnvp_access *acces
     const uint32_t *t = timing->t;
     const cnnvp_time time = (t[DRAM_T_rcd] + t[DRAM_T_cl] + bursts * t[DRAM_T_bl]) * timing->tck_ps;
     access->delay += time;
-    count_traffic(self, access->tag, access->op, access->size, bursts, bursts * time);
+    note_traffic(self, access->tag, access->op, access->size, bursts, bursts * time);
     return CNNVP_OK;
 }
 
@@ -455,6 +477,8 @@ static void dram_flush(void *instance)
     cnnvp_dram_queue_classify(&self->queue, note_class);
     count_rows(self);
     self->rows = (struct row_classes){.tag = self->rows.tag};
+    count_traffic(self);
+    self->traffic = (struct traffic){.tag = self->traffic.tag};
     count_requesters(self);
     for (uint32_t i = 0; i < COUNTER_COUNT; ++i)
         cnnvp_dram_bandwidth_show(&self->windows[i]);

@@ -178,8 +178,7 @@ int dram_row_change(struct dram_run *run, const struct dram_next_column *next, u
     const uint32_t bank = stream->place.bank;
     const uint64_t ready = next->clock;
     /* a read of the next row may come before `ready`, but not before one that has been counted */
-    if (!run->columns.bursts || dram_read_is_open(channel, &stream->place) || bank == next->bank
-        || !dram_is_periodic(run, next, enters)
+    if (!run->columns.bursts || bank == next->bank || !dram_is_periodic(run, next, enters)
         || !is_free(channel, next->bank, bank, ready, enters))
         return 0;
     const uint64_t before = waited(channel, next->bank, ready), left = dram_row_left(run->queue, stream);

@@ -140,9 +140,7 @@ void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t coun
 int dram_row_repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     const struct dram_stream *stream = run->stream;
-    if (stream->place.bank != next->bank || !dram_row_is_open(run->channel, &stream->place)
-        || run->channel->waiting[1] >> next->bank & 1u
-        || !dram_is_periodic(run, next, enters))
+    if (run->channel->waiting[1] >> next->bank & 1u || !dram_is_periodic(run, next, enters))
         return 0;
     dram_change_learn(run, next->clock);
     const uint64_t left = dram_row_left(run->queue, stream);

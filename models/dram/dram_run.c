@@ -77,6 +77,14 @@ static int enter_all(struct dram_run *run, uint64_t clock, uint64_t place, const
     return behind;
 }
 
+static int along_rows(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
+{
+    const struct dram_place *place = &run->stream->place;
+    if (!dram_row_is_open(run->channel, place))
+        return dram_row_change(run, next, enters);
+    return place->bank == next->bank && dram_row_repeat(run, next, enters);
+}
+
 /* Reads that follow each other, and what enters meanwhile, in one step; 0 if they must be looked at one by one. */
 static int repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
@@ -84,8 +92,7 @@ static int repeat(struct dram_run *run, const struct dram_next_column *next, uin
     if (run->queue->burst || next->active || next->clock == DRAM_NEVER || channel->last_write)
         return 0;
     dram_count_from(run, next, &channel->entry[channel->list[0][next->bank].first]);
-    return (run->stream && (dram_row_repeat(run, next, enters) || dram_row_change(run, next, enters)))
-           || dram_train(run, next, enters);
+    return (run->stream && along_rows(run, next, enters)) || dram_train(run, next, enters);
 }
 
 static enum dram_progress run_on(struct dram_run *run)

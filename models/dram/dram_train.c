@@ -13,6 +13,7 @@ struct train {
     uint64_t banks[2];
     uint64_t until;   /* clock from which on something else could be next */
     uint64_t entered; /* clock at which a burst has entered last, 0: none has */
+    uint64_t place, enters; /* of the stream's next burst, see dram_entering() */
 };
 
 static void bound(struct train *train, uint64_t clock)
@@ -99,20 +100,24 @@ static int can_enter(const struct dram_run *run, struct train *train)
     return 1;
 }
 
-/* Bursts of the stream enter up to `clock`. Returns whether an RD of the train is next. */
-static inline int enter_up_to(struct dram_run *run, struct train *train, uint64_t clock)
+static inline void look_ahead(const struct dram_run *run, struct train *train)
 {
     const struct dram_queue *queue = run->queue;
-    while (queue->waiting) {
-        const uint64_t place = dram_free_place(run->stream), enters = dram_entering(queue, run->stream, place);
-        if (enters > clock)
-            break;
-        if (enters > train->until || !can_enter(run, train))
+    train->place = queue->waiting ? dram_free_place(run->stream) : DRAM_NEVER;
+    train->enters = queue->waiting ? dram_entering(queue, run->stream, train->place) : DRAM_NEVER;
+}
+
+/* Bursts of the stream enter up to `clock`; 0 if one cannot. */
+static inline int enter_up_to(struct dram_run *run, struct train *train, uint64_t clock)
+{
+    while (train->enters <= clock) {
+        if (train->enters > train->until || !can_enter(run, train))
             return 0;
-        dram_run_enter(run, enters, place);
-        train->entered = enters;
+        train->entered = train->enters;
+        dram_run_enter(run, train->enters, train->place);
+        look_ahead(run, train);
     }
-    return clock < train->until;
+    return 1;
 }
 
 /* Bursts leave, and those of the stream enter meanwhile. Returns how many leave before something else comes up or a
@@ -126,7 +131,8 @@ static uint64_t leave(struct dram_run *run, struct train *train)
     const uint32_t rtp = channel->timing->t[DRAM_T_rtp];
     struct cnnvp_request *request = NULL;
     uint64_t clock = train->ready, count = 0, noted = 0;
-    for (; count < train->count && enter_up_to(run, train, clock); ++count, clock += train->spacing) {
+    look_ahead(run, train);
+    for (; count < train->count && enter_up_to(run, train, clock) && clock < train->until; ++count, clock += train->spacing) {
         const uint32_t bank = oldest_bank(channel, train->banks[count & 1u]);
         if (!channel->list[0][bank].count)
             break;
@@ -143,7 +149,9 @@ static uint64_t leave(struct dram_run *run, struct train *train)
         channel->free[channel->free_count++] = dram_take_burst(channel, 0, bank);
         dram_raise(&channel->bank[bank].pre, clock + rtp);
         stream->ends[(stream->end_first + stream->end_count++) % DRAM_OUTSTANDING] = clock + run->latency;
-        queue->clock = dram_later(queue->clock, clock + 1u);
+        queue->clock = clock + 1u;
+        if (train->enters == DRAM_NEVER) /* an end is known, or there is room, for the next */
+            look_ahead(run, train);
     }
     note_done(run, train, request, noted, count);
     run->columns.bursts += count;

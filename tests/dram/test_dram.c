@@ -112,6 +112,7 @@ static void test_one_burst(void **state)
         run_to_end(bench);
         assert_int_equal(bench->done[0], (5300 / tck[preset] + 1 + clocks[preset]) * tck[preset]);
         assert_int_equal(bench->requests[0].first_data, bench->done[0]);
+        bench->dram->unit->flush(bench->dram->self);
         assert_int_equal(fake_count(bench->dram, "read_latency_ps"), bench->done[0] - 5300);
         bench_free(bench);
     }
@@ -294,6 +295,7 @@ static void test_counts(void **state)
     send_new(bench, 2, CNNVP_WRITE, 64, 64, 4); /* one */
     send_new(bench, 2, CNNVP_WRITE, 63, 66, 4); /* three */
     run_to_end(bench);
+    bench->dram->unit->flush(bench->dram->self);
     assert_int_equal(fake_tag_count(bench->dram, "read_bytes", 1), 8);
     assert_int_equal(fake_tag_count(bench->dram, "write_bytes", 2), 130);
     assert_int_equal(fake_count(bench->dram, "read_bytes"), 8);
@@ -454,6 +456,7 @@ static void test_access(void **state)
     struct cnnvp_access access = {.op = CNNVP_WRITE, .flags = CNNVP_UNTIMED, .address = 0xffffc, .data = &value, .size = 4};
     assert_int_equal(fake_access(bench->dram, "mem", &access), CNNVP_OK);
     assert_int_equal(access.delay, 0);
+    bench->dram->unit->flush(bench->dram->self);
     assert_int_equal(fake_count(bench->dram, "write_bytes"), 0);
     access.address = 0xffffd;
     assert_int_equal(fake_access(bench->dram, "mem", &access), CNNVP_E_ADDR);
@@ -464,6 +467,7 @@ static void test_access(void **state)
     assert_int_equal(fake_access(bench->dram, "mem", &access), CNNVP_OK);
     assert_int_equal(value, 0x12345678);
     assert_int_equal(access.delay, 5 + (RCD + CL + BL) * TCK);
+    bench->dram->unit->flush(bench->dram->self);
     assert_int_equal(fake_tag_count(bench->dram, "read_bytes", 3), 4);
     struct cnnvp_dmi dmi;
     assert_int_equal(bench->dram->unit->dmi(bench->dram->self, 0, 0x100000, &dmi), CNNVP_E_ADDR);
