@@ -89,6 +89,8 @@ struct element {
     uint32_t blocker;      /* resources that the oldest instruction has waited for last */
     uint32_t tail_tag;     /* layer in effect at the queue's end */
     uint32_t peak;
+    uint64_t pushed;                     /* words, and */
+    uint64_t issued[ISA_CLASS_calc + 1]; /* instructions by class that the statistics do not have yet */
     int strict;
     int refused;           /* the unit has refused the oldest instruction; wait for a completion */
     int waited_all;        /* the oldest instruction waits for every completion */

@@ -73,15 +73,6 @@ static void count_wait(struct element *self, uint64_t from, uint64_t cycle)
                     cnnvp_edge_time(self->mhz, from), cnnvp_edge_time(self->mhz, cycle));
 }
 
-static void count_class(struct element *self, const struct isa_opcode *op)
-{
-    static const uint32_t by_class[] = {[ISA_CLASS_control] = STAT_instructions_control,
-                                        [ISA_CLASS_data] = STAT_instructions_data,
-                                        [ISA_CLASS_calc] = STAT_instructions_calc};
-    self->ops->count(self->host, STAT_instructions, 0, 1);
-    self->ops->count(self->host, by_class[op->class_], 0, 1);
-}
-
 static void fail(struct element *self, const struct pipeline_entry *entry, uint64_t cycle, enum element_error cause,
                  int32_t status)
 {
@@ -295,7 +286,7 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
         execute_control(self, &entry, cycle);
     }
     count_wait(self, from, cycle);
-    count_class(self, op);
+    ++self->issued[op->class_];
     leave(self, cycle);
     return 1;
 }

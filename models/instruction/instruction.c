@@ -40,7 +40,7 @@ static void push(struct element *self)
     }
     const uint64_t cycle = cnnvp_element_next_cycle(self);
     cnnvp_element_enqueue(self, word, cycle);
-    self->ops->count(self->host, STAT_pushed_words, 0, 1);
+    ++self->pushed;
     cnnvp_element_note_occupancy(self);
     cnnvp_ledger_start(&self->ledger, cycle);
     cnnvp_element_supply(self, cycle);
@@ -330,10 +330,26 @@ static void element_event(void *instance, uint32_t event)
     cnnvp_element_advance(self, 1);
 }
 
+/* Nobody reads these before: a call for each would take longer than what is counted. */
+static void count_instructions(struct element *self)
+{
+    static const uint32_t by_class[] = {[ISA_CLASS_control] = STAT_instructions_control,
+                                        [ISA_CLASS_data] = STAT_instructions_data,
+                                        [ISA_CLASS_calc] = STAT_instructions_calc};
+    for (uint32_t i = 0; i <= ISA_CLASS_calc; ++i) {
+        self->ops->count(self->host, STAT_instructions, 0, self->issued[i]);
+        self->ops->count(self->host, by_class[i], 0, self->issued[i]);
+        self->issued[i] = 0;
+    }
+    self->ops->count(self->host, STAT_pushed_words, 0, self->pushed);
+    self->pushed = 0;
+}
+
 static void element_flush(void *instance)
 {
     struct element *self = instance;
     cnnvp_element_advance(self, 0);
+    count_instructions(self);
     const uint64_t now = cnnvp_element_cycle(self, self->ops->now(self->host));
     const uint64_t last = self->ledger.last_completion;
     cnnvp_ledger_account(&self->ledger, last < now ? last : now);
