@@ -52,7 +52,7 @@ void advance(const sc_core::sc_time &duration, sc_core::sc_starvation_policy pol
 }
 
 run_control::run_control(const sc_core::sc_module_name &name, const options &options)
-    : sc_core::sc_module(name), options_(options), kernel_time_(sc_core::sc_time_stamp())
+    : sc_core::sc_module(name), options_(options), max_time_(sc_core::sc_max_time()), kernel_time_(sc_core::sc_time_stamp())
 {
     sc_core::sc_spawn_options on_settle;
     on_settle.spawn_method();
@@ -127,7 +127,7 @@ void run_control::interrupt()
 cnnvp_time run_control::find_activity() const
 {
     const sc_core::sc_time ahead = sc_core::sc_time_to_pending_activity();
-    return ahead >= sc_core::sc_max_time() - kernel_time_ ? CNNVP_TIME_NEVER : to_ps(kernel_time_) + to_ps(ahead);
+    return ahead >= max_time_ - kernel_time_ ? CNNVP_TIME_NEVER : to_ps(kernel_time_) + to_ps(ahead);
 }
 
 bool run_control::run_ahead(cnnvp_time at)

@@ -112,6 +112,7 @@ private:
     int exit_code_ = 0;
     cnnvp_time end_time_ = 0;
     std::string reason_;
+    const sc_core::sc_time max_time_; /* of the kernel, which is asked often */
     const sc_core::sc_time &kernel_time_;
     cnnvp_time ahead_ = 0;
     cnnvp_time limit_ = 0;

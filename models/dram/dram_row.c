@@ -80,19 +80,25 @@ static uint64_t turn_over(struct dram_run *run, uint64_t enters, uint64_t count)
     struct dram_list *list = &channel->list[0][run->stream->place.bank];
     const uint64_t places = dram_lesser(count, list->count), through = count - places;
     uint64_t sum = through * enters + run->spacing * (through * (through - 1u) / 2u);
-    for (uint64_t i = 0; i < places; ++i) {
-        const uint8_t index = list->first;
-        struct dram_entry *entry = &channel->entry[index];
+    uint8_t next = list->first, last = DRAM_NONE;
+    uint64_t entered = enters + through * run->spacing, order = channel->order + through;
+    uint32_t column = run->stream->place.column + (uint32_t)through;
+    for (uint64_t i = 0; i < places; ++i, entered += run->spacing) {
+        struct dram_entry *entry = &channel->entry[next];
         sum += entry->entered;
         run->columns.hits -= entry->classified;
         entry->classified = 0;
-        entry->entered = enters + (through + i) * run->spacing;
-        entry->order = channel->order + through + i + 1u;
-        entry->column = run->stream->place.column + (uint32_t)(through + i);
-        channel->entry[list->last].next = index;
-        list->last = index;
-        list->first = entry->next;
-        entry->next = DRAM_NONE;
+        entry->entered = entered;
+        entry->order = ++order;
+        entry->column = column++;
+        last = next;
+        next = entry->next;
+    }
+    if (next != DRAM_NONE) { /* those that stay go first now */
+        channel->entry[list->last].next = list->first;
+        channel->entry[last].next = DRAM_NONE;
+        list->first = next;
+        list->last = last;
     }
     list->hit = list->first;
     list->first_order = list->hit_order = channel->entry[list->first].order;
