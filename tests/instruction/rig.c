@@ -150,6 +150,12 @@ void rig_finish(struct rig *rig, uint64_t cycle)
     rig->element->unit->flush(rig->element->self);
 }
 
+uint64_t rig_count(struct rig *rig, const char *statistic)
+{
+    rig->element->unit->flush(rig->element->self);
+    return fake_count(rig->element, statistic);
+}
+
 void rig_push(struct rig *rig, uint64_t word)
 {
     (void)fake_write(rig->element, "PUSH_LO", (uint32_t)word);

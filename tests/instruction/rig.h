@@ -42,6 +42,8 @@ void rig_free(struct rig *rig);
 void rig_to(struct rig *rig, uint64_t cycle);
 /* Until nothing more happens, at most to `cycle`. */
 void rig_finish(struct rig *rig, uint64_t cycle);
+/* A count of the element up to now. */
+uint64_t rig_count(struct rig *rig, const char *statistic);
 uint64_t rig_cycle(const struct rig *rig);
 
 void rig_push(struct rig *rig, uint64_t word);
