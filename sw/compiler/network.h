@@ -52,8 +52,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network
                                                       int32_t tensor, uint32_t image, float *values,
                                                       struct cnnvp_error *error);
 
-/* network_float.c: runs the options' calibration in float, or the images to run, and keeps the largest magnitudes for the
- * choice of formats. In timing-only the options are checked, no more. */
+/* network_float.c: runs the options' calibration in float, or the images to run, and keeps the largest magnitudes for
+ * the choice of formats. In timing-only the options are checked, no more. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network,
                                                     const struct cnnvp_network_options *options,
                                                     struct cnnvp_error *error);

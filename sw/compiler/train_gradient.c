@@ -290,7 +290,8 @@ static void try_channels(const struct gradient *g, uint64_t in, uint64_t out, st
     if (tiles.rows == 0)
         return;
     const uint64_t most = tiles.rows == g->node->ho ? sooner(g->options->images, g->target->arrays) : 1u;
-    for (struct cnnvp_train_sizes images = cnnvp_train_sizes_of(most, 1u); cnnvp_train_next_size(&images);) {
+    struct cnnvp_train_sizes images = cnnvp_train_sizes_of(most, 1u);
+    while (cnnvp_train_next_size(&images)) {
         tiles.images = (uint32_t)images.now;
         const uint64_t price = operands_fit(g, &tiles, images.now, tiles.rows) ? price_of(g, &tiles) : UINT64_MAX;
         if (price < best->price)
@@ -305,9 +306,12 @@ int cnnvp_train_cut_gradient(const struct cnnvp_train_target *target, const stru
     const struct gradient g = {target, node, options, cnnvp_train_plan_block(options, node),
                                (uint64_t)node->kx * node->ky, scattered};
     struct choice best = {.price = UINT64_MAX};
-    for (struct cnnvp_train_sizes out = cnnvp_train_sizes_of(node->co, target->cols); cnnvp_train_next_size(&out);)
-        for (struct cnnvp_train_sizes in = cnnvp_train_sizes_of(node->ci, target->arrays); cnnvp_train_next_size(&in);)
+    struct cnnvp_train_sizes out = cnnvp_train_sizes_of(node->co, target->cols);
+    while (cnnvp_train_next_size(&out)) {
+        struct cnnvp_train_sizes in = cnnvp_train_sizes_of(node->ci, target->arrays);
+        while (cnnvp_train_next_size(&in))
             try_channels(&g, in.now, out.now, &best);
+    }
     *tiles = best.tiles;
     return best.price != UINT64_MAX;
 }

@@ -170,7 +170,8 @@ int cnnvp_train_cut_maps(const struct cnnvp_train_target *target, const struct c
     uint64_t best = UINT64_MAX;
     while (maps.images > 1u && !maps_fit(&maps, maps.images))
         --maps.images;
-    for (struct cnnvp_train_sizes channels = cnnvp_train_sizes_of(node->co, 1u); cnnvp_train_next_size(&channels);) {
+    struct cnnvp_train_sizes channels = cnnvp_train_sizes_of(node->co, 1u);
+    while (cnnvp_train_next_size(&channels)) {
         if (!maps_fit(&maps, maps.images * channels.now))
             continue;
         const uint64_t groups = ceil_div(options->images, maps.images);
@@ -215,8 +216,8 @@ uint32_t cnnvp_train_cut_weights(const struct cnnvp_train_target *target, const 
     const uint64_t most = (target->output_half - 8u) / (rows.values * (SUM_BYTES + target->value_bytes));
     uint64_t best = UINT64_MAX;
     uint64_t taken = sooner(most, node->co);
-    for (struct cnnvp_train_sizes count = cnnvp_train_sizes_of(node->co, target->arrays);
-         cnnvp_train_next_size(&count);) {
+    struct cnnvp_train_sizes count = cnnvp_train_sizes_of(node->co, target->arrays);
+    while (cnnvp_train_next_size(&count)) {
         const uint64_t ps =
             count.now <= most ? stream_ps(target, 1, node->co, count.now, rows_tile, &rows) : UINT64_MAX;
         taken = ps < best ? count.now : taken;

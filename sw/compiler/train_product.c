@@ -97,14 +97,23 @@ static void try_tiles(const struct cnnvp_train_product *p, uint64_t in, uint64_t
         *best = (struct choice){tiles, price};
 }
 
+static void try_rows(const struct cnnvp_train_product *p, uint64_t rows, struct choice *best)
+{
+    struct cnnvp_train_sizes out = cnnvp_train_sizes_of(p->out_channels, p->kernels);
+    while (cnnvp_train_next_size(&out)) {
+        struct cnnvp_train_sizes in = cnnvp_train_sizes_of(p->in_channels, 1u);
+        while (cnnvp_train_next_size(&in))
+            if (!p->by_channel || in.now == 1u)
+                try_tiles(p, in.now, out.now, rows, best);
+    }
+}
+
 int cnnvp_train_product_cut(const struct cnnvp_train_product *p, struct cnnvp_train_tiles *tiles)
 {
     struct choice best = {.price = UINT64_MAX};
-    for (struct cnnvp_train_sizes rows = cnnvp_train_sizes_of(p->out_height, p->error ? p->sy : 1u); cnnvp_train_next_size(&rows);)
-        for (struct cnnvp_train_sizes out = cnnvp_train_sizes_of(p->out_channels, p->kernels); cnnvp_train_next_size(&out);)
-            for (struct cnnvp_train_sizes in = cnnvp_train_sizes_of(p->in_channels, 1u); cnnvp_train_next_size(&in);)
-                if (!p->by_channel || in.now == 1u)
-                    try_tiles(p, in.now, out.now, rows.now, &best);
+    struct cnnvp_train_sizes rows = cnnvp_train_sizes_of(p->out_height, p->error ? p->sy : 1u);
+    while (cnnvp_train_next_size(&rows))
+        try_rows(p, rows.now, &best);
     *tiles = best.tiles;
     return best.price != UINT64_MAX;
 }
