@@ -156,15 +156,7 @@ enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const str
         *done = channel->returned;
         return DRAM_FORWARDED;
     }
-    const uint8_t index = channel->free[--channel->free_count];
-    struct dram_entry *entry = &channel->entry[index];
-    *entry = (struct dram_entry){.entered = clock, .order = ++channel->order, .owner = owner, .row = place->row,
-                                 .column = place->column, .tag = tag, .source = (uint16_t)source, .bank = (uint8_t)place->bank,
-                                 .write = (uint8_t)write, .next = DRAM_NONE};
-    if (!cnnvp_dram_channel_waiting(channel)) {
-        const uint64_t from = dram_later(channel->empty_from, channel->bus_end);
-        channel->idle += clock > from ? clock - from : 0;
-    }
+    const uint8_t index = dram_keep_burst(channel, place, write, clock, owner, tag, source);
     append(channel, index);
     if (!dram_plan_revise(channel, index, clock))
         dram_plan_pass(channel, clock);

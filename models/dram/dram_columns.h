@@ -127,15 +127,7 @@ static inline void dram_add_burst(struct dram_channel *channel, uint32_t write, 
 static inline void dram_burst_enters(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
                                      uint64_t clock, void *owner, uint32_t tag, uint32_t source)
 {
-    const uint8_t index = channel->free[--channel->free_count];
-    struct dram_entry *entry = &channel->entry[index];
-    *entry = (struct dram_entry){.entered = clock, .order = ++channel->order, .owner = owner, .row = place->row,
-                                 .column = place->column, .tag = tag, .source = (uint16_t)source, .bank = (uint8_t)place->bank,
-                                 .write = (uint8_t)write, .next = DRAM_NONE};
-    if (!cnnvp_dram_channel_waiting(channel)) {
-        const uint64_t from = dram_later(channel->empty_from, channel->bus_end);
-        channel->idle += clock > from ? clock - from : 0;
-    }
+    const uint8_t index = dram_keep_burst(channel, place, write, clock, owner, tag, source);
     dram_add_burst(channel, write, index);
 }
 

@@ -145,4 +145,20 @@ void dram_plan_pass(struct dram_channel *channel, uint64_t clock);
 /* An entry has come at `clock`. 1 if the plan holds, or has been changed to its command; 0 if it must be made anew. */
 int dram_plan_revise(struct dram_channel *channel, uint32_t index, uint64_t clock);
 
+/* A burst that enters takes a free entry of the queue, and ends the time in which nothing waited. */
+static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
+                                      uint64_t clock, void *owner, uint32_t tag, uint32_t source)
+{
+    const uint8_t index = channel->free[--channel->free_count];
+    struct dram_entry *entry = &channel->entry[index];
+    *entry = (struct dram_entry){.entered = clock, .order = ++channel->order, .owner = owner, .row = place->row,
+                                 .column = place->column, .tag = tag, .source = (uint16_t)source,
+                                 .bank = (uint8_t)place->bank, .write = (uint8_t)write, .next = DRAM_NONE};
+    if (!cnnvp_dram_channel_waiting(channel)) {
+        const uint64_t from = dram_later(channel->empty_from, channel->bus_end);
+        channel->idle += clock > from ? clock - from : 0;
+    }
+    return index;
+}
+
 #endif

@@ -30,11 +30,6 @@ struct gradient {
     int scattered; /* the activations' images lie apart, a transfer each */
 };
 
-static uint64_t ceil_div(uint64_t n, uint64_t d)
-{
-    return (n + d - 1u) / d;
-}
-
 static uint64_t even(uint64_t bytes)
 {
     return (bytes + 1u) / 2u * 2u;
@@ -89,7 +84,7 @@ static uint64_t rows_of(const struct gradient *g, const struct cnnvp_train_tiles
 /* Commands of a tile. */
 static uint64_t commands_of(const struct gradient *g, const struct cnnvp_train_tiles *tiles)
 {
-    return ceil_div(g->options->images, tiles->images) * ceil_div(g->node->ho, tiles->rows);
+    return cnnvp_divide_up(g->options->images, tiles->images) * cnnvp_divide_up(g->node->ho, tiles->rows);
 }
 
 /* ---- how long ---- */
@@ -110,34 +105,27 @@ static uint64_t map_ps(const struct gradient *g, uint64_t images, const struct p
     return cnnvp_train_read_ps(g->target, part->rows == part->all_rows ? whole : rows, port);
 }
 
-/* Cycles by which so many bytes need the port of a buffer longer than PEs need them. */
-static uint64_t port_cycles(uint64_t bytes, uint32_t width, uint64_t cycles)
-{
-    const uint64_t needed = ceil_div(bytes, later(width, 1u));
-    return needed > cycles ? needed - cycles : 0;
-}
-
 /* As models/train_array/train_cost.c. */
 static uint64_t command_ps(const struct gradient *g, const struct cnnvp_train_tiles *tiles)
 {
     const struct cnnvp_train_target *target = g->target;
     const struct cnnvp_train_node *node = g->node;
-    const uint64_t blocks = tiles->images * ceil_div(tiles->in, target->arrays) * ceil_div(tiles->out, target->cols);
-    const uint64_t pieces = node->connected ? 1u : ceil_div(node->kx, TAPS) * ceil_div(node->ky, target->rows);
+    const uint64_t blocks = tiles->images * cnnvp_divide_up(tiles->in, target->arrays) * cnnvp_divide_up(tiles->out, target->cols);
+    const uint64_t pieces = node->connected ? 1u : cnnvp_divide_up(node->kx, TAPS) * cnnvp_divide_up(node->ky, target->rows);
     const uint64_t taps = node->connected ? 1u : (uint64_t)TAPS * target->rows;
     const uint64_t area = (uint64_t)tiles->rows * node->wo;
     const uint64_t by_rows = node->connected ? 1u
-                             : target->error_rows ? taps * ceil_div(tiles->rows, target->rows) * node->wo
+                             : target->error_rows ? taps * cnnvp_divide_up(tiles->rows, target->rows) * node->wo
                                                   : TAPS * area;
     const uint64_t cycles = blocks * pieces * by_rows;
     const uint64_t inputs =
-        tiles->images * tiles->in * ceil_div(tiles->out, target->cols) * pieces * taps * area * target->value_bytes;
-    const uint64_t errors = tiles->images * ceil_div(tiles->in, target->arrays) * tiles->out * pieces * area *
+        tiles->images * tiles->in * cnnvp_divide_up(tiles->out, target->cols) * pieces * taps * area * target->value_bytes;
+    const uint64_t errors = tiles->images * cnnvp_divide_up(tiles->in, target->arrays) * tiles->out * pieces * area *
                             (node->connected ? 1u : target->error_rows ? taps : TAPS) * target->value_bytes;
     const uint64_t sums = (uint64_t)tiles->images * tiles->in * tiles->out * g->taps * SUM_BYTES;
-    const uint64_t all = cycles + COMMAND_CYCLES + port_cycles(inputs, target->input_width, cycles) +
-                         port_cycles(errors, target->weight_width, cycles) +
-                         port_cycles(sums, target->output_width, cycles);
+    const uint64_t all = cycles + COMMAND_CYCLES + cnnvp_train_port_cycles(inputs, target->input_width, cycles) +
+                         cnnvp_train_port_cycles(errors, target->weight_width, cycles) +
+                         cnnvp_train_port_cycles(sums, target->output_width, cycles);
     return all * target->timing.cycle;
 }
 
@@ -198,9 +186,8 @@ static uint64_t *operand(struct replay *r, enum cnnvp_train_replay_buffer buffer
 
 static void update(struct replay *r, const struct tile *tile)
 {
-    const uint64_t values = tile->update;
     (void)cnnvp_train_replay_run(&r->engine, CNNVP_TRAIN_REPLAY_MODULE, r->g->target->timing.post_core,
-                                 1u << r->working | 1u << r->idle, 0, values);
+                                 1u << r->working | 1u << r->idle, 0, tile->update);
 }
 
 static void store_weights(struct replay *r, const struct tile *tile)
@@ -254,8 +241,8 @@ static uint64_t gradient_ps(const struct gradient *g, const struct cnnvp_train_t
     struct replay r = {.engine = cnnvp_train_replay_begin(target, target->timing.most_lead), .g = g,
                        .idle = target->output_halves - 1u};
     struct cnnvp_train_replay half_way = r.engine;
-    const uint64_t outs = ceil_div(g->node->co, tiles->out);
-    const uint64_t count = ceil_div(g->node->ci, tiles->in) * outs;
+    const uint64_t outs = cnnvp_divide_up(g->node->co, tiles->out);
+    const uint64_t count = cnnvp_divide_up(g->node->ci, tiles->in) * outs;
     const uint64_t replayed = sooner(count, TILES);
     struct tile before = {0};
     for (uint64_t i = 0; i < replayed; ++i) {

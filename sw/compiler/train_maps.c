@@ -20,11 +20,6 @@ struct tile {
     uint64_t stores[STORES];
 };
 
-static uint64_t ceil_div(uint64_t n, uint64_t d)
-{
-    return (n + d - 1u) / d;
-}
-
 /* ---- sizes ---- */
 
 struct cnnvp_train_sizes cnnvp_train_sizes_of(uint64_t all, uint64_t unit)
@@ -35,12 +30,12 @@ struct cnnvp_train_sizes cnnvp_train_sizes_of(uint64_t all, uint64_t unit)
 int cnnvp_train_next_size(struct cnnvp_train_sizes *sizes)
 {
     const uint64_t before = sizes->now;
-    const uint64_t units = ceil_div(sizes->all, sizes->unit);
+    const uint64_t units = cnnvp_divide_up(sizes->all, sizes->unit);
     do {
         if (sizes->now == sizes->unit)
             return 0;
         const uint64_t parts = sizes->step < 2u ? sizes->step + 1u : (2u + sizes->step % 2u) << sizes->step / 2u >> 1u;
-        sizes->now = sooner(ceil_div(units, parts) * sizes->unit, sizes->all);
+        sizes->now = sooner(cnnvp_divide_up(units, parts) * sizes->unit, sizes->all);
         ++sizes->step;
     } while (sizes->now == before);
     return 1;
@@ -61,7 +56,7 @@ static uint64_t stream_ps(const struct cnnvp_train_target *target, uint64_t grou
 {
     struct cnnvp_train_replay r = cnnvp_train_replay_begin(target, target->timing.most_lead);
     struct cnnvp_train_replay half_way = r;
-    const uint64_t of_group = ceil_div(parts, at_once);
+    const uint64_t of_group = cnnvp_divide_up(parts, at_once);
     const uint64_t tiles = groups * of_group;
     const uint64_t replayed = sooner(tiles, TILES);
     struct tile before = {{0}, 0, {0}};
@@ -147,7 +142,7 @@ static struct tile maps_tile(const void *context, uint64_t channels)
     const uint64_t mask = node->relu ? cnnvp_train_plan_packed(plane, 1) : 0;
     const uint64_t ids = node->pool ? cnnvp_train_plan_packed(pooled, 2) : 0;
     const uint64_t x = node->norm != CNNVP_TRAIN_NO_LAYER ? plane * SUM_BYTES : 0;
-    const uint64_t of_set = ceil_div(m->images, later(m->target->module_sets, 1u)) * channels * plane;
+    const uint64_t of_set = cnnvp_divide_up(m->images, later(m->target->module_sets, 1u)) * channels * plane;
     struct tile tile = {.module = cnnvp_train_module_ps(m->target, of_set, 1u)};
     if (m->back) {
         const uint64_t loads[LOADS] = {pooled * SUM_BYTES, x, mask, ids};
@@ -174,7 +169,7 @@ int cnnvp_train_cut_maps(const struct cnnvp_train_target *target, const struct c
     while (cnnvp_train_next_size(&channels)) {
         if (!maps_fit(&maps, maps.images * channels.now))
             continue;
-        const uint64_t groups = ceil_div(options->images, maps.images);
+        const uint64_t groups = cnnvp_divide_up(options->images, maps.images);
         const uint64_t ps = stream_ps(target, groups, node->co, channels.now, maps_tile, &maps);
         if (ps >= best)
             continue;

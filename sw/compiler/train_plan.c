@@ -10,11 +10,6 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint64_t ceil_div(uint64_t n, uint64_t d)
-{
-    return (n + d - 1u) / d;
-}
-
 /* ---- a layer ---- */
 
 static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node, const char *what,
@@ -83,7 +78,7 @@ static cnnvp_result cut_learning(const struct cnnvp_graph *graph, const struct c
                                  struct cnnvp_error *error)
 {
     const uint32_t group = (uint32_t)smaller(options->images, target->arrays);
-    const uint32_t groups = (uint32_t)ceil_div(options->images, target->arrays);
+    const uint32_t groups = (uint32_t)cnnvp_divide_up(options->images, target->arrays);
     const struct cnnvp_train_product backward = {
         .target = target, .images = group, .groups = groups, .lead = place->lead,
         .in_channels = node->co, .out_channels = node->ci,
@@ -113,7 +108,7 @@ cnnvp_result cnnvp_train_plan(const struct cnnvp_graph *graph, const struct cnnv
 {
     const uint32_t group = (uint32_t)smaller(options->images, target->arrays);
     const struct cnnvp_train_product forward = {
-        .target = target, .images = group, .groups = (uint32_t)ceil_div(options->images, target->arrays),
+        .target = target, .images = group, .groups = (uint32_t)cnnvp_divide_up(options->images, target->arrays),
         .scattered = place->first, .lead = place->lead, .in_channels = node->ci, .out_channels = node->co,
         .in_height = node->hi, .in_width = node->wi, .out_height = node->ho, .out_width = node->wo,
         .taps = (uint64_t)node->kx * node->ky, .kernels = kernels_of(target, node),

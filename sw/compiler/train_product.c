@@ -60,16 +60,11 @@ struct choice {
     uint64_t price; /* UINT64_MAX: none fits */
 };
 
-static uint64_t parts(uint64_t all, uint64_t part)
-{
-    return (all + part - 1u) / part;
-}
-
 /* Slices of mantissas wider than 8 bits meet in binary32, which rounds: the fewest, whatever they take. */
 static uint64_t wide_price(const struct cnnvp_train_product *p, const struct cnnvp_train_tiles *tiles)
 {
-    return parts(p->in_channels, tiles->in) << 40u |
-           parts(p->out_height, tiles->rows) * parts(p->out_channels, tiles->out);
+    return cnnvp_divide_up(p->in_channels, tiles->in) << 40u |
+           cnnvp_divide_up(p->out_height, tiles->rows) * cnnvp_divide_up(p->out_channels, tiles->out);
 }
 
 uint64_t cnnvp_train_product_price(const struct cnnvp_train_product *p, const struct cnnvp_train_tiles *tiles)

@@ -12,11 +12,6 @@
 /* Cycles of a tile in the module besides its values. */
 #define MODULE_CYCLES 4u
 
-static uint64_t ceil_div(uint64_t n, uint64_t d)
-{
-    return (n + d - 1u) / d;
-}
-
 void cnnvp_train_replay_pass(struct cnnvp_train_replay *r, uint64_t more, uint64_t core)
 {
     r->core += core;
@@ -143,8 +138,14 @@ uint64_t cnnvp_train_write_ps(const struct cnnvp_train_target *target, struct cn
     return pieces_ps(target, pieces, width, 1);
 }
 
+uint64_t cnnvp_train_port_cycles(uint64_t bytes, uint32_t width, uint64_t cycles)
+{
+    const uint64_t needed = cnnvp_divide_up(bytes, later(width, 1u));
+    return needed > cycles ? needed - cycles : 0;
+}
+
 uint64_t cnnvp_train_module_ps(const struct cnnvp_train_target *target, uint64_t values, uint64_t sets)
 {
     const uint64_t at_once = later(sets * target->module_lanes, 1u);
-    return (ceil_div(values, at_once) + MODULE_CYCLES) * target->timing.cycle;
+    return (cnnvp_divide_up(values, at_once) + MODULE_CYCLES) * target->timing.cycle;
 }

@@ -76,6 +76,8 @@ uint64_t cnnvp_train_read_ps(const struct cnnvp_train_target *target, struct cnn
                              uint32_t width);
 uint64_t cnnvp_train_write_ps(const struct cnnvp_train_target *target, struct cnnvp_train_pieces pieces,
                               uint32_t width);
+/* Cycles by which so many bytes need the port of a buffer longer than PEs need them. */
+uint64_t cnnvp_train_port_cycles(uint64_t bytes, uint32_t width, uint64_t cycles);
 /* So many values through so many sets of the multi-function module. */
 uint64_t cnnvp_train_module_ps(const struct cnnvp_train_target *target, uint64_t values, uint64_t sets);
 

@@ -33,11 +33,6 @@ struct replay {
     struct tile pending_tile;
 };
 
-static uint64_t ceil_div(uint64_t n, uint64_t d)
-{
-    return (n + d - 1u) / d;
-}
-
 static uint64_t rest_of(uint64_t total, uint64_t at, uint64_t part)
 {
     return sooner(total - at, part);
@@ -52,8 +47,8 @@ struct counts {
 
 static struct counts counts_of(const struct cnnvp_train_product *p, const struct cnnvp_train_tiles *tiles)
 {
-    return (struct counts){ceil_div(p->in_channels, tiles->in), ceil_div(p->out_channels, tiles->out),
-                           ceil_div(p->out_height, tiles->rows)};
+    return (struct counts){cnnvp_divide_up(p->in_channels, tiles->in), cnnvp_divide_up(p->out_channels, tiles->out),
+                           cnnvp_divide_up(p->out_height, tiles->rows)};
 }
 
 /* Rows of all channels of an image follow each other where the map's are all there, those of a channel otherwise. */
@@ -92,16 +87,9 @@ static uint64_t sums_ps(const struct cnnvp_train_product *p, uint64_t images, ui
     return cnnvp_train_write_ps(p->target, rows == p->out_height ? whole : parts, p->target->output_width);
 }
 
-/* Cycles by which so many bytes need the port of a buffer longer than PEs need them. */
-static uint64_t port_cycles(uint64_t bytes, uint32_t width, uint64_t cycles)
-{
-    const uint64_t needed = ceil_div(bytes, later(width, 1u));
-    return needed > cycles ? needed - cycles : 0;
-}
-
 static uint64_t pieces_of(const struct cnnvp_train_product *p)
 {
-    return p->connected ? 1u : ceil_div(p->kx, TAPS) * ceil_div(p->ky, p->target->rows);
+    return p->connected ? 1u : cnnvp_divide_up(p->kx, TAPS) * cnnvp_divide_up(p->ky, p->target->rows);
 }
 
 /* As models/train_array/train_cost.c, with kernels of so many pieces. */
@@ -109,16 +97,16 @@ static uint64_t command_ps(const struct cnnvp_train_product *p, uint64_t pieces,
                            uint64_t rows)
 {
     const struct cnnvp_train_target *target = p->target;
-    const uint64_t groups = ceil_div(out, p->kernels);
+    const uint64_t groups = cnnvp_divide_up(out, p->kernels);
     const uint64_t area = rows * p->out_width;
     const uint64_t cycles = groups * in * pieces * area * (p->connected ? 1u : TAPS);
     const uint64_t piece = p->connected ? 1u : (uint64_t)TAPS * target->rows;
     const uint64_t inputs = p->images * groups * in * pieces * area * piece * target->value_bytes;
     const uint64_t kernels = out * in * pieces * piece * target->value_bytes;
     const uint64_t sums = p->images * out * area * (p->connected ? 1u : in * pieces) * SUM_BYTES;
-    const uint64_t all = cycles + COMMAND_CYCLES + port_cycles(inputs, target->input_width, cycles) +
-                         port_cycles(kernels, target->weight_width, cycles) +
-                         port_cycles(sums, target->output_width, cycles);
+    const uint64_t all = cycles + COMMAND_CYCLES + cnnvp_train_port_cycles(inputs, target->input_width, cycles) +
+                         cnnvp_train_port_cycles(kernels, target->weight_width, cycles) +
+                         cnnvp_train_port_cycles(sums, target->output_width, cycles);
     return all * target->timing.cycle;
 }
 
@@ -247,7 +235,7 @@ static void run_bias(struct replay *r, const struct tile *tile)
 static void run_tile(struct replay *r, struct tile *tile)
 {
     const struct cnnvp_train_product *p = r->p;
-    const uint64_t slices = ceil_div(p->in_channels, r->tiles->in);
+    const uint64_t slices = cnnvp_divide_up(p->in_channels, r->tiles->in);
     const uint64_t replayed = sooner(slices, SLICES);
     struct cnnvp_train_replay second = r->engine;
     for (uint64_t i = 0; i < replayed; ++i) {
@@ -274,8 +262,8 @@ static void run_tile(struct replay *r, struct tile *tile)
 static void run_group(struct replay *r)
 {
     const struct cnnvp_train_product *p = r->p;
-    const uint64_t columns = ceil_div(p->out_channels, r->tiles->out);
-    const uint64_t count = columns * ceil_div(p->out_height, r->tiles->rows);
+    const uint64_t columns = cnnvp_divide_up(p->out_channels, r->tiles->out);
+    const uint64_t count = columns * cnnvp_divide_up(p->out_height, r->tiles->rows);
     const uint64_t replayed = sooner(count, TILES);
     struct cnnvp_train_replay half = r->engine;
     for (uint32_t i = 0; i < CNNVP_TRAIN_REPLAY_HALVES; ++i)
