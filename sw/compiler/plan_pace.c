@@ -12,17 +12,17 @@
 /* Notes where everything is: 1 if it lags as much behind as it did, and no writes are under way. */
 static int keeps_pace(const struct cnnvp_replay *r, struct cnnvp_pace *pace, int inputs)
 {
-    const uint64_t array = r->unit[ARRAY];
-    const uint64_t *weight = r->half[WEIGHT];
-    const uint64_t *input = r->half[INPUT];
+    const uint64_t array = r->unit[CNNVP_REPLAY_ARRAY];
+    const uint64_t *weight = r->half[CNNVP_REPLAY_WEIGHT];
+    const uint64_t *input = r->half[CNNVP_REPLAY_INPUT];
     const uint64_t lags[CNNVP_PACE_LAGS] = {
         array - r->issue,
-        array - r->unit[READ],
+        array - r->unit[CNNVP_REPLAY_READ],
         array - r->memory[0],
-        array - weight[r->next[WEIGHT]],
-        array - weight[cnnvp_replay_other(r, WEIGHT)],
-        inputs ? array - input[r->next[INPUT]] : 0,
-        inputs ? array - input[cnnvp_replay_other(r, INPUT)] : 0,
+        array - weight[r->next[CNNVP_REPLAY_WEIGHT]],
+        array - weight[cnnvp_replay_other(r, CNNVP_REPLAY_WEIGHT)],
+        inputs ? array - input[r->next[CNNVP_REPLAY_INPUT]] : 0,
+        inputs ? array - input[cnnvp_replay_other(r, CNNVP_REPLAY_INPUT)] : 0,
     };
     uint64_t differ = 0;
     for (size_t i = 0; i < CNNVP_PACE_LAGS; ++i)
@@ -53,14 +53,14 @@ static void move_on(struct cnnvp_replay *r, uint64_t time, int64_t pushed, int i
     r->core += pushed;
     r->issue += time;
     r->last += r->timing->strict ? time : 0;
-    r->unit[READ] += time;
-    r->unit[ARRAY] += time;
+    r->unit[CNNVP_REPLAY_READ] += time;
+    r->unit[CNNVP_REPLAY_ARRAY] += time;
     r->memory[0] += time;
-    r->half[OUTPUT][r->next[OUTPUT]] += time;
+    r->half[CNNVP_REPLAY_OUTPUT][r->next[CNNVP_REPLAY_OUTPUT]] += time;
     for (uint32_t half = 0; half < CNNVP_REPLAY_HALVES; ++half) {
-        r->half[WEIGHT][half] += time;
-        if (inputs || half == r->next[INPUT])
-            r->half[INPUT][half] += time;
+        r->half[CNNVP_REPLAY_WEIGHT][half] += time;
+        if (inputs || half == r->next[CNNVP_REPLAY_INPUT])
+            r->half[CNNVP_REPLAY_INPUT][half] += time;
     }
 }
 
@@ -80,7 +80,8 @@ static void renumber(struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, ui
 uint64_t cnnvp_pace_pass(struct cnnvp_replay *r, struct cnnvp_pace *pace, const struct cnnvp_pace_alike *alike)
 {
     const int inputs = alike->inputs != 0;
-    if (r->one_by_one || !is_new(r, WEIGHT, alike->weight_tag) || (inputs && !is_new(r, INPUT, alike->input_tag))) {
+    if (r->one_by_one || !is_new(r, CNNVP_REPLAY_WEIGHT, alike->weight_tag) ||
+        (inputs && !is_new(r, CNNVP_REPLAY_INPUT, alike->input_tag))) {
         pace->array = 0;
         return 0;
     }
@@ -95,13 +96,13 @@ uint64_t cnnvp_pace_pass(struct cnnvp_replay *r, struct cnnvp_pace *pace, const 
     if (count == 0)
         return 0;
     move_on(r, count * time, (int64_t)count * pushed, inputs);
-    renumber(r, WEIGHT, alike->weight_tag + count * alike->weights);
+    renumber(r, CNNVP_REPLAY_WEIGHT, alike->weight_tag + count * alike->weights);
     if (inputs)
-        renumber(r, INPUT, alike->input_tag + count);
+        renumber(r, CNNVP_REPLAY_INPUT, alike->input_tag + count);
     r->compute_ps += count * compute;
     r->memory_ps += count * memory;
     /* Before the last of them. */
-    pace->array = r->unit[ARRAY] - time;
+    pace->array = r->unit[CNNVP_REPLAY_ARRAY] - time;
     pace->issue = r->issue - time;
     pace->core = r->core - pushed;
     pace->compute_ps = r->compute_ps - compute;

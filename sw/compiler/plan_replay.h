@@ -8,8 +8,14 @@
 #define CNNVP_REPLAY_HALVES 2u
 #define CNNVP_REPLAY_WAITING 2u
 
-enum cnnvp_replay_unit { ARRAY, VECTOR, READ, WRITE, UNITS };
-enum cnnvp_replay_buffer { INPUT, WEIGHT, OUTPUT, BUFFERS };
+enum cnnvp_replay_unit {
+    CNNVP_REPLAY_ARRAY,
+    CNNVP_REPLAY_VECTOR,
+    CNNVP_REPLAY_READ,
+    CNNVP_REPLAY_WRITE,
+    CNNVP_REPLAY_UNITS
+};
+enum cnnvp_replay_buffer { CNNVP_REPLAY_INPUT, CNNVP_REPLAY_WEIGHT, CNNVP_REPLAY_OUTPUT, CNNVP_REPLAY_BUFFERS };
 
 struct cnnvp_replay_epilogue {
     uint32_t half;
@@ -26,12 +32,12 @@ struct cnnvp_replay {
     int64_t core;       /* it has pushed until then; below 0 while it is ahead of the layer */
     uint64_t issue;     /* of the last instruction */
     uint64_t last;      /* strict: the last one is complete */
-    uint64_t unit[UNITS];
+    uint64_t unit[CNNVP_REPLAY_UNITS];
     uint64_t memory[2]; /* reads and writes: the memory has done them until then */
-    uint64_t half[BUFFERS][CNNVP_REPLAY_HALVES];
-    uint64_t tag[BUFFERS][CNNVP_REPLAY_HALVES]; /* what a half holds; 0: nothing of this layer */
-    uint32_t next[BUFFERS];   /* the half that was taken last: the next one is another, if there is one */
-    uint32_t halves[BUFFERS]; /* that there are */
+    uint64_t half[CNNVP_REPLAY_BUFFERS][CNNVP_REPLAY_HALVES];
+    uint64_t tag[CNNVP_REPLAY_BUFFERS][CNNVP_REPLAY_HALVES]; /* what a half holds; 0: nothing of this layer */
+    uint32_t next[CNNVP_REPLAY_BUFFERS];   /* the half that was taken last: the next one is another, if there is one */
+    uint32_t halves[CNNVP_REPLAY_BUFFERS]; /* that there are */
     struct cnnvp_replay_epilogue waiting[CNNVP_REPLAY_WAITING];
     uint32_t waiting_count;
     int uses_table;      /* behind calculation */

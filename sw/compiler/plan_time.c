@@ -27,14 +27,14 @@ static uint32_t rest_of(uint32_t total, uint32_t at, uint32_t part)
 
 static uint64_t share(struct cnnvp_replay *r, enum cnnvp_replay_unit unit, uint64_t from, uint64_t busy)
 {
-    uint64_t *other = &r->memory[unit == READ];
+    uint64_t *other = &r->memory[unit == CNNVP_REPLAY_READ];
     if (*other <= from)
         return 0;
     const uint64_t overlap = sooner(*other - from, busy);
     /* Two operands and the results keep closing each other's rows: measured, one after the other is as fast. */
     const uint64_t both = r->layer->op == CNNVP_OP_ADD ? overlap : cnnvp_plan_shared_ps(r->timing, overlap);
     *other += both;
-    r->unit[unit == READ ? WRITE : READ] += both;
+    r->unit[unit == CNNVP_REPLAY_READ ? CNNVP_REPLAY_WRITE : CNNVP_REPLAY_READ] += both;
     return both;
 }
 
@@ -82,7 +82,7 @@ static void load(struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, uint32
 {
     const struct cnnvp_plan_timing *timing = r->timing;
     const uint64_t requested = issue(r, timing->load_core, WORDS_LOAD, 0);
-    const uint64_t received = issue(r, 0, 1, later(r->unit[READ], r->half[buffer][half]));
+    const uint64_t received = issue(r, 0, 1, later(r->unit[CNNVP_REPLAY_READ], r->half[buffer][half]));
     const uint64_t ahead = sooner(busy, (uint64_t)timing->ahead * timing->read);
     const uint64_t begin = later(after_writes(r, requested) + timing->latency, r->memory[0]);
     uint64_t end = begin + ahead;
@@ -90,10 +90,10 @@ static void load(struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, uint32
         end = later(end, received + timing->hit);
         end += busy - ahead;
     }
-    end += share(r, READ, begin, busy);
+    end += share(r, CNNVP_REPLAY_READ, begin, busy);
     r->memory[0] = end;
     end = later(end, received + 2u * timing->cycle);
-    complete(r, READ, end);
+    complete(r, CNNVP_REPLAY_READ, end);
     r->half[buffer][half] = end;
     r->memory_ps += busy;
 }
@@ -101,18 +101,18 @@ static void load(struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, uint32
 static void calculate(struct cnnvp_replay *r, enum cnnvp_replay_unit unit, uint64_t cycles, uint64_t core,
                       uint32_t input, int uses_input, uint32_t weight, int uses_weight, uint32_t output)
 {
-    uint64_t ready = later(r->unit[unit], r->half[OUTPUT][output]);
+    uint64_t ready = later(r->unit[unit], r->half[CNNVP_REPLAY_OUTPUT][output]);
     if (uses_input)
-        ready = later(ready, r->half[INPUT][input]);
+        ready = later(ready, r->half[CNNVP_REPLAY_INPUT][input]);
     if (uses_weight)
-        ready = later(ready, r->half[WEIGHT][weight]);
+        ready = later(ready, r->half[CNNVP_REPLAY_WEIGHT][weight]);
     const uint64_t end = issue(r, core, WORDS_CALCULATE, ready) + cycles * r->timing->cycle;
     complete(r, unit, end);
-    r->half[OUTPUT][output] = end;
+    r->half[CNNVP_REPLAY_OUTPUT][output] = end;
     if (uses_input)
-        r->half[INPUT][input] = end;
+        r->half[CNNVP_REPLAY_INPUT][input] = end;
     if (uses_weight)
-        r->half[WEIGHT][weight] = end;
+        r->half[CNNVP_REPLAY_WEIGHT][weight] = end;
 }
 
 /* ---- steps ---- */
@@ -123,18 +123,19 @@ static void push_epilogue(struct cnnvp_replay *r, const struct cnnvp_replay_epil
     const struct cnnvp_plan_extent *extent = &e->step->extent;
     const struct cnnvp_plan_sweeps *posts = &e->step->posts;
     if (posts->instructions != 0)
-        calculate(r, VECTOR, posts->cycles, posts->instructions * timing->post_core, 0, 0, e->weight_half,
+        calculate(r, CNNVP_REPLAY_VECTOR, posts->cycles, posts->instructions * timing->post_core, 0, 0, e->weight_half,
                   r->uses_table, e->half);
     const uint64_t busy = e->step->store_ps;
-    const uint64_t at = issue(r, timing->store_core, WORDS_LOAD, later(r->unit[WRITE], r->half[OUTPUT][e->half]));
+    const uint64_t ready = later(r->unit[CNNVP_REPLAY_WRITE], r->half[CNNVP_REPLAY_OUTPUT][e->half]);
+    const uint64_t at = issue(r, timing->store_core, WORDS_LOAD, ready);
     const uint64_t begin = later(at + timing->write_latency, r->memory[1]);
-    const uint64_t end = begin + busy + share(r, WRITE, begin, busy);
+    const uint64_t end = begin + busy + share(r, CNNVP_REPLAY_WRITE, begin, busy);
     const uint64_t bytes = (uint64_t)extent->channels * extent->rows * extent->columns * WORD_BYTES;
     const uint64_t through = at + bytes * timing->sides[CNNVP_ENGINE_OUTPUT] / 64u;
     const uint64_t taken = later(later(begin, end - sooner(end, timing->posted)), through);
     r->memory[1] = end;
-    complete(r, WRITE, taken);
-    r->half[OUTPUT][e->half] = taken;
+    complete(r, CNNVP_REPLAY_WRITE, taken);
+    r->half[CNNVP_REPLAY_OUTPUT][e->half] = taken;
     r->memory_ps += busy;
 }
 
@@ -163,13 +164,13 @@ static uint32_t find(struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, ui
 static uint32_t bring_weights(struct cnnvp_replay *r, uint64_t tag, uint64_t busy)
 {
     int found = 0;
-    const uint32_t half = find(r, WEIGHT, tag, &found);
+    const uint32_t half = find(r, CNNVP_REPLAY_WEIGHT, tag, &found);
     if (found)
         return half;
     for (uint32_t i = 0; r->uses_table && i < r->waiting_count; ++i)
         if (r->waiting[i].weight_half == half)
             flush(r, r->waiting_count - i - 1u);
-    load(r, WEIGHT, half, busy);
+    load(r, CNNVP_REPLAY_WEIGHT, half, busy);
     return half;
 }
 
@@ -183,20 +184,20 @@ struct place {
 static uint32_t bring_input(struct cnnvp_replay *r, struct cnnvp_plan_step *step, uint32_t depth, uint64_t tag)
 {
     int found = 0;
-    const uint32_t half = find(r, INPUT, tag, &found);
+    const uint32_t half = find(r, CNNVP_REPLAY_INPUT, tag, &found);
     if (found)
         return half;
-    load(r, INPUT, half, cnnvp_plan_input_ps(r->sorts, step, depth));
+    load(r, CNNVP_REPLAY_INPUT, half, cnnvp_plan_input_ps(r->sorts, step, depth));
     if (r->layer->op == CNNVP_OP_ADD)
-        load(r, INPUT, half, step->second_ps);
+        load(r, CNNVP_REPLAY_INPUT, half, step->second_ps);
     return half;
 }
 
 static uint32_t begin_step(struct cnnvp_replay *r)
 {
-    flush(r, r->halves[OUTPUT] - 1u);
-    r->next[OUTPUT] = cnnvp_replay_other(r, OUTPUT);
-    return r->next[OUTPUT];
+    flush(r, r->halves[CNNVP_REPLAY_OUTPUT] - 1u);
+    r->next[CNNVP_REPLAY_OUTPUT] = cnnvp_replay_other(r, CNNVP_REPLAY_OUTPUT);
+    return r->next[CNNVP_REPLAY_OUTPUT];
 }
 
 static void end_step(struct cnnvp_replay *r, const struct cnnvp_plan_step *step, uint32_t output, uint32_t weight)
@@ -224,7 +225,8 @@ struct mark {
 
 static struct mark mark_of(const struct cnnvp_replay *r)
 {
-    return (struct mark){later(r->unit[ARRAY], r->unit[VECTOR]), r->slices, r->compute_ps, r->memory_ps};
+    const uint64_t calculated = later(r->unit[CNNVP_REPLAY_ARRAY], r->unit[CNNVP_REPLAY_VECTOR]);
+    return (struct mark){calculated, r->slices, r->compute_ps, r->memory_ps};
 }
 
 /* The rest of a step, by what there is to calculate and to load, and what its slices took besides since `half`. */
@@ -234,7 +236,7 @@ static void pass_over(struct cnnvp_replay *r, const struct mark *begin, const st
     const struct cnnvp_plan_time all = cnnvp_plan_step_sums(r->sorts, step);
     const uint64_t compute = all.compute_ps - sooner(all.compute_ps, r->compute_ps - begin->compute_ps);
     const uint64_t memory = all.memory_ps - sooner(all.memory_ps, r->memory_ps - begin->memory_ps);
-    const uint64_t time = r->unit[ARRAY] - half->calculated;
+    const uint64_t time = r->unit[CNNVP_REPLAY_ARRAY] - half->calculated;
     const uint64_t part = both(r, r->compute_ps - half->compute_ps, r->memory_ps - half->memory_ps);
     const uint64_t besides = time > part ? (time - part) / (STEP_SLICES - STEP_SLICES / 2u) * count : 0;
     const uint64_t more = both(r, compute, memory) + besides;
@@ -243,9 +245,9 @@ static void pass_over(struct cnnvp_replay *r, const struct mark *begin, const st
     r->last += r->timing->strict ? more : 0;
     r->memory[0] += more;
     r->memory[1] += more;
-    for (int i = 0; i < UNITS; ++i)
+    for (int i = 0; i < CNNVP_REPLAY_UNITS; ++i)
         r->unit[i] += more;
-    for (int i = 0; i < BUFFERS * (int)CNNVP_REPLAY_HALVES; ++i)
+    for (int i = 0; i < CNNVP_REPLAY_BUFFERS * (int)CNNVP_REPLAY_HALVES; ++i)
         r->half[i / (int)CNNVP_REPLAY_HALVES][i % (int)CNNVP_REPLAY_HALVES] += more;
     r->compute_ps += compute;
     r->memory_ps += memory;
@@ -293,7 +295,7 @@ static void run_outputs(struct cnnvp_replay *r, struct slicing *s, uint32_t in)
     struct cnnvp_pace pace = {0};
     for (uint32_t out = 0; out < extent->channels && s->count < s->most;) {
         if (s->count == s->middle)
-            s->half = (struct mark){r->unit[ARRAY], r->slices, r->compute_ps, r->memory_ps};
+            s->half = (struct mark){r->unit[CNNVP_REPLAY_ARRAY], r->slices, r->compute_ps, r->memory_ps};
         const uint64_t passed = pass_outputs(r, s, &pace, out);
         if (passed != 0) {
             out += (uint32_t)passed * layer->tile_out;
@@ -311,7 +313,8 @@ static void run_outputs(struct cnnvp_replay *r, struct slicing *s, uint32_t in)
         if (s->count == 0)
             s->output = begin_step(r);
         r->compute_ps += known->cycles * r->timing->cycle;
-        calculate(r, ARRAY, known->cycles, r->timing->calculate_core + core, input, 1, s->weight, 1, s->output);
+        calculate(r, CNNVP_REPLAY_ARRAY, known->cycles, r->timing->calculate_core + core, input, 1, s->weight, 1,
+                  s->output);
         ++s->count;
         out += layer->tile_out;
     }
@@ -381,7 +384,8 @@ static uint64_t run_whole(struct cnnvp_replay *r, const struct place *place)
     const uint64_t core =
         step->whole.instructions * r->timing->calculate_core + cnnvp_plan_step_core(layer, r->timing);
     r->compute_ps += step->whole.cycles * r->timing->cycle;
-    calculate(r, pool ? ARRAY : VECTOR, step->whole.cycles, core, input, 1, weight, blob && !pool, output);
+    calculate(r, pool ? CNNVP_REPLAY_ARRAY : CNNVP_REPLAY_VECTOR, step->whole.cycles, core, input, 1, weight,
+              blob && !pool, output);
     end_step(r, step, output, weight);
     return 1;
 }
@@ -461,7 +465,7 @@ struct cnnvp_plan_time cnnvp_plan_replay(struct cnnvp_plan_sorts *sorts, const s
     const uint64_t slices = slices_of(sorts->layer);
     time.ps = r.slices < slices ? rest_ps(&r, &early, &time, slices - r.slices) : 0;
     flush(&r, 0);
-    time.ps += later(mark_of(&r).calculated, r.unit[WRITE]);
+    time.ps += later(mark_of(&r).calculated, r.unit[CNNVP_REPLAY_WRITE]);
     if (time.core_ps > lead)
         time.ps = later(time.ps, time.core_ps - lead);
     cnnvp_plan_weigh(&time, timing, lead);
