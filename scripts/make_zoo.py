@@ -510,6 +510,46 @@ def parts(zoo):
              strides=[1, 3], pads=[0, 3, 0, 3])
 
 
+def magnitudes(zoo):
+    """Values far smaller than 1, as networks make them that were never trained, and such next to large ones."""
+    node = helper.make_node
+    tiny = [zoo.normal(6, 6, 3, 3, scale=1e-3) for _ in range(3)]
+    deep, last = zoo.normal(6, 1, 3, 3, scale=1e-3), zoo.normal(10, 6)
+    w = dict(zip("abcdl", [*tiny, deep, last]))
+
+    def shrinking(x):
+        x = F.relu6(F.conv2d(x, t(tiny[0]), padding=1))
+        x = F.leaky_relu(F.conv2d(x, t(deep), padding=1, groups=6), 0.25)
+        y = F.conv2d(F.max_pool2d(x, 2), t(tiny[1]), padding=1)
+        y = y + F.relu(F.conv2d(y, t(tiny[2]), padding=1))
+        return y.mean((2, 3)) @ t(last).T
+
+    three = {"pads": [1, 1, 1, 1]}
+    limits = {"low": numpy.float32(0), "high": numpy.float32(6)}
+    zoo.graph("small_network", [
+        node("Conv", ["input", "a"], ["a1"], **three), node("Clip", ["a1", "low", "high"], ["a2"]),
+        node("Conv", ["a2", "d"], ["d1"], group=6, **three), node("LeakyRelu", ["d1"], ["d2"], alpha=0.25),
+        node("MaxPool", ["d2"], ["p"], kernel_shape=[2, 2], strides=[2, 2]),
+        node("Conv", ["p", "b"], ["b1"], **three), node("Conv", ["b1", "c"], ["c1"], **three),
+        node("Relu", ["c1"], ["c2"]), node("Add", ["b1", "c2"], ["s"]), node("GlobalAveragePool", ["s"], ["g"]),
+        node("Flatten", ["g"], ["f"]), node("Gemm", ["f", "l"], ["output"], transB=1)], (6, 12, 12), shrinking,
+        {**w, **limits})
+    scale = numpy.full((6, 1, 1, 1), 1e-18, numpy.float32)
+    large = zoo.normal(IMAGES, 6, 5, 5, scale=1e6)
+    for name, order in (("small_first", 1), ("small_second", -1)):
+        zoo.graph(name, [node("Conv", ["input", "w"], ["y"], group=6),
+                         node("Add", ["y", "input"][::order], ["output"])],
+                  (6, 5, 5), lambda x: x * 1e-18 + x, {"w": scale}, images=large)
+    small = zoo.normal(IMAGES, 6, 8, 8, scale=1e-4)
+    zoo.node("small_instance_norm", "InstanceNormalization", (6, 8, 8),
+             lambda x: F.instance_norm(x, weight=torch.ones(6), bias=torch.zeros(6), eps=1e-5),
+             {"s": numpy.ones(6, numpy.float32), "b": numpy.zeros(6, numpy.float32)}, images=small, epsilon=1e-5)
+    smaller = zoo.normal(IMAGES, 10, scale=1e-11)
+    zoo.node("small_softmax", "Softmax", (10,), lambda x: torch.softmax(x, 1), images=smaller, axis=1)
+    zoo.node("small_sigmoid", "Sigmoid", (10,), torch.sigmoid, images=smaller)
+    zoo.node("small_leaky_relu", "LeakyRelu", (10,), lambda x: F.leaky_relu(x, 0.1), images=smaller, alpha=0.1)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", default=FOLDER)
@@ -519,7 +559,7 @@ def main():
     zoo = Zoo(folder)
     for part in (convolutions, pools, activations, norms, dense, arithmetic, places, zoo_networks.networks, later,
                  zoo_quantised.operators, more_operators, forms, zoo_forms.forms,
-                 zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers, parts):
+                 zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers, parts, magnitudes):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

@@ -8,6 +8,17 @@
 /* An eighth to spare: images that the calibration did not hold. */
 #define MARGIN 1.125
 
+/* Most fraction bits that tables of functions, softmax and normalisation with statistics of the data take and give: the
+ * vector unit's shifts end there. */
+#define FUNCTION_FRAC_MAX 24
+
+/* By so much at most the operands of an addition are brought together. */
+#define OPERANDS_APART 40
+
+/* Shifts at write-out. Beyond them a sum becomes 0, or saturates, as it does with these. */
+#define SHIFT_MIN (-48)
+#define SHIFT_MAX 63
+
 /* value * 2^exponent, exact; exponent -1000 .. 1000. */
 static double scale(double value, int32_t exponent)
 {
@@ -16,6 +27,11 @@ static double scale(double value, int32_t exponent)
     for (; exponent <= -32; exponent += 32)
         value /= 4294967296.0;
     return exponent >= 0 ? value * (double)(UINT64_C(1) << exponent) : value / (double)(UINT64_C(1) << -exponent);
+}
+
+static int32_t smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
 }
 
 int32_t cnnvp_frac_for(float largest, double margin)
@@ -62,6 +78,15 @@ int cnnvp_formats_has_table(const struct cnnvp_graph_layer *layer)
     return 0;
 }
 
+/* One of the posts is a table of a function; LeakyRelu's two lines have any format. */
+static int has_function(const struct cnnvp_graph_layer *layer)
+{
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        if (cnnvp_graph_is_table(layer->posts[i].kind) && layer->posts[i].kind != CNNVP_GRAPH_LEAKY_RELU)
+            return 1;
+    return 0;
+}
+
 /* Layers that move words without changing their meaning. */
 static int keeps_format(const struct cnnvp_graph_layer *layer)
 {
@@ -87,7 +112,8 @@ static int aligns_operands(const struct cnnvp_graph_layer *layer)
 }
 
 /* Gives tensors that must have one format the same: the smallest. Also second operands of additions, which may not
- * have more fraction bits than the first. Each round lowers at least one; fracs are bounded. Softmax's stay. */
+ * have more fraction bits than the first, and first ones that have too many for the second. Each round lowers at least
+ * one; fracs are bounded. Softmax's stay. */
 static void unify(struct cnnvp_graph *graph)
 {
     for (int changed = 1; changed;) {
@@ -106,8 +132,9 @@ static void unify(struct cnnvp_graph *graph)
                 to = in->frac > out->frac ? out->frac : in->frac;
             } else if (aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
                 struct cnnvp_graph_tensor *in2 = &graph->tensors[cnnvp_graph_base(graph, layer->in2)];
-                lower = in2->frac > in->frac ? in2 : NULL;
-                to = in->frac;
+                const int apart = in->frac > in2->frac + OPERANDS_APART;
+                lower = in2->frac > in->frac ? in2 : apart ? in : NULL;
+                to = apart ? in2->frac + OPERANDS_APART : in->frac;
             }
             if (lower != NULL) {
                 lower->frac = to;
@@ -132,6 +159,30 @@ static void order_operands(struct cnnvp_graph *graph)
     }
 }
 
+/* Statistics of the data take epsilon as a number of 32 bits. */
+static int32_t statistics_frac_max(float epsilon)
+{
+    int32_t frac = FUNCTION_FRAC_MAX;
+    while (frac > CNNVP_FRAC_MIN && scale((double)epsilon, 2 * frac) >= (double)INT32_MAX)
+        --frac;
+    return frac;
+}
+
+static void limit_functions(struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
+        struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
+        if (layer->op == CNNVP_OP_SOFTMAX || (has_function(layer) && keeps_format(layer)))
+            in->frac = smaller(in->frac, FUNCTION_FRAC_MAX);
+        if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+            in->frac = smaller(in->frac, statistics_frac_max(layer->epsilon));
+        if (has_function(layer))
+            out->frac = smaller(out->frac, FUNCTION_FRAC_MAX);
+    }
+}
+
 static void choose_tensors(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -149,6 +200,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
         struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
         tensor->frac = tensor->max_abs > 0.0f ? cnnvp_frac_for(tensor->max_abs, MARGIN) : CNNVP_FRAC_UNKNOWN;
     }
+    limit_functions(graph);
     for (size_t i = 0; i < graph->layer_count; ++i)
         if (graph->layers[i].op == CNNVP_OP_SOFTMAX)
             graph->tensors[cnnvp_graph_base(graph, graph->layers[i].out)].frac = CNNVP_FRAC_SOFTMAX;
@@ -166,6 +218,11 @@ static float largest_of(const struct cnnvp_graph *graph, const float *values, si
     return values != NULL && !graph->weightless ? cnnvp_float_kernels()->largest(values, count) : 0.0f;
 }
 
+static int32_t function_frac(float largest, double margin)
+{
+    return largest > 0.0f ? smaller(cnnvp_frac_for(largest, margin), FUNCTION_FRAC_MAX) : CNNVP_FRAC_UNKNOWN;
+}
+
 /* Normalisation with statistics of the data. bias_shift makes the betas' format that of the offsets. */
 static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer)
 {
@@ -173,11 +230,10 @@ static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_laye
     const uint32_t channels = graph->tensors[layer->in].channels;
     const float gamma = largest_of(graph, layer->weights, channels);
     const float offset = larger(layer->offset_max, largest_of(graph, layer->bias, channels));
-    layer->weight_frac = gamma > 0.0f ? cnnvp_frac_for(gamma, 1.0) : CNNVP_FRAC_UNKNOWN;
-    layer->inverse_frac =
-        layer->inverse_max > 0.0f ? cnnvp_frac_for(layer->inverse_max, MARGIN) : CNNVP_FRAC_UNKNOWN;
-    layer->scale_frac = layer->scale_max > 0.0f ? cnnvp_frac_for(layer->scale_max, MARGIN) : CNNVP_FRAC_UNKNOWN;
-    layer->offset_frac = offset > 0.0f ? cnnvp_frac_for(offset, MARGIN) : CNNVP_FRAC_UNKNOWN;
+    layer->weight_frac = function_frac(gamma, 1.0);
+    layer->inverse_frac = function_frac(layer->inverse_max, MARGIN);
+    layer->scale_frac = function_frac(layer->scale_max, MARGIN);
+    layer->offset_frac = function_frac(offset, MARGIN);
     layer->bias_shift = data + layer->weight_frac - layer->offset_frac;
 }
 
@@ -193,7 +249,7 @@ static void choose_weights(const struct cnnvp_graph *graph, struct cnnvp_graph_l
     layer->weight_frac = weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0) : CNNVP_FRAC_UNKNOWN;
     /* Sums are exact modulo 2^acc_bits: only the last one has to fit. */
     const double limit = scale(1.0, (int32_t)acc_bits - 1);
-    while (layer->weight_frac > CNNVP_FRAC_MIN &&
+    while (layer->weight_frac > -CNNVP_FRAC_MAX &&
            !(scale((double)layer->pre_max_abs * MARGIN, in_frac + layer->weight_frac) < limit))
         --layer->weight_frac;
     const int has_bias = layer->has_bias || layer->op == CNNVP_OP_NORM;
@@ -214,6 +270,8 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
             layer->pre_frac = graph->tensors[layer->out].frac;
         else if (keeps_format(layer))
             layer->pre_frac = graph->tensors[layer->in].frac;
+        else if (has_function(layer))
+            layer->pre_frac = function_frac(layer->pre_max_abs, MARGIN);
         else
             layer->pre_frac =
                 layer->pre_max_abs > 0.0f ? cnnvp_frac_for(layer->pre_max_abs, MARGIN) : CNNVP_FRAC_UNKNOWN;
@@ -222,6 +280,11 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
         else if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC || layer->op == CNNVP_OP_NORM)
             choose_weights(graph, layer, acc_bits);
     }
+}
+
+int32_t cnnvp_formats_shift(int32_t shift)
+{
+    return shift < SHIFT_MIN ? SHIFT_MIN : smaller(shift, SHIFT_MAX);
 }
 
 void cnnvp_formats_shifts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, int32_t *shift,
@@ -260,4 +323,5 @@ void cnnvp_formats_shifts(const struct cnnvp_graph *graph, const struct cnnvp_gr
         *shift = 0;
         break;
     }
+    *shift = cnnvp_formats_shift(*shift);
 }

@@ -60,7 +60,7 @@ static int leaky_relu(float alpha, int32_t in_frac, int32_t out_frac, int16_t *w
     words[5] = 0;
     words[6] = 1 << 14;
     words[7] = 0;
-    return 14 + in_frac - out_frac;
+    return cnnvp_formats_shift(14 + in_frac - out_frac);
 }
 
 cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, int32_t in_frac, int32_t out_frac, uint32_t rounding,

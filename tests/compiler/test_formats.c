@@ -190,6 +190,55 @@ static void ties_hold(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* conv(x) where x has 47 fraction bits, x times itself, x divided by a larger one: shifts stay what units take,
+ * and sums of a narrow accumulator do not wrap. */
+static void shifts_stay_in_range(void **state)
+{
+    (void)state;
+    struct cnnvp_graph graph = {.file = "test"};
+    float weights[1] = {0.25f};
+    float bias[1] = {1.0f};
+    for (int i = 0; i < 3; ++i)
+        assert_int_equal(cnnvp_graph_tensor_add(&graph, "t", 4, 1, 4, 4), i);
+    struct cnnvp_graph_layer *conv = cnnvp_graph_layer_add(&graph, CNNVP_OP_CONV, "conv", "Conv");
+    conv->in = 0;
+    conv->out = 1;
+    conv->weights = weights;
+    conv->bias = bias;
+    conv->has_bias = 1;
+    conv->pre_max_abs = 1.0f;
+    struct cnnvp_graph_layer *product = cnnvp_graph_layer_add(&graph, CNNVP_OP_ADD, "product", "Mul");
+    product->arithmetic = CNNVP_ARITHMETIC_MUL;
+    product->in = product->in2 = 0;
+    product->out = 2;
+    product->pre_max_abs = 1e9f;
+    graph.tensors[0].max_abs = 1e-12f;
+    graph.tensors[1].max_abs = 1.0f;
+    graph.tensors[2].max_abs = 1e9f;
+    cnnvp_formats_choose(&graph, 16);
+    assert_int_equal(graph.tensors[0].frac, CNNVP_FRAC_MAX);
+    assert_int_equal(graph.tensors[0].frac + graph.layers[0].weight_frac, 14); /* 1.125 * 2^14 < 2^15 */
+    int32_t shift;
+    int32_t bias_shift;
+    cnnvp_formats_shifts(&graph, &graph.layers[0], &shift, &bias_shift);
+    assert_int_equal(shift, 0);
+    assert_int_equal(bias_shift, 0);
+    assert_int_equal(graph.tensors[2].frac, CNNVP_FRAC_MIN);
+    cnnvp_formats_shifts(&graph, &graph.layers[1], &shift, &bias_shift);
+    assert_int_equal(shift, 63); /* of 2 * 47 + 16 */
+    product->arithmetic = CNNVP_ARITHMETIC_DIV;
+    graph.tensors[0].frac = CNNVP_FRAC_MIN;
+    graph.tensors[2].frac = CNNVP_FRAC_MAX;
+    product->pre_frac = CNNVP_FRAC_MAX;
+    cnnvp_formats_shifts(&graph, &graph.layers[1], &shift, &bias_shift);
+    assert_int_equal(shift, -47);
+    graph.tensors[1].frac = CNNVP_FRAC_MAX;
+    product->in2 = 1;
+    cnnvp_formats_shifts(&graph, &graph.layers[1], &shift, &bias_shift);
+    assert_int_equal(shift, -48); /* of -16 - 2 * 47 */
+    cnnvp_graph_clear(&graph);
+}
+
 /* Formats are chosen once for the sizes and once for the numbers: a swap must not be undone by the second time, which
  * --timing-only does not have. */
 static void operands_keep_their_order(void **state)
@@ -226,7 +275,7 @@ int main(void)
         cmocka_unit_test(words_are_the_nearest),       cmocka_unit_test(fractions_are_the_most_that_fit),
         cmocka_unit_test(reference_rounds_as_defined), cmocka_unit_test(tables_follow_their_functions),
         cmocka_unit_test(softmax_sums_to_one),         cmocka_unit_test(ties_hold),
-        cmocka_unit_test(operands_keep_their_order),
+        cmocka_unit_test(operands_keep_their_order),   cmocka_unit_test(shifts_stay_in_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
