@@ -142,7 +142,11 @@ static void print_schedule(const json_t *root, FILE *stream)
     json_t *chain;
     if (!schedule)
         return;
-    json_array_foreach(json_object_get(schedule, "chains"), index, chain)
+    const json_t *chains = json_object_get(schedule, "chains");
+    if (json_array_size(chains) == 0)
+        (void)fprintf(stream, "%-20s  no layer: maps of one block each, for which the chip has no room; see --block\n",
+                      "depth first");
+    json_array_foreach(chains, index, chain)
         (void)fprintf(stream,
                       "%-20s  %s to %s, %" PRId64 " blocks of side %" PRId64 " at most, %" PRId64 " of %" PRId64
                       " weight bytes stay on chip, issued by %s\n",

@@ -116,6 +116,13 @@ for line in "units.instruction.irq  *1  *5 " "units.dma.clock  *pe_array  *cpu" 
     grep -q "^  $line" out || fail "a difference of the configuration is not there: $line"
 done
 
+# Maps of one block that the chip has no room for run whole; nothing depth first is left, and the table says so.
+mixed=$SOURCE/scripts/networks/mixed.onnx
+expect 0 run "$mixed" --timing-only --schedule depth-first --block 16
+says "depth first           conv2 to conv2, 1 blocks"
+expect 0 run "$mixed" --timing-only --schedule depth-first --block 16 -s output_buffer.size=256
+says "depth first           no layer: "
+
 # Bad input leaves nothing behind.
 refused 2 "nowhere.onnx" run nowhere.onnx -o x.npy --stats x.json --trace x.vcd
 head -c 1000 "$network" >short.onnx
