@@ -39,6 +39,8 @@ static cnnvp_result map_file(const char *name, uint8_t **data, size_t *size, str
     (void)close(descriptor);
     if (file == MAP_FAILED)
         return cnnvp_compiler_error(error, "%s: %s", name, strerror(why));
+    /* Weights that nobody asks for are not read ahead either. A system that does not take the advice reads more. */
+    (void)posix_madvise(file, (size_t)status.st_size, POSIX_MADV_RANDOM);
     *data = file;
     *size = (size_t)status.st_size;
     return CNNVP_DONE;
@@ -361,6 +363,15 @@ cnnvp_result cnnvp_onnx_check(const struct cnnvp_onnx *onnx, const Onnx__TensorP
     return locate(onnx, tensor, count, &raw, error);
 }
 
+/* Data in a mapped file, which will all be read: now the system may read ahead. */
+static void announce(const uint8_t *raw, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t before = (uintptr_t)raw % page;
+    if (raw != NULL && bytes > page)
+        (void)posix_madvise((void *)((uintptr_t)raw - before), before + bytes, POSIX_MADV_NORMAL);
+}
+
 /* Elements first .. first + count of a tensor whose data `locate` has found. */
 static void convert(const Onnx__TensorProto *tensor, const uint8_t *raw, size_t first, size_t count, float *out)
 {
@@ -394,6 +405,8 @@ cnnvp_result cnnvp_onnx_floats(const struct cnnvp_onnx *onnx, const Onnx__Tensor
 {
     const uint8_t *raw;
     const cnnvp_result result = locate(onnx, tensor, count, &raw, error);
+    if (result == CNNVP_DONE)
+        announce(raw, count * element_size(tensor->data_type));
     for (size_t first = 0; first < count && result == CNNVP_DONE; first += PIECE) {
         const size_t piece = count - first < PIECE ? count - first : PIECE;
         convert(tensor, raw, first, piece, out + first);
