@@ -317,6 +317,20 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp
                                               struct cnnvp_error *error);
 void cnnvp_network_free(cnnvp_network *network);
 
+/*
+ * How many plans (tiles of all layers) the network has. It runs by the first, which is the best by an estimate; only a
+ * run says which is the fastest. What a platform with smaller buffers has, one with larger ones has too, but for plans
+ * that are far from its best. 1: of the depth-first schedule where all layers are in chains, with maps on chip, on the
+ * training engine.
+ */
+size_t cnnvp_network_plans(const cnnvp_network *network);
+/* Loads a plan for a trial instead of the network: into a platform that is made with timing_only and whose cpu runs
+ * the guest program. Two images at most. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_load_trial(const cnnvp_network *network, size_t plan,
+                                                     cnnvp_platform *platform, struct cnnvp_error *error);
+/* By this plan, from 0, the network runs when it is loaded from now on. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_choose(cnnvp_network *network, size_t plan, struct cnnvp_error *error);
+
 /* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,
                                                struct cnnvp_error *error);

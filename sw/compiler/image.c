@@ -22,8 +22,15 @@ void cnnvp_image_clear(struct cnnvp_build *build, size_t layers)
     free(build->layers);
     free(build->tensors);
     free(build->blobs);
+    free(build->rivals);
     cnnvp_depth_clear(build);
     memset(build, 0, sizeof *build);
+}
+
+void cnnvp_image_take_rivals(struct cnnvp_build *build, struct cnnvp_build *from)
+{
+    build->rivals = from->rivals;
+    from->rivals = NULL;
 }
 
 /* ---- layers ---- */
@@ -222,8 +229,10 @@ static cnnvp_result plan_all(const struct cnnvp_graph *graph, const struct cnnvp
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
         if (build->layers[i].chain == 0)
             result = cnnvp_plan_add(plan, &build->layers[i], graph->layers[i].name, error);
-    if (result == CNNVP_DONE)
+    if (result == CNNVP_DONE) {
         (void)cnnvp_plan_make(plan);
+        result = cnnvp_plan_rivals_of(plan, &build->rivals, error);
+    }
     cnnvp_plan_free(plan);
     return result;
 }

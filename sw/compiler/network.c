@@ -162,10 +162,13 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
         result = take_images(network, options, error);
     if (result != CNNVP_DONE)
         return result;
-    struct cnnvp_image_options image_options = image_options_of(network, options);
+    network->image_options = image_options_of(network, options);
+    struct cnnvp_image_options image_options = network->image_options;
     struct cnnvp_build planned = network->build; /* unless nothing is computed */
     image_options.planned = planned.layers;
     result = cnnvp_image_build(&network->graph, &network->target, &image_options, &network->build, error);
+    if (result == CNNVP_DONE && network->build.rivals == NULL)
+        cnnvp_image_take_rivals(&network->build, &planned);
     cnnvp_image_clear(&planned, network->graph.layer_count);
     if (result == CNNVP_DONE && network->block != 0 && !network->timing_only)
         result = cnnvp_network_compare_blocks(network, error);

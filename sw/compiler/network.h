@@ -9,6 +9,7 @@ struct cnnvp_network {
     char *file;
     struct cnnvp_graph graph;
     struct cnnvp_target target;
+    struct cnnvp_image_options image_options; /* without `planned` */
     struct cnnvp_build build;
     uint64_t file_hash;  /* cnnvp_network_file_hash */
     uint64_t seed;

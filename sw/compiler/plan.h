@@ -76,6 +76,12 @@ struct cnnvp_plan_use {
 /* Needs op, shapes, window, bias, posts and the tiles of the layer. */
 struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_image_layer *layer, const struct cnnvp_engine *engine);
 
+/* A layer's tiles. */
+struct cnnvp_plan_cut {
+    uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
+};
+void cnnvp_plan_cut_layer(struct cnnvp_image_layer *layer, const struct cnnvp_plan_cut *cut);
+
 /* How the layer is cut. */
 struct cnnvp_plan_counts {
     uint32_t groups;
@@ -110,6 +116,19 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_add(struct cnnvp_plan *plan, struct cnnvp
                                            struct cnnvp_error *error);
 /* Sets the tiles of all layers. Returns what two images take by the estimate, in ps. */
 uint64_t cnnvp_plan_make(struct cnnvp_plan *plan);
+
+/*
+ * Plans that may be as fast as the one that was made: it is the first, the others follow by their estimates. What a
+ * smaller platform has, a larger one has too, but for what it knows to be much slower than another one.
+ */
+struct cnnvp_plan_rivals {
+    size_t count;
+    size_t layers;                /* that were planned */
+    struct cnnvp_plan_cut cuts[]; /* [plan][layer] */
+};
+/* Of a plan that is made; to be freed. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_rivals_of(const struct cnnvp_plan *plan, struct cnnvp_plan_rivals **rivals,
+                                                 struct cnnvp_error *error);
 void cnnvp_plan_free(struct cnnvp_plan *plan);
 
 /* Gives layers outside of chains the tiles of others, which were planned for the same limits: 1 if they differ in

@@ -8,7 +8,8 @@
  * lead at each layer is that of the place. Then, over all layers and two images, each place takes the fastest plan of
  * the smaller ones, unless its own is faster by more than the estimate may be wrong, or has less traffic and is as fast
  * but for a trifle: VGG16 on 224x224 images reads 560 MB instead of 740 MB for 0.04 % more time. So, but for that, by
- * the estimate a larger buffer is never slower (tests/README.md has figures of what simulation says).
+ * the estimate a larger buffer is never slower (tests/README.md has figures of what simulation says). Only trials say
+ * which plan is the fastest: the places' own plans are its rivals, but for those that are too far behind.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,9 @@
 #define MUCH_PART 8u
 #define SLOWER_PART 1024u
 
+/* What is added to the calculation, which all plans have in common, is wrong by less than this part of it. */
+#define ADDED_PART 4u
+
 struct planned {
     struct cnnvp_image_layer *layer;
     struct cnnvp_image_layer before; /* as it was added */
@@ -50,7 +54,9 @@ struct standing {
     uint64_t lead;   /* of the core, in ps */
     uint64_t ps;
     uint64_t memory_ps;
+    uint64_t compute_ps;
     uint32_t origin; /* whose plan it takes */
+    uint64_t own_ps; /* of its own plan */
 };
 
 /* The way that was looked at last: several things may be asked of it one after the other. */
@@ -239,6 +245,7 @@ static void go_on(struct standing *standing, struct cnnvp_plan_time time, uint64
     standing->lead = sooner(lead - sooner(lead, time.core_ps), most_lead);
     standing->ps += time.ps;
     standing->memory_ps += time.memory_ps;
+    standing->compute_ps += time.compute_ps;
 }
 
 static void climb(struct cnnvp_plan *plan, struct planned *planned, uint32_t index)
@@ -421,9 +428,13 @@ static void choose_origin(struct cnnvp_plan *plan, uint32_t index)
         if (other != NULL && other->fits && (best == NULL || other->ps < best->ps))
             best = other;
     }
+    const uint64_t own_ps = own->ps;
     own->origin = index;
-    if (best != NULL && !clearly_better_plan(plan, own, best))
+    own->own_ps = own_ps;
+    if (best != NULL && !clearly_better_plan(plan, own, best)) {
         *own = *best;
+        own->own_ps = own_ps;
+    }
 }
 
 /* The next image follows: what cost the core its lead at the end of the first one costs time in the second. */
@@ -451,4 +462,96 @@ uint64_t cnnvp_plan_make(struct cnnvp_plan *plan)
         planned->layer->tile_kx = planned->ways->tile_kx;
     }
     return chosen->ps;
+}
+
+/* ---- rivals ---- */
+
+/* A place whose own plan is looked at. */
+struct rival {
+    uint64_t ps;
+    uint32_t place;
+};
+
+static int compare_rivals(const void *one, const void *other)
+{
+    const struct rival *a = one;
+    const struct rival *b = other;
+    if (a->ps != b->ps)
+        return a->ps < b->ps ? -1 : 1;
+    return a->place < b->place ? -1 : a->place > b->place;
+}
+
+static int same_plans(const struct cnnvp_plan *plan, uint32_t one, uint32_t other)
+{
+    for (size_t i = 0; i < plan->layer_count; ++i)
+        if (plan->layers[i].held[one] != plan->layers[i].held[other])
+            return 0;
+    return 1;
+}
+
+/* It is not too far from the best for the estimate to be wrong. */
+static int may_be_faster(const struct standing *standing, uint64_t best, uint64_t compute)
+{
+    const uint64_t added = standing->own_ps - sooner(standing->own_ps, compute);
+    return standing->own_ps - added / ADDED_PART <= best + best / TIME_PART + JITTER_PS;
+}
+
+/* Places whose plans may be faster than the best by the estimate, that one first; how many. */
+static size_t list_rivals(const struct cnnvp_plan *plan, struct rival *list)
+{
+    size_t count = 0;
+    uint64_t best = UINT64_MAX;
+    for (uint32_t place = 0; place < plan->count; ++place)
+        if (plan->standings[place].fits)
+            best = sooner(best, plan->standings[place].own_ps);
+    for (uint32_t place = 0; place < plan->count; ++place) {
+        const struct standing *standing = &plan->standings[place];
+        if (standing->fits && may_be_faster(standing, best, plan->standings[plan->count - 1u].compute_ps))
+            list[count++] = (struct rival){standing->own_ps, place};
+    }
+    qsort(list, count, sizeof *list, compare_rivals);
+    return count;
+}
+
+/* Leaves the plan that was chosen out, and of plans that are the same all but the first. */
+static size_t drop_repeated(const struct cnnvp_plan *plan, struct rival *list, size_t count)
+{
+    const uint32_t chosen = plan->standings[plan->count - 1u].origin;
+    size_t kept = 0;
+    for (size_t i = 0; i < count; ++i) {
+        int repeated = same_plans(plan, list[i].place, chosen);
+        for (size_t n = kept; n > 0 && list[n - 1u].ps == list[i].ps && !repeated; --n)
+            repeated = same_plans(plan, list[i].place, list[n - 1u].place);
+        if (!repeated)
+            list[kept++] = list[i];
+    }
+    return kept;
+}
+
+static void copy_cuts(const struct cnnvp_plan *plan, uint32_t place, struct cnnvp_plan_cut *cuts)
+{
+    for (size_t i = 0; i < plan->layer_count; ++i)
+        cuts[i] = plan->layers[i].held[place]->cut;
+}
+
+cnnvp_result cnnvp_plan_rivals_of(const struct cnnvp_plan *plan, struct cnnvp_plan_rivals **rivals,
+                                  struct cnnvp_error *error)
+{
+    struct rival *list = calloc(plan->count, sizeof *list);
+    *rivals = NULL;
+    if (list == NULL)
+        return cnnvp_compiler_no_memory(error);
+    const size_t others = drop_repeated(plan, list, list_rivals(plan, list));
+    const size_t cuts = (others + 1u) * plan->layer_count;
+    struct cnnvp_plan_rivals *made = calloc(1, sizeof *made + cuts * sizeof made->cuts[0]);
+    *rivals = made;
+    if (made != NULL) {
+        made->count = others + 1u;
+        made->layers = plan->layer_count;
+        copy_cuts(plan, plan->standings[plan->count - 1u].origin, made->cuts);
+        for (size_t i = 0; i < others; ++i)
+            copy_cuts(plan, list[i].place, &made->cuts[(i + 1u) * plan->layer_count]);
+    }
+    free(list);
+    return made != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
 }

@@ -11,10 +11,6 @@
 
 #define CNNVP_PLAN_FINALISTS 4u
 
-struct cnnvp_plan_cut {
-    uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
-};
-
 enum cnnvp_plan_known { CNNVP_PLAN_BOUND, CNNVP_PLAN_LEAST, CNNVP_PLAN_TIME };
 
 struct cnnvp_plan_way {
@@ -40,8 +36,6 @@ struct cnnvp_plan_ways {
 
 /* Places up to the powers of two that halves of so many bytes hold; 0: not even the least. */
 uint32_t cnnvp_plan_places(uint64_t bytes);
-
-void cnnvp_plan_cut_layer(struct cnnvp_image_layer *layer, const struct cnnvp_plan_cut *cut);
 
 /* *ways: to be freed. The error names the layer, the buffer and the bytes. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_ways_of(const struct cnnvp_image_layer *layer, const char *name,
