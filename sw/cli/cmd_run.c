@@ -27,9 +27,10 @@ struct run_options {
     char report_stats[4096];
     char report_trace[4096];
     uint64_t images;
+    int tune;
 };
 
-enum { KEY_CSV = 0x200, KEY_REPORT };
+enum { KEY_CSV = 0x200, KEY_REPORT, KEY_TUNE };
 
 /* Everything that a run holds; freed together. */
 struct run {
@@ -39,6 +40,7 @@ struct run {
     cnnvp_network *network;
     cnnvp_platform *platform;
     struct cnnvp_accuracy accuracy; /* no images: there is none */
+    struct cnnvp_tuned tuned;       /* no cycles: nothing was tried */
     char *json;
 };
 
@@ -74,6 +76,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'n':
         options->images = cli_number(state, "--images", arg, 1, 1u << 24);
+        return 0;
+    case KEY_TUNE:
+        options->tune = 1;
         return 0;
     case ARGP_KEY_ARG:
         if (options->file)
@@ -197,11 +202,12 @@ static cnnvp_result give_up(struct run *run)
                                          .seed = run->options->platform.seed};
     cli_message("interrupted before the simulation began");
     cnnvp_result result = CNNVP_DONE;
-    if (run->platform == NULL)
+    if (run->platform == NULL) {
         result =
             cli_platform_open(&run->options->platform, run->config, run->options->network.timing_only, &run->platform);
-    if (result == CNNVP_DONE && run->network == NULL)
-        result = cnnvp_platform_describe_work(run->platform, &work);
+        if (result == CNNVP_DONE)
+            result = cnnvp_platform_describe_work(run->platform, &work);
+    }
     if (result == CNNVP_DONE)
         (void)write_statistics(run, 1);
     return CNNVP_FAILED;
@@ -230,6 +236,27 @@ static cnnvp_result plan(struct run *run)
         .stopped = cli_was_interrupted,
     };
     cnnvp_result result = cnnvp_network_new(options->file, run->config, &network_options, &run->network, &error);
+    return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
+}
+
+/* The network runs by the fastest of its plans. Trials have the guest program on the core, with --cpu host too. */
+static cnnvp_result tune(struct run *run)
+{
+    const struct run_options *options = run->options;
+    struct cnnvp_error error = {""};
+    cnnvp_config *config = NULL;
+    const struct cnnvp_tune_options tune_options = {
+        .struct_size = sizeof tune_options,
+        .max_time_ps = options->platform.max_time_ps,
+        .stopped = cli_was_interrupted,
+    };
+    if (!options->tune)
+        return CNNVP_DONE;
+    cnnvp_result result = cli_configure(&options->platform, 0, &config);
+    if (result != CNNVP_DONE)
+        return result;
+    result = cnnvp_tune(run->network, config, &tune_options, &run->tuned, &error);
+    cnnvp_config_free(config);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
 }
 
@@ -277,6 +304,21 @@ static cnnvp_result collect(struct run *run)
     return cli_report(result, &error);
 }
 
+static void print_tuned(const struct cnnvp_tuned *tuned)
+{
+    (void)printf("%-20s  ", "plans");
+    if (tuned->plans == 1)
+        (void)printf("1, none to choose from\n");
+    else if (tuned->cycles == 0)
+        (void)printf("%" PRIu64 ", no trial came to its end\n", tuned->plans);
+    else if (tuned->plan == 0)
+        (void)printf("%" PRIu64 " tried, the planner's own is the fastest: %" PRIu64 " cycles\n", tuned->plans,
+                     tuned->cycles);
+    else
+        (void)printf("%" PRIu64 " tried, the fastest takes %" PRIu64 " cycles, the planner's own %" PRIu64 "\n",
+                     tuned->plans, tuned->cycles, tuned->first_cycles);
+}
+
 static cnnvp_result print(struct run *run)
 {
     const struct run_options *options = run->options;
@@ -292,6 +334,8 @@ static cnnvp_result print(struct run *run)
         accuracy_print(&run->accuracy, stdout);
     if (result == CNNVP_DONE && !options->platform.quiet) {
         result = cli_print_totals(run->json, stdout);
+        if (options->tune)
+            print_tuned(&run->tuned);
         if (options->platform.stats)
             (void)printf("%-20s  %s\n", "statistics", options->platform.stats);
         if (options->platform.trace)
@@ -313,6 +357,8 @@ static cnnvp_result run_network(struct run *run)
         result = read_arrays(run);
     if (result == CNNVP_DONE)
         result = plan(run);
+    if (result == CNNVP_DONE)
+        result = tune(run);
     if (result == CNNVP_DONE)
         result = simulate(run);
     if (result == CNNVP_DONE) {
@@ -339,6 +385,9 @@ static int command(int argc, char **argv)
         {"csv", KEY_CSV, "FILE.csv", 0, "Write the table of layers", 0},
         {"images", 'n', "N", 0,
          "Use the first N images of the input, which must have them; without -i, make N (default: 1)", 0},
+        {"tune", KEY_TUNE, NULL, 0,
+         "Choose the tiles by trial: run each plan that may be the fastest, timing only, with two images at most. So "
+         "larger buffers are never slower", 0},
         {0},
     };
     const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {&cli_network_argp, 0, NULL, 0}, {0}};

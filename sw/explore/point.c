@@ -118,12 +118,17 @@ static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point
 
 /* ---- configuration ---- */
 
-static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, cnnvp_config *config,
+static int is_set(const struct cnnvp_sweep *sweep, uint64_t point, const char *option, const char *text)
+{
+    const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, point, option);
+    return value && strcmp(value->text, text) == 0;
+}
+
+static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, int cpu_host, cnnvp_config *config,
                               struct cnnvp_error *error)
 {
-    const struct cnnvp_axis_value *cpu = cnnvp_point_option(sweep, number, "cpu");
     cnnvp_result result = CNNVP_DONE;
-    if (cpu && strcmp(cpu->text, "host") == 0)
+    if (cpu_host)
         result = cnnvp_config_set(config, "cpu.model=host_cpu", error);
     for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; i++) {
         const struct cnnvp_axis *axis = &sweep->axes[i];
@@ -142,7 +147,7 @@ cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t num
     *point = (struct cnnvp_point){.number = number, .config = cnnvp_config_copy(sweep->base)};
     if (!point->config)
         return cnnvp_config_no_memory(error);
-    if (configure(sweep, number, point->config, &point->refused) != CNNVP_DONE) {
+    if (configure(sweep, number, is_set(sweep, number, "cpu", "host"), point->config, &point->refused) != CNNVP_DONE) {
         cnnvp_config_free(point->config);
         point->config = NULL;
     }
@@ -180,12 +185,6 @@ static uint64_t number_of(const struct cnnvp_sweep *sweep, uint64_t point, const
 {
     const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, point, option);
     return value ? strtoull(value->text, NULL, 0) : otherwise;
-}
-
-static int is_set(const struct cnnvp_sweep *sweep, uint64_t point, const char *option, const char *text)
-{
-    const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, point, option);
-    return value && strcmp(value->text, text) == 0;
 }
 
 static void no_console(void *context, const void *data, size_t size)
@@ -228,7 +227,21 @@ static cnnvp_result read_arrays(const struct cnnvp_sweep *sweep, uint64_t number
     return result;
 }
 
-static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, struct run *run,
+/* Points run at the same time, so a point's trials run one by one. They have the guest program on the core. */
+static cnnvp_result tune(const struct cnnvp_sweep *sweep, uint64_t number, uint64_t max_time_ps, struct run *run,
+                         struct cnnvp_error *error)
+{
+    const struct cnnvp_tune_options options = {.struct_size = sizeof options, .jobs = 1, .max_time_ps = max_time_ps};
+    struct cnnvp_tuned tuned;
+    cnnvp_config *config = cnnvp_config_copy(sweep->base);
+    cnnvp_result result = config ? configure(sweep, number, 0, config, error) : cnnvp_config_no_memory(error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_tune(run->network, config, &options, &tuned, error);
+    cnnvp_config_free(config);
+    return result;
+}
+
+static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, int tunes, struct run *run,
                          struct cnnvp_error *error)
 {
     uint64_t number = point->number;
@@ -268,6 +281,8 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
     };
     result = cnnvp_network_new(cnnvp_point_option(sweep, number, "network")->file, point->config, &options,
                                &run->network, error);
+    if (result == CNNVP_DONE && tunes)
+        result = tune(sweep, number, platform_options.max_time_ps, run, error);
     if (result == CNNVP_DONE)
         result = cnnvp_platform_new(point->config, &platform_options, &run->platform, error);
     if (result == CNNVP_DONE)
@@ -330,7 +345,8 @@ cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, const struct cnnvp
     struct run run = {.network = NULL};
     char *json = NULL, *accuracy = NULL;
     *stats = NULL;
-    cnnvp_result result = load(sweep, point, &run, error);
+    const int tunes = run_it && is_set(sweep, point->number, "tune", "true");
+    cnnvp_result result = load(sweep, point, tunes, &run, error);
     if (result == CNNVP_DONE && run_it)
         result = simulate(&run, error);
     if (result == CNNVP_DONE && run_it)

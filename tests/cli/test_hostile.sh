@@ -102,6 +102,21 @@ for signal in INT TERM HUP; do
     [ "$(echo stopped.txt*)" = stopped.txt ] || fail "SIG$signal left $(echo stopped.txt*)"
     rm -f stopped.txt
 done
+# While plans are tried: many of them, and a long run behind them.
+for signal in INT TERM; do
+    "$CNNVP" run "$network" -p window -s dma.outstanding=1 --tune -n 3000 -q --stats tuned.json -o tuned.npy 2>err &
+    process=$!
+    sleep 0.3
+    kill -s $signal $process
+    wait $process
+    status=$?
+    [ $status -eq 1 ] || fail "status $status after SIG$signal among trials"
+    grep -q '^cnnvp: interrupted' err || fail "no message after SIG$signal among trials: $(cat err)"
+    grep -q '"command": "run"' tuned.json || fail "statistics after SIG$signal among trials"
+    grep -q '"partial": true' tuned.json || fail "statistics after SIG$signal among trials are not marked"
+    absent tuned.npy
+    rm -f tuned.json
+done
 (trap '' HUP && exec "$CNNVP" run "$network" -n 500 -q -o ignored.npy) &
 process=$!
 sleep 0.2
