@@ -42,7 +42,7 @@ def run(options, network, preset, order, sizes):
         if options.train:
             command += ["--dataset", options.train, "--batch", str(options.images), "--steps", "1"]
         else:
-            command += ["--images", str(options.images)]
+            command += ["--images", str(options.images)] + ["--tune"] * options.tune
         for buffer, size in zip(TRAINING if preset == "trainer" else INFERENCE, sizes):
             command += ["-s", "%s.size=%d" % (buffer, size)]
         if subprocess.run(command, stderr=subprocess.DEVNULL, check=False).returncode:
@@ -86,6 +86,7 @@ def main():
     parser.add_argument("--images", type=int, default=1, help="of a run, or of a training step's batch (default: 1)")
     parser.add_argument("--preset", action="append", choices=sorted(DEFAULTS), help="only this one; may be given again")
     parser.add_argument("--train", metavar="DATASET", help="training steps on the training engine, with these images")
+    parser.add_argument("--tune", action="store_true", help="with plans by trial: then no pair may be slower")
     parser.add_argument("cnnvp")
     parser.add_argument("networks", nargs="+", metavar="NETWORK.onnx")
     options = parser.parse_args()

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * soak [--wide | --more] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE] [--program CNNVP]
- *      [--slower PERCENT]:
+ *      [--slower PERCENT] [--tune]:
  * random pairs of a network and a platform as `cnnvp run` would run them, checked for the contract's invariants. What a
  * pair is follows from the seed and its number, and --wide: more kinds of everything, or --more: trainings, quantised
  * networks, somebody else's memory. --state: goes on behind the last pair that FILE names, and keeps FILE up to date. A
  * pair that fails is named with the commands that show it, its network stays; exit status 1. Ctrl-C ends it after the
  * pair. --program: each run is a process of the program itself; otherwise workers, children of the soak that make a row
  * of pairs each, call the library, and a pair that ends its worker has failed. --slower: by how much larger buffers may
- * be (2).
+ * be (2). --tune: inference runs with --tune, and larger buffers may not be slower where that promises it.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -138,7 +138,7 @@ static int parse(int argc, char **argv, struct soak *soak, struct options *optio
     static const struct option names[] = {{"seed", 1, NULL, 's'}, {"from", 1, NULL, 'f'}, {"count", 1, NULL, 'n'},
                                           {"seconds", 1, NULL, 't'}, {"state", 1, NULL, 'r'},
                                           {"program", 1, NULL, 'p'}, {"wide", 0, NULL, 'w'}, {"more", 0, NULL, 'm'},
-                                          {"slower", 1, NULL, 'l'},
+                                          {"slower", 1, NULL, 'l'}, {"tune", 0, NULL, 'u'},
                                           {NULL, 0, NULL, 0}};
     for (int option = 0; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == 's')
@@ -155,6 +155,8 @@ static int parse(int argc, char **argv, struct soak *soak, struct options *optio
             soak->program = optarg;
         else if (option == 'l')
             soak->slower = atoi(optarg); /* NOLINT(cert-err34-c): a person's own number */
+        else if (option == 'u')
+            soak->tune = 1;
         else if (option == 'w')
             soak->set = SOAK_WIDE;
         else if (option == 'm')

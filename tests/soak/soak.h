@@ -61,6 +61,7 @@ struct soak {
     uint64_t seed;
     enum soak_set set;
     int slower; /* percent by which larger buffers may be */
+    int tune;   /* 1: inference with --tune; where that promises it, larger buffers may not be slower at all */
     struct soak_counts *counts;
     struct soak_platform platform;
 };
