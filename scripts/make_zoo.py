@@ -511,7 +511,7 @@ def parts(zoo):
 
 
 def magnitudes(zoo):
-    """Values far smaller than 1, as networks make them that were never trained, and such next to large ones."""
+    """Values far smaller than 1, as networks make them that were never trained, and such next to large ones; large ones."""
     node = helper.make_node
     tiny = [zoo.normal(6, 6, 3, 3, scale=1e-3) for _ in range(3)]
     deep, last = zoo.normal(6, 1, 3, 3, scale=1e-3), zoo.normal(10, 6)
@@ -546,6 +546,9 @@ def magnitudes(zoo):
              {"s": numpy.ones(6, numpy.float32), "b": numpy.zeros(6, numpy.float32)}, images=small, epsilon=1e-5)
     smaller = zoo.normal(IMAGES, 10, scale=1e-11)
     zoo.node("small_softmax", "Softmax", (10,), lambda x: torch.softmax(x, 1), images=smaller, axis=1)
+    large = zoo.normal(IMAGES, 10, scale=5e5)
+    large[0, :2] = large[0].max() + numpy.float32(64)
+    zoo.node("large_softmax", "Softmax", (10,), lambda x: torch.softmax(x, 1), images=large, axis=1)
     zoo.node("small_sigmoid", "Sigmoid", (10,), torch.sigmoid, images=smaller)
     zoo.node("small_leaky_relu", "LeakyRelu", (10,), lambda x: F.leaky_relu(x, 0.1), images=smaller, alpha=0.1)
 

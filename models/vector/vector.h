@@ -40,7 +40,7 @@
  *          2^31, in the same unit); word = round(2^(s - shift) / sqrt(V)), at most 32767 (also for V = 0). Rounded down
  *          with rounding truncate, else to nearest, exactly. a * word then has standard deviation 2^-shift.
  *          With F fraction bits in a, the word is 1 / sigma with -shift - F fraction bits.
- *   vsoftmax for each o: d = (max of a) - a with s fraction bits (0 <= s <= 24), E = 2^(-d / ln 2) by a table of 64
+ *   vsoftmax for each o: d = (max of a) - a with s fraction bits (-16 <= s <= 24), E = 2^(-d / ln 2) by a table of 64
  *          segments with linear interpolation, 30 fraction bits; word = min(32767, round(E * 2^15 / sum of E)), half
  *          up. shift and rounding are not used.
  *

@@ -180,8 +180,8 @@ static const char *check_numbers(const struct vector_job *job)
         return "means have 0 .. 15 fraction bits more than the data";
     if (job->opcode == VECTOR_OP_vvar && job->immediate < 0)
         return "epsilon is not negative";
-    if (job->opcode == VECTOR_OP_vsoftmax && (job->bias_shift < 0 || job->bias_shift > 24))
-        return "operands of softmax have 0 .. 24 fraction bits";
+    if (job->opcode == VECTOR_OP_vsoftmax && (job->bias_shift < -16 || job->bias_shift > 24))
+        return "operands of softmax have -16 .. 24 fraction bits";
     return NULL;
 }
 

@@ -106,7 +106,7 @@ int64_t vector_divide(int64_t numerator, int64_t denominator, int32_t shift, uin
 /* round(2^exponent / sqrt(sum / count + epsilon)), at most 32767. 0 <= sum, count * epsilon < 2^62. */
 int16_t vector_inverse_root(uint64_t sum, uint64_t count, uint64_t epsilon, int32_t exponent, uint32_t rounding);
 /* 2^30 * e^(-d), d with `fraction` bits; 0 where it is below 2^-31 or so. */
-uint64_t vector_exp(uint64_t d, uint32_t fraction);
+uint64_t vector_exp(uint64_t d, int32_t fraction);
 /* value << shift, floor(value / 2^-shift) for a negative shift; modulo 2^64. */
 static inline int64_t vector_shift(int64_t value, int32_t shift)
 {

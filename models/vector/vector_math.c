@@ -113,13 +113,15 @@ static const uint32_t powers[65] = {
     560640218, 554601009, 548626854, 542717053, 536870912,
 };
 
-uint64_t vector_exp(uint64_t d, uint32_t fraction)
+uint64_t vector_exp(uint64_t d, int32_t fraction)
 {
     const uint64_t log2_e = 1549082005; /* round(2^30 / ln 2) */
-    const uint64_t most = UINT64_C(32) << fraction;
-    if (d > most)
-        d = most; /* e^-32 is below 2^-31 */
-    const uint64_t t = d * log2_e >> fraction; /* 30 fraction bits; d * log2_e < 2^(5 + 24 + 31) */
+    const uint32_t right = fraction > 0 ? (uint32_t)fraction : 0;
+    const uint32_t left = fraction < 0 ? (uint32_t)-fraction : 0;
+    const uint64_t most = UINT64_C(32) << right; /* e^-32 is below 2^-31 */
+    d = (d > most ? most : d) << left;
+    d = d > most ? most : d;
+    const uint64_t t = d * log2_e >> right; /* 30 fraction bits; d * log2_e < 2^(5 + 24 + 31) */
     const uint64_t whole = t >> 30;
     const uint64_t index = t >> 24 & 63u;
     const uint64_t between = t & 0xffffffu; /* of 2^24 */

@@ -62,7 +62,7 @@ static int64_t largest_of(const struct vector_job *job, uint64_t o)
     return largest;
 }
 
-static uint64_t exponential(int64_t largest, int64_t value, uint32_t fraction)
+static uint64_t exponential(int64_t largest, int64_t value, int32_t fraction)
 {
     return vector_exp((uint64_t)largest - (uint64_t)value, fraction);
 }
@@ -70,7 +70,7 @@ static uint64_t exponential(int64_t largest, int64_t value, uint32_t fraction)
 /* Element by element in the last sweep: results may lie where the operands are. */
 static void softmax(const struct vector_job *job, uint64_t o)
 {
-    const uint32_t fraction = (uint32_t)job->bias_shift;
+    const int32_t fraction = job->bias_shift;
     const int64_t largest = largest_of(job, o);
     uint64_t sum = 0;
     for (uint64_t i = 0; i < job->count; ++i) {

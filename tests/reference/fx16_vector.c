@@ -119,6 +119,8 @@ int16_t test_fx16_table(const int16_t *table, int16_t x, uint32_t format)
 /* e^-d, d with `fraction` fraction bits, as a number with 30: 2^(-d / ln 2) by straight lines between 64 points. */
 static uint64_t falling_exponential(uint64_t d, int fraction)
 {
+    for (; fraction < 0; ++fraction)
+        d *= 2;
     if (d > UINT64_C(32) << fraction)
         d = UINT64_C(32) << fraction;
     const uint64_t log2_e = (uint64_t)llroundl(1073741824.0L / logl(2.0L));

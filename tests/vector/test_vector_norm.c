@@ -297,13 +297,10 @@ static void test_softmax(void **state)
         int16_t *const in = bench_data(&bench, IN, 0);
         int16_t *const out = bench_data(&bench, OUT, 0);
         const uint32_t count = 1u + bench_random(&seed) % 100u;
-        const int fraction = (int)(bench_random(&seed) % 16u);
+        const int fraction = (int)(bench_random(&seed) % 33u) - 16;
         const uint32_t spread = 1u << (1u + bench_random(&seed) % 16u);
-        double sum[2] = {0.0, 0.0};
-        for (uint32_t i = 0; i < 2u * count; ++i) {
+        for (uint32_t i = 0; i < 2u * count; ++i)
             in[i] = (int16_t)((int32_t)(bench_random(&seed) % spread) - (int32_t)(spread / 2u));
-            sum[i / count] += exp(ldexp(in[i], -fraction) - ldexp(32768.0, -fraction));
-        }
         const struct vector_tile t = {.count = count,
                                       .repeat = 2,
                                       .a_stride = 1,
