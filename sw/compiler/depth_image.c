@@ -4,13 +4,6 @@
 
 #include "depth.h"
 
-#define ALIGNMENT 64u
-
-static uint64_t align(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
-}
-
 /* ---- layers as blocks see them ---- */
 
 static void finish_chain(const struct cnnvp_graph *graph, struct cnnvp_build *build, size_t chain, size_t first)
@@ -45,11 +38,11 @@ uint64_t cnnvp_depth_place_tables(struct cnnvp_build *build, uint64_t at)
     struct cnnvp_depth *depth = build->depth;
     build->header.chain_count = (uint32_t)depth->chain_count;
     build->header.chains = (uint32_t)at;
-    at += align(depth->chain_count * sizeof *depth->chains);
+    at += cnnvp_image_align(depth->chain_count * sizeof *depth->chains);
     const uint64_t levels = at;
-    at += align(depth->level_count * sizeof *depth->levels);
+    at += cnnvp_image_align(depth->level_count * sizeof *depth->levels);
     const uint64_t layers = at;
-    at += align(depth->layer_count * sizeof *depth->layers);
+    at += cnnvp_image_align(depth->layer_count * sizeof *depth->layers);
     size_t first = 0;
     for (size_t c = 0; c < depth->chain_count; ++c) {
         depth->chains[c].layers = (uint32_t)(layers + first * sizeof *depth->layers);
@@ -60,7 +53,7 @@ uint64_t cnnvp_depth_place_tables(struct cnnvp_build *build, uint64_t at)
         depth->levels[i].order = (uint32_t)(at + word * sizeof *depth->orders);
         word += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
     }
-    return at + align(depth->order_count * sizeof *depth->orders);
+    return at + cnnvp_image_align(depth->order_count * sizeof *depth->orders);
 }
 
 void cnnvp_depth_write_tables(const struct cnnvp_build *build, uint8_t *image)

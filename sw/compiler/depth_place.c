@@ -10,12 +10,6 @@
 #include <stdlib.h>
 
 #define WORD_BYTES 2u
-#define ALIGNMENT 64u
-
-static uint64_t align(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
-}
 
 static uint32_t log2_of(uint32_t power)
 {
@@ -116,7 +110,7 @@ static int at_the_same_time(const struct cnnvp_image_level *levels, size_t a, si
 
 static uint64_t slot_bytes(const struct cnnvp_image_level *level)
 {
-    return align(cnnvp_image_frame_bytes(&level->block));
+    return cnnvp_image_align(cnnvp_image_frame_bytes(&level->block));
 }
 
 static int overlap(const struct cnnvp_image_level *a, const struct cnnvp_image_level *b)
@@ -254,7 +248,7 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
     const struct cnnvp_graph_layer *from = &row->graph->layers[index];
     struct cnnvp_image_layer layer = cnnvp_depth_block_layer(row, index);
     const char *buffer = "input_buffer";
-    uint64_t need = align(cnnvp_image_frame_bytes(&layer.in));
+    uint64_t need = cnnvp_image_align(cnnvp_image_frame_bytes(&layer.in));
     uint64_t have = limits->input_bytes;
     if (!cnnvp_depth_choose_tiles(row, limits->weight_bytes, &layer)) {
         const struct cnnvp_engine_edges edges = limits->engine.kind->edges(&limits->engine, &layer, 0);

@@ -5,15 +5,14 @@
  * halves in turn; above stay those slices that would be loaded most often.
  *
  * The largest slices are not the fastest: a layer waits for its first one; small ones cost the core instructions. What
- * a chain takes is estimated for slices of each power of two, so that a larger buffer only adds some to choose from. So is
- * whether the scheduler unit issues its instructions, which needs all weights before the first block.
+ * a chain takes is estimated for slices of each power of two, so that a larger buffer only adds some to choose from. So
+ * is whether the scheduler unit issues its instructions, which needs all weights before the first block.
  */
 #include "depth_internal.h"
 #include "plan_sums.h"
 
 #include <stdlib.h>
 
-#define ALIGNMENT 64u
 #define HALVES 2u
 #define SMALLEST_SLICE 64u
 
@@ -42,11 +41,6 @@ struct pieces {
     uint64_t visits; /* of the layer whose blobs are being counted */
     size_t layer;
 };
-
-static uint64_t align(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
-}
 
 static cnnvp_result add_piece(void *context, uint64_t bytes)
 {
@@ -105,7 +99,7 @@ static int place(const struct cnnvp_plan_limits *limits, const struct pieces *pi
             piece->blob->chip_half = half;
             piece->blob->chip_address = (uint32_t)used[half];
         }
-        used[half] = align(used[half] + piece->bytes);
+        used[half] = cnnvp_image_align(used[half] + piece->bytes);
     }
     return all;
 }

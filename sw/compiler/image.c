@@ -9,11 +9,6 @@
 #include "parallel.h"
 #include "table.h"
 
-static uint64_t align(uint64_t bytes)
-{
-    return (bytes + CNNVP_IMAGE_ALIGNMENT - 1u) / CNNVP_IMAGE_ALIGNMENT * CNNVP_IMAGE_ALIGNMENT;
-}
-
 void cnnvp_image_clear(struct cnnvp_build *build, size_t layers)
 {
     for (size_t i = 0; build->tables != NULL && i < layers; ++i)
@@ -257,17 +252,17 @@ static cnnvp_result place_image(const struct cnnvp_graph *graph, const struct cn
                                 struct cnnvp_build *build, struct cnnvp_error *error)
 {
     struct cnnvp_image *header = &build->header;
-    uint64_t at = CNNVP_IMAGE_ADDRESS + align(sizeof *header);
+    uint64_t at = CNNVP_IMAGE_ADDRESS + cnnvp_image_align(sizeof *header);
     header->layers = (uint32_t)at;
-    at += align((uint64_t)header->layer_count * sizeof *build->layers);
+    at += cnnvp_image_align((uint64_t)header->layer_count * sizeof *build->layers);
     header->blobs = (uint32_t)at;
-    at += align((uint64_t)header->blob_count * sizeof *build->blobs);
+    at += cnnvp_image_align((uint64_t)header->blob_count * sizeof *build->blobs);
     if (build->depth != NULL)
         at = cnnvp_depth_place_tables(build, at);
     build->table_bytes = (size_t)(at - CNNVP_IMAGE_ADDRESS);
     for (size_t i = 0; i < header->blob_count; ++i) {
         build->blobs[i].address = (uint32_t)at;
-        at += align(build->blobs[i].bytes);
+        at += cnnvp_image_align(build->blobs[i].bytes);
     }
     build->end = at;
     const uint64_t need = at - target->memory_base;

@@ -48,8 +48,13 @@ uint64_t cnnvp_image_frame_lead(const struct cnnvp_image_tensor *tensor);
 
 /* ---- between image.c and its parts ---- */
 
-/* Of tables and blobs in memory, bytes. */
+/* Of tables, blobs and tensors in memory and of slots on chip, bytes. */
 #define CNNVP_IMAGE_ALIGNMENT 64u
+
+static inline uint64_t cnnvp_image_align(uint64_t bytes)
+{
+    return (bytes + CNNVP_IMAGE_ALIGNMENT - 1u) / CNNVP_IMAGE_ALIGNMENT * CNNVP_IMAGE_ALIGNMENT;
+}
 
 /* image_place.c: shapes, borders and strides of all tensors (addresses relative to nothing yet). */
 void cnnvp_image_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);

@@ -9,13 +9,7 @@
 
 #include "image.h"
 
-#define ALIGNMENT 64u
 #define HALVES 2u
-
-static uint64_t align(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
-}
 
 /* ---- weight buffer: largest first, each into the first half with room ---- */
 
@@ -46,12 +40,12 @@ static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_
         while (half < target->limits.weight_halves && used[half] + sorted[i]->bytes > room)
             ++half;
         if (half == target->limits.weight_halves) {
-            missing += align(sorted[i]->bytes);
+            missing += cnnvp_image_align(sorted[i]->bytes);
             continue;
         }
         sorted[i]->chip_half = half;
         sorted[i]->chip_address = (uint32_t)used[half];
-        used[half] = align(used[half] + sorted[i]->bytes);
+        used[half] = cnnvp_image_align(used[half] + sorted[i]->bytes);
     }
     free(sorted);
     if (missing != 0)
@@ -100,7 +94,7 @@ static void find_lives(const struct cnnvp_graph *graph, const struct cnnvp_build
             continue;
         struct life *life = &lives->all[lives->count++];
         *life = (struct life){.tensor = made, .first = i == 0 ? 0 : i - 1};
-        life->bytes = align(cnnvp_image_frame_bytes(&build->tensors[made]));
+        life->bytes = cnnvp_image_align(cnnvp_image_frame_bytes(&build->tensors[made]));
         for (size_t reader = 0; reader < graph->layer_count; ++reader)
             if (cnnvp_graph_base(graph, graph->layers[reader].in) == made ||
                 cnnvp_graph_base(graph, graph->layers[reader].in2) == made)

@@ -7,16 +7,10 @@
 #include "image.h"
 
 #define WORD_BYTES 2u
-#define ALIGNMENT 64u
 
 static uint32_t larger(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
-}
-
-static uint64_t align(uint64_t bytes)
-{
-    return (bytes + ALIGNMENT - 1u) / ALIGNMENT * ALIGNMENT;
 }
 
 /* Positions behind the last one of the input that the windows of one axis touch. */
@@ -118,7 +112,7 @@ static int is_used(const struct cnnvp_graph *graph, int32_t base)
 static void place(struct cnnvp_build *build, int32_t tensor, uint32_t images)
 {
     struct cnnvp_image_tensor *base = &build->tensors[tensor];
-    const uint64_t bytes = align(cnnvp_image_frame_bytes(base));
+    const uint64_t bytes = cnnvp_image_align(cnnvp_image_frame_bytes(base));
     base->address = (uint32_t)(build->end + cnnvp_image_frame_lead(base));
     base->image_stride = images != 0 ? (uint32_t)bytes : 0;
     build->end += bytes * (images != 0 ? images : 1u);
