@@ -156,6 +156,7 @@ static void repeat(struct dram_run *run, const struct dram_change *change, uint3
     channel->write_mode = 0;
     channel->plan.valid = 0;
     channel->clock = ready + change->clock;
+    dram_hold_bus(channel, ready + change->span - run->spacing);
     dram_space_read(channel, present, ready + change->last);
     dram_space_read(channel, bank, ready + change->span - run->spacing);
 }

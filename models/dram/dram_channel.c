@@ -19,7 +19,9 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     channel->capacity = options->queue;
     channel->drain_high = options->queue * options->drain_high;
     channel->drain_low = options->queue * options->drain_low;
-    channel->clock = clock;
+    channel->clock = channel->column_bus = channel->row_bus = clock;
+    channel->plain_bus = timing->buses == 1 && timing->t[DRAM_T_cmd_act] == 1 && timing->t[DRAM_T_cmd_column] == 1
+                         && timing->t[DRAM_T_cmd_pre] == 1;
     channel->refresh_at = clock - 1u + timing->t[DRAM_T_refi];
     channel->last_write = -1;
     channel->bus_end = channel->empty_from = clock;
@@ -317,6 +319,22 @@ static void classify(struct dram_channel *channel, struct dram_issued *issued)
     }
 }
 
+/* Time goes on behind a command at `clock`, which holds its bus. With two buses a row's can follow at the same clock. */
+static void take_bus(struct dram_channel *channel, uint64_t clock)
+{
+    const uint32_t *t = channel->timing->t;
+    const enum dram_command command = channel->plan.command;
+    const int column = cnnvp_dram_is_column(command), alone = channel->timing->buses == 1;
+    const uint64_t end = clock + t[column ? DRAM_T_cmd_column : command == DRAM_ACT ? DRAM_T_cmd_act : DRAM_T_cmd_pre];
+    if (column || alone)
+        channel->column_bus = end;
+    if (!column || alone)
+        channel->row_bus = end;
+    if (channel->plan.looked)
+        channel->write_mode = channel->plan.write_mode;
+    dram_plan_pass(channel, clock + (!column || alone));
+}
+
 void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *issued)
 {
     const uint64_t clock = cnnvp_dram_channel_next(channel);
@@ -331,7 +349,10 @@ void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *
         channel->refresh_at += channel->timing->t[DRAM_T_refi];
         return;
     }
-    dram_plan_pass(channel, clock + 1u);
+    if (channel->plain_bus)
+        dram_plan_pass(channel, clock + 1u);
+    else
+        take_bus(channel, clock);
     if (plan->entry == DRAM_NONE) {
         issued->rank = channel->refresh_rank;
         if (plan->command == DRAM_REF)

@@ -2,8 +2,10 @@
 /*
  * One DRAM channel and its controller, command by command. Host-free.
  *
- * Modelled: banks with their row buffers; ACT, PRE, PRE of all banks, RD, WR (also with precharge) and REF, at most one
- * a clock, each as early as the timings of JESD79-3/-4 allow (dram.def); read and write queues; the controller that the
+ * Modelled: banks with their row buffers; ACT, PRE, PRE of all banks, RD, WR (also with precharge) and REF, one at a time
+ * on a command bus, for as many clocks as the part's take, each as early as the timings of its standard allow (dram.def);
+ * where ACT, PRE and REF have a bus of their own (HBM), an RD or WR and one of these can issue at one clock, that of the
+ * data first; read and write queues; the controller that the
  * published simulator Ramulator 2.1 describes: a burst that has opened its row goes first, then a refresh that is due
  * (while one waits, nothing else begins), then the queue that is served, of it the oldest burst whose next command can
  * issue. A row is not closed under a burst that has opened it: bursts that want another row of its bank are passed
@@ -11,7 +13,7 @@
  * full than `drain_low`. A burst whose write waits in the write queue is answered there, also where its queue is full:
  * a read gets the data, a write takes the other's place. Read data return in the order in which their commands issued
  * or they were answered.
- * Not modelled: power-down, per-bank refresh, calibration, commands that take more than one clock on their bus (LPDDR4, HBM).
+ * Not modelled: power-down, per-bank refresh, calibration.
  *
  * Time is clocks, the first is 1. A burst that enters at clock n can issue its first command at n. Nothing is computed clock by
  * clock: the next command is planned, and planned again when a burst enters before it.
@@ -136,7 +138,9 @@ struct dram_channel {
     uint32_t fcfs, closed_page;
     uint32_t capacity, drain_high, drain_low; /* entries */
 
-    uint64_t clock; /* first one at which no command has been decided */
+    uint64_t clock; /* first one at which not every command has been decided */
+    uint64_t column_bus, row_bus; /* clocks from which on the command bus takes RD and WR, and the other commands */
+    int plain_bus;  /* there is one, and every command takes one clock of it */
     uint64_t refresh_at;
     uint32_t refresh_waiting; /* ranks that wait for one */
     uint32_t refresh_rank;    /* first of them */

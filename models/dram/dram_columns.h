@@ -46,7 +46,7 @@ static inline int dram_active_precedes(const struct dram_channel *channel, uint3
 /* Puts the next of the queue in the place of `next` if it is before that. */
 static inline void dram_next_queued(const struct dram_channel *channel, uint32_t write, struct dram_next_column *next)
 {
-    const uint64_t from = channel->clock;
+    const uint64_t from = dram_later(channel->clock, channel->column_bus);
     uint64_t oldest = 0; /* one in activation goes first */
     for (uint64_t banks = channel->hits[write]; banks; banks &= banks - 1u) {
         const uint32_t bank = dram_lowest_bit(banks);
@@ -61,7 +61,7 @@ static inline void dram_next_queued(const struct dram_channel *channel, uint32_t
 
 static inline struct dram_next_column dram_next_read(const struct dram_channel *channel)
 {
-    const uint64_t from = channel->clock;
+    const uint64_t from = dram_later(channel->clock, channel->column_bus);
     struct dram_next_column next = {.clock = DRAM_NEVER, .looked = 1};
     for (uint64_t banks = channel->active; banks; banks &= banks - 1u) {
         const uint32_t bank = dram_lowest_bit(banks);
@@ -69,7 +69,7 @@ static inline struct dram_next_column dram_next_read(const struct dram_channel *
         if (clock < next.clock || (clock == next.clock && dram_active_precedes(channel, bank, next.bank)))
             next = (struct dram_next_column){clock, bank, 1, 1};
     }
-    if (next.clock <= from) {
+    if (next.clock <= channel->clock) {
         next.looked = 0;
         return next;
     }
@@ -90,6 +90,25 @@ static inline void dram_columns_pass(struct dram_channel *channel, uint64_t cloc
         channel->write_mode = dram_next_mode(channel);
     channel->clock = dram_later(channel->clock, clock);
     channel->plan.valid = 0;
+}
+
+/* The command bus is held by an RD or WR at `clock`. */
+static inline void dram_hold_bus(struct dram_channel *channel, uint64_t clock)
+{
+    channel->column_bus = clock + channel->timing->t[DRAM_T_cmd_column];
+    if (channel->timing->buses == 1)
+        channel->row_bus = channel->column_bus;
+}
+
+/* Everything up to an RD or WR at `clock` is decided; where other commands have their own bus, one of these can follow
+ * at the same clock, and which queue is served is looked at again. */
+static inline void dram_columns_issue(struct dram_channel *channel, uint64_t clock, int looked)
+{
+    if (looked)
+        channel->write_mode = dram_next_mode(channel);
+    channel->clock = clock + (channel->timing->buses == 1);
+    channel->plan.valid = 0;
+    dram_hold_bus(channel, clock);
 }
 
 static inline int dram_row_is_open(const struct dram_channel *channel, const struct dram_place *place)
@@ -156,7 +175,7 @@ static inline uint32_t dram_read_leaves(struct dram_channel *channel, const stru
 {
     struct dram_bank *bank = &channel->bank[next->bank];
     uint32_t index;
-    dram_columns_pass(channel, next->clock + 1u, next->looked);
+    dram_columns_issue(channel, next->clock, next->looked);
     if (next->active) {
         index = bank->active;
         bank->active = DRAM_NONE;

@@ -35,9 +35,10 @@ static struct candidate best_active(const struct dram_channel *channel, uint64_t
 
 /* ---- the queues ---- */
 
-/* Orders stay below 2^40 (a trillion bursts) and no command waits 2^23 clocks for a timing, so (clock - from, order) of
- * a candidate fits one word, and the one to take has the least. */
+/* Orders stay below 2^39 (half a trillion bursts) and no command waits 2^23 clocks for a timing, so (clock - from, order)
+ * of a candidate fits one word, and the one to take has the least. */
 #define ORDER_BITS 40u
+#define ROW_BUS (UINT64_C(1) << (ORDER_BITS - 1u)) /* added to the order: at one clock the bus of RD and WR goes first */
 
 struct best {
     uint64_t key;
@@ -93,27 +94,30 @@ static struct candidate candidate_of(const struct dram_channel *channel, uint32_
 static struct candidate best_queued(const struct dram_channel *channel, uint32_t write, uint64_t from)
 {
     const struct dram_list *lists = channel->list[write];
+    const uint64_t column_from = dram_later(from, channel->column_bus), row_from = dram_later(from, channel->row_bus);
+    const uint64_t behind = channel->timing->buses == 1 ? 0 : ROW_BUS;
     struct best best = {DRAM_NEVER, 0, DRAM_RD};
     uint64_t before = DRAM_NEVER;
     const uint64_t banks = channel->fcfs ? oldest_bank(channel, write, &before) : channel->waiting[write];
     for (uint64_t left = channel->hits[write] & banks; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].hit_order < before)
-            take_less(&best, dram_later(from, dram_column_ready(channel, i, write)) - from, lists[i].hit_order, i,
-                      write ? DRAM_WR : DRAM_RD);
+            take_less(&best, dram_later(column_from, dram_column_ready(channel, i, write)) - from, lists[i].hit_order,
+                      i, write ? DRAM_WR : DRAM_RD);
     }
     for (uint64_t left = channel->others[write] & banks & ~channel->active; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].other_order < before)
-            take_less(&best, dram_later(from, channel->bank[i].pre) - from, lists[i].other_order, i, DRAM_PRE);
+            take_less(&best, dram_later(row_from, channel->bank[i].pre) - from, lists[i].other_order + behind, i, DRAM_PRE);
     }
     uint64_t closed = banks & ~channel->open;
-    if (closed && best.key != DRAM_NEVER && dram_later(from, first_act(channel)) - from > best.key >> ORDER_BITS)
+    if (closed && best.key != DRAM_NEVER && dram_later(row_from, first_act(channel)) - from > best.key >> ORDER_BITS)
         closed = 0;
     for (uint64_t left = closed; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].first_order < before)
-            take_less(&best, dram_later(from, dram_act_ready(channel, i)) - from, lists[i].first_order, i, DRAM_ACT);
+            take_less(&best, dram_later(row_from, dram_act_ready(channel, i)) - from, lists[i].first_order + behind, i,
+                      DRAM_ACT);
     }
     return candidate_of(channel, write, from, &best);
 }
@@ -140,13 +144,14 @@ static void make_plan(struct dram_channel *channel)
     struct dram_plan *plan = &channel->plan;
     const uint64_t from = channel->clock;
     *plan = (struct dram_plan){.valid = 1, .from = from};
-    const struct candidate active = best_active(channel, from);
+    const struct candidate active = best_active(channel, dram_later(from, channel->column_bus));
     set_plan(plan, active.clock, active.command, active.entry);
     if (channel->refresh_waiting) {
         const struct dram_rank *rank = &channel->rank[channel->refresh_rank];
         const uint32_t first = channel->refresh_rank << channel->rank_bits;
         const uint64_t banks = ((UINT64_C(1) << (1u << channel->rank_bits)) - 1u) << first;
-        const uint64_t clock = dram_later(from, rank->open ? rank->pre_all : rank->refresh);
+        const uint64_t ready = rank->open ? rank->pre_all : rank->refresh + channel->timing->refresh_more;
+        const uint64_t clock = dram_later(dram_later(from, channel->row_bus), ready);
         if (clock < plan->clock && !(rank->open && (channel->active & banks)))
             set_plan(plan, clock, rank->open ? DRAM_PREA : DRAM_REF, DRAM_NONE);
     } else if (active.clock > from && !(channel->fcfs && channel->active)) {
@@ -176,22 +181,33 @@ static int adds(const struct dram_channel *channel, uint32_t index, uint64_t fro
     const struct dram_entry *entry = &channel->entry[index];
     const struct dram_bank *bank = &channel->bank[entry->bank];
     const struct dram_list *list = &channel->list[entry->write][entry->bank];
-    const uint64_t order = entry->order;
+    const uint64_t order = entry->order, row_from = dram_later(from, channel->row_bus);
     if (!bank->open) {
         if (list->count > 1)
             return 0;
-        *candidate = (struct candidate){dram_later(from, dram_act_ready(channel, entry->bank)), order, index, DRAM_ACT};
+        *candidate = (struct candidate){dram_later(row_from, dram_act_ready(channel, entry->bank)), order, index, DRAM_ACT};
     } else if (entry->row == bank->row) {
         if (list->hit != index)
             return 0;
-        *candidate = (struct candidate){dram_later(from, dram_column_ready(channel, entry->bank, entry->write)), order, index,
+        const uint64_t ready = dram_column_ready(channel, entry->bank, entry->write);
+        *candidate = (struct candidate){dram_later(dram_later(from, channel->column_bus), ready), order, index,
                                         entry->write ? DRAM_WR : DRAM_RD};
     } else {
         if (list->other != index || bank->active != DRAM_NONE)
             return 0;
-        *candidate = (struct candidate){dram_later(from, bank->pre), order, index, DRAM_PRE};
+        *candidate = (struct candidate){dram_later(row_from, bank->pre), order, index, DRAM_PRE};
     }
     return 1;
+}
+
+/* The candidate goes before what is planned, which an older burst wants or none does. */
+static int precedes(const struct dram_channel *channel, const struct candidate *candidate)
+{
+    const struct dram_plan *plan = &channel->plan;
+    if (candidate->clock != plan->clock)
+        return candidate->clock < plan->clock;
+    return channel->timing->buses > 1 && cnnvp_dram_is_column(candidate->command)
+           && (plan->command == DRAM_ACT || plan->command == DRAM_PRE);
 }
 
 int dram_plan_revise(struct dram_channel *channel, uint32_t index, uint64_t clock)
@@ -209,7 +225,7 @@ int dram_plan_revise(struct dram_channel *channel, uint32_t index, uint64_t cloc
     plan->from = clock;
     if (dram_next_mode(channel) != plan->write_mode)
         return 0;
-    if (entry->write != plan->write_mode || !adds(channel, index, clock, &candidate) || candidate.clock >= plan->clock)
+    if (entry->write != plan->write_mode || !adds(channel, index, clock, &candidate) || !precedes(channel, &candidate))
         return 1;
     set_plan(plan, candidate.clock, candidate.command, index);
     return 1;

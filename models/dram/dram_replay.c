@@ -142,12 +142,15 @@ static void wait_for_place(struct dram_replay *replay)
 
 static void wait_for_room(struct dram_replay *replay, const struct dram_place *place, uint32_t write)
 {
-    while (!cnnvp_dram_channel_takes(&replay->channel[place->channel], place, write)) {
+    struct dram_channel *channel = &replay->channel[place->channel];
+    while (!cnnvp_dram_channel_takes(channel, place, write)) {
         uint64_t next;
         issue(replay, first_channel(replay, &next));
         if (next + 1u > replay->clock)
             replay->clock = next + 1u;
     }
+    while (cnnvp_dram_channel_next(channel) < replay->clock) /* on the other command bus */
+        issue(replay, place->channel);
 }
 
 static void enter(struct dram_replay *replay, const struct dram_place *place, uint32_t write, int bounded)

@@ -121,6 +121,7 @@ static void repeat(struct dram_run *run, uint64_t ready, uint64_t enters, uint64
     channel->write_mode = 0;
     channel->plan.valid = 0;
     channel->clock = dram_later(enters + span - run->spacing, ready + span - run->spacing + 1u);
+    dram_hold_bus(channel, ready + span - run->spacing);
     dram_space_read(channel, run->stream->place.bank, ready + span - run->spacing);
 }
 

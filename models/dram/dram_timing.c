@@ -11,13 +11,13 @@ enum dram_parameter {
 };
 
 struct preset {
-    uint32_t tck_ps, groups, banks, rows, row_bytes;
+    uint32_t tck_ps, buses, groups, banks, rows, row_bytes;
     uint32_t t[DRAM_TIMINGS];
 };
 
 static const struct preset presets[] = {
-#define CNNVP_DRAM_PRESET(index, name, tck_ps, groups, banks, rows, row_bytes, ...)                                    \
-    [index] = {(tck_ps), (groups), (banks), (rows), (row_bytes), {__VA_ARGS__}},
+#define CNNVP_DRAM_PRESET(index, name, tck_ps, buses, groups, banks, rows, row_bytes, ...)                             \
+    [index] = {(tck_ps), (buses), (groups), (banks), (rows), (row_bytes), {__VA_ARGS__}},
 #include "dram/dram.def"
 };
 
@@ -40,6 +40,10 @@ static const struct {
     {DRAM_T_ras, DRAM_T_rcd},     {DRAM_T_ccd_s, DRAM_T_bl},    {DRAM_T_ccd_l, DRAM_T_ccd_s}, {DRAM_T_rrd_l, DRAM_T_rrd_s},
     {DRAM_T_wtr_l, DRAM_T_wtr_s}, {DRAM_T_rpab, DRAM_T_rp},     {DRAM_T_faw, DRAM_T_rrd_s},   {DRAM_T_cl, DRAM_T_cwl},
     {DRAM_T_rfc, DRAM_T_rp},
+    /* so that no timing ends before its command does */
+    {DRAM_T_cmd_act, DRAM_T_cmd_pre},   {DRAM_T_rcd, DRAM_T_cmd_column}, {DRAM_T_rp, DRAM_T_cmd_act},
+    {DRAM_T_wr, DRAM_T_cmd_pre},        {DRAM_T_rtp, DRAM_T_cmd_pre},    {DRAM_T_ccd_s, DRAM_T_cmd_column},
+    {DRAM_T_wtr_s, DRAM_T_cmd_column},
 };
 
 void cnnvp_dram_options_init(struct dram_options *options)
@@ -73,6 +77,26 @@ static void derive(const struct dram_options *options, uint32_t *t)
         t[DRAM_T_rpab] = t[DRAM_T_rp] + presets[options->preset].t[DRAM_T_rpab] - presets[options->preset].t[DRAM_T_rp];
     if (!given[DRAM_T_rc])
         t[DRAM_T_rc] = t[DRAM_T_ras] + t[DRAM_T_rp];
+}
+
+/* From the standards' counting to one from and to the first clock of a command: a timing is longer by what follows the
+ * first clock of the command that it counts from, and shorter by what follows that of the command that it counts to. */
+static void count_from_first(struct dram_timing *timing)
+{
+    uint32_t *t = timing->t;
+    const uint32_t act = t[DRAM_T_cmd_act] - 1u, column = t[DRAM_T_cmd_column] - 1u, pre = t[DRAM_T_cmd_pre] - 1u;
+    t[DRAM_T_cl] += column;
+    t[DRAM_T_cwl] += column;
+    t[DRAM_T_wr] -= pre;
+    t[DRAM_T_wtr_s] -= column;
+    t[DRAM_T_wtr_l] -= column;
+    t[DRAM_T_rcd] += act - column;
+    t[DRAM_T_ras] += act - pre;
+    t[DRAM_T_rtp] += column - pre;
+    t[DRAM_T_rp] += pre - act;
+    t[DRAM_T_rpab] += pre - act;
+    t[DRAM_T_rfc] += pre - act;
+    timing->refresh_more = act - pre;
 }
 
 static uint32_t at_fault(const struct dram_options *options, uint32_t timing, uint32_t otherwise)
@@ -120,8 +144,9 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
                            uint32_t *wrong)
 {
     const struct preset *part = &presets[options->preset];
-    *timing = (struct dram_timing){.tck_ps = part->tck_ps, .groups = part->groups, .banks = part->banks,
-                                   .rows = part->rows, .columns = part->row_bytes / DRAM_BURST_BYTES};
+    *timing = (struct dram_timing){.tck_ps = part->tck_ps, .buses = part->buses, .groups = part->groups,
+                                   .banks = part->banks, .rows = part->rows,
+                                   .columns = part->row_bytes / DRAM_BURST_BYTES};
     for (size_t i = 0; i < DRAM_TIMINGS; ++i)
         timing->t[i] = options->timings[i] ? options->timings[i] : part->t[i];
     derive(options, timing->t);
@@ -136,8 +161,12 @@ int cnnvp_dram_timing_init(const struct dram_options *options, struct dram_timin
                        options->drain_high);
         return CNNVP_E_INVAL;
     }
-    const int status = check_orders(options, timing->t, message, size, wrong);
-    return status != CNNVP_OK ? status : check_sums(options, timing->t, message, size, wrong);
+    int status = check_orders(options, timing->t, message, size, wrong);
+    if (status == CNNVP_OK)
+        status = check_sums(options, timing->t, message, size, wrong);
+    if (status == CNNVP_OK)
+        count_from_first(timing);
+    return status;
 }
 
 static uint32_t bits_of(uint32_t count)

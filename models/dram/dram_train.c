@@ -174,9 +174,10 @@ static void account(struct dram_run *run, const struct train *train, uint64_t co
         dram_space_reads(channel, dram_lowest_bit(train->banks[~more & 1u]), last - train->spacing);
     if (!cnnvp_dram_channel_waiting(channel))
         channel->empty_from = last;
-    channel->clock = last + 1u;
+    channel->clock = last + (channel->timing->buses == 1);
     channel->plan.valid = 0;
     channel->write_mode = 0;
+    dram_hold_bus(channel, last);
 }
 
 /* RDs that fit before something else comes up. Where the request of the first goes on entering along one row, so many make the

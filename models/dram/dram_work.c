@@ -262,10 +262,11 @@ static uint64_t writes_end(const struct dram_queue *queue, const struct dram_str
     if (left <= room || write_comes(queue, stream, first, end))
         return start + !cnnvp_dram_channel_takes(&queue->channel[stream->place.channel], &stream->place, 1);
     if (!lone)
-        return start + spread(queue, left - room, 1) + 1u;
+        return start + spread(queue, left - room, 1) / queue->timing.buses + 1u;
     const uint64_t leave = left - room, banks = write_banks(queue, stream);
     const uint64_t each = banks == 1u ? spacing(queue) : t[DRAM_T_ccd_s];
-    return start + dram_later(leave - 1u, leave > banks + 1u ? (leave - banks - 1u) * each : 0) + 1u;
+    const uint64_t commands = (leave - 1u) / queue->timing.buses;
+    return start + dram_later(commands, leave > banks + 1u ? (leave - banks - 1u) * each : 0) + 1u;
 }
 
 cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue)

@@ -9,7 +9,7 @@ static void issue(struct dram_run *run, const struct dram_next_column *next)
 {
     struct dram_channel *channel = run->channel;
     const uint64_t clock = next->clock;
-    dram_columns_pass(channel, clock + 1u, 1);
+    dram_columns_issue(channel, clock, 1);
     const uint8_t index = dram_take_burst(channel, 1, next->bank);
     const struct dram_entry *entry = &channel->entry[index];
     channel->free[channel->free_count++] = index;

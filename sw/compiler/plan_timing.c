@@ -35,7 +35,7 @@ struct preset {
 };
 
 static const struct preset presets[] = {
-#define CNNVP_DRAM_PRESET(index, name, tck_ps, groups, banks, rows, row_bytes, ...)                                    \
+#define CNNVP_DRAM_PRESET(index, name, tck_ps, buses, groups, banks, rows, row_bytes, ...)                             \
     {name, tck_ps, groups, banks, rows, row_bytes, {__VA_ARGS__}},
 #include "dram/dram.def"
 };
@@ -98,9 +98,11 @@ static void read_memory(const cnnvp_config *config, struct cnnvp_plan_timing *ti
     const uint32_t distance = larger(grouped ? t[DRAM_ccd_l] : t[DRAM_ccd_s], t[DRAM_bl]);
     const uint32_t burst = burst_ps(distance, &memory, channels);
     const uint32_t bus = burst_ps(larger(t[DRAM_ccd_s], t[DRAM_bl]), &memory, channels);
-    timing->latency = (t[DRAM_rp] + t[DRAM_rcd] + t[DRAM_cl] + t[DRAM_bl]) * memory.tck_ps;
-    timing->hit = (t[DRAM_cl] + t[DRAM_bl]) * memory.tck_ps;
-    timing->write_latency = t[DRAM_cwl] * memory.tck_ps;
+    /* they count from the last clock of the first command, a wait begins with its first */
+    const uint32_t column = t[DRAM_cmd_column] - 1u, pre = t[DRAM_cmd_pre] - 1u;
+    timing->latency = (pre + t[DRAM_rp] + t[DRAM_rcd] + t[DRAM_cl] + t[DRAM_bl]) * memory.tck_ps;
+    timing->hit = (column + t[DRAM_cl] + t[DRAM_bl]) * memory.tck_ps;
+    timing->write_latency = (column + t[DRAM_cwl]) * memory.tck_ps;
     timing->ahead = (uint32_t)(outstanding * dma_bytes / BURST_BYTES);
     timing->burst = larger(burst, 1u);
     timing->bus = bus;

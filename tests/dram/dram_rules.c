@@ -18,6 +18,20 @@ static void set(struct rules *rules, enum rules_scope scope, const enum dram_com
 #define READS LIST(DRAM_RD, DRAM_RDA)
 #define WRITES LIST(DRAM_WR, DRAM_WRA)
 #define COLUMNS LIST(DRAM_RD, DRAM_RDA, DRAM_WR, DRAM_WRA)
+#define ROWS LIST(DRAM_ACT, DRAM_PRE, DRAM_PREA, DRAM_REF)
+
+/* A command holds its bus; with one, nothing else is on it. */
+static void set_buses(struct rules *rules, const struct dram_timing *timing)
+{
+    const uint32_t *t = timing->t;
+    for (uint32_t other = 0; other < 2; ++other) {
+        if (other && timing->buses > 1)
+            continue;
+        set(rules, SAME_CHANNEL, COLUMNS, other ? ROWS : COLUMNS, t[DRAM_T_cmd_column]);
+        set(rules, SAME_CHANNEL, LIST(DRAM_ACT), other ? COLUMNS : ROWS, t[DRAM_T_cmd_act]);
+        set(rules, SAME_CHANNEL, LIST(DRAM_PRE, DRAM_PREA, DRAM_REF), other ? COLUMNS : ROWS, t[DRAM_T_cmd_pre]);
+    }
+}
 
 void rules_init(struct rules *rules, const struct dram_timing *timing)
 {
@@ -25,7 +39,10 @@ void rules_init(struct rules *rules, const struct dram_timing *timing)
     memcpy(rules->t, timing->t, sizeof rules->t);
     rules->groups = timing->groups;
     rules->banks = timing->banks;
+    rules->refresh_more = timing->refresh_more;
+    set_buses(rules, timing);
     const uint32_t *t = rules->t;
+    const uint32_t more = rules->refresh_more;
     const uint32_t read_end = t[DRAM_T_cl] + t[DRAM_T_bl], write_end = t[DRAM_T_cwl] + t[DRAM_T_bl];
     /* the data bus */
     set(rules, SAME_CHANNEL, READS, READS, t[DRAM_T_bl]);
@@ -58,11 +75,12 @@ void rules_init(struct rules *rules, const struct dram_timing *timing)
     set(rules, SAME_RANK, LIST(DRAM_ACT), LIST(DRAM_PREA), t[DRAM_T_ras]);
     set(rules, SAME_RANK, READS, LIST(DRAM_PREA), t[DRAM_T_rtp]);
     set(rules, SAME_RANK, WRITES, LIST(DRAM_PREA), write_end + t[DRAM_T_wr]);
-    set(rules, SAME_RANK, LIST(DRAM_PREA), LIST(DRAM_ACT, DRAM_REF), t[DRAM_T_rpab]);
-    set(rules, SAME_RANK, LIST(DRAM_ACT), LIST(DRAM_REF), t[DRAM_T_rc]);
-    set(rules, SAME_RANK, LIST(DRAM_PRE), LIST(DRAM_REF), t[DRAM_T_rp]);
-    set(rules, SAME_RANK, READS, LIST(DRAM_REF), t[DRAM_T_rtp] + t[DRAM_T_rp]);
-    set(rules, SAME_RANK, WRITES, LIST(DRAM_REF), write_end + t[DRAM_T_wr] + t[DRAM_T_rp]);
+    set(rules, SAME_RANK, LIST(DRAM_PREA), LIST(DRAM_ACT), t[DRAM_T_rpab]);
+    set(rules, SAME_RANK, LIST(DRAM_PREA), LIST(DRAM_REF), t[DRAM_T_rpab] + more);
+    set(rules, SAME_RANK, LIST(DRAM_ACT), LIST(DRAM_REF), t[DRAM_T_rc] + more);
+    set(rules, SAME_RANK, LIST(DRAM_PRE), LIST(DRAM_REF), t[DRAM_T_rp] + more);
+    set(rules, SAME_RANK, READS, LIST(DRAM_REF), t[DRAM_T_rtp] + t[DRAM_T_rp] + more);
+    set(rules, SAME_RANK, WRITES, LIST(DRAM_REF), write_end + t[DRAM_T_wr] + t[DRAM_T_rp] + more);
 }
 
 static uint32_t distance(const struct rules *rules, const struct rules_command *before, enum dram_command after,
@@ -97,9 +115,10 @@ uint64_t rules_earliest(const struct rules *rules, enum dram_command command, ui
         if (least > earliest)
             earliest = least;
     }
-    if ((command == DRAM_ACT || command == DRAM_REF) && rules->refreshed[rank]
-        && rules->refreshed[rank] + rules->t[DRAM_T_rfc] > earliest)
-        earliest = rules->refreshed[rank] + rules->t[DRAM_T_rfc];
+    const uint64_t refresh_end =
+        rules->refreshed[rank] + rules->t[DRAM_T_rfc] + (command == DRAM_REF ? rules->refresh_more : 0);
+    if ((command == DRAM_ACT || command == DRAM_REF) && rules->refreshed[rank] && refresh_end > earliest)
+        earliest = refresh_end;
     if (command == DRAM_ACT && rules->act_count[rank] >= 4
         && rules->acts[rank][rules->act_count[rank] % 4u] + rules->t[DRAM_T_faw] > earliest)
         earliest = rules->acts[rank][rules->act_count[rank] % 4u] + rules->t[DRAM_T_faw];
@@ -131,8 +150,8 @@ const char *rules_issue(struct rules *rules, const struct rules_command *command
 {
     const uint32_t banks = rules->groups * rules->banks;
     const char *wrong = check_state(rules, command);
-    if (rules->count && rules->history[(rules->count - 1u) % RULES_HISTORY].clock >= command->clock)
-        wrong = "two commands at one clock";
+    if (rules->count && rules->history[(rules->count - 1u) % RULES_HISTORY].clock > command->clock)
+        wrong = "before the one before it";
     else if (rules_earliest(rules, command->command, command->rank, command->bank) > command->clock)
         wrong = "too early";
     rules->history[rules->count++ % RULES_HISTORY] = *command;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The timings of JESD79-3/-4 as a table of least distances between pairs of commands, applied to a history of commands. Written apart
- * from the model: it keeps no ready times, only what was issued.
+ * The timings of the standards as a table of least distances between pairs of commands, applied to a history of commands.
+ * Written apart from the model: it keeps no ready times, only what was issued.
  */
 #ifndef DRAM_RULES_H
 #define DRAM_RULES_H
@@ -22,6 +22,7 @@ struct rules_command {
 
 struct rules {
     uint32_t t[DRAM_TIMINGS];
+    uint32_t refresh_more;
     uint32_t groups, banks; /* of a rank, of a group */
     uint32_t distance[RULES_SCOPES][DRAM_COMMANDS][DRAM_COMMANDS]; /* [scope][before][after], 0: none */
     struct rules_command history[RULES_HISTORY];

@@ -100,13 +100,17 @@ static int is_ready(const struct plain *plain, const struct plain_channel *chann
                              entry->place.bank) <= clock;
 }
 
-/* The oldest that is ready, or -1; with fcfs the oldest if it is ready. */
+enum buses { COLUMN_BUS = 1, ROW_BUS = 2, BOTH_BUSES = 3 };
+
+/* The oldest that is ready for a command on one of the buses, or -1; with fcfs the oldest if it is. */
 static int best_of(const struct plain *plain, const struct plain_channel *channel, const struct plain_list *list,
-                   uint64_t clock, int fcfs)
+                   uint64_t clock, enum buses buses, int fcfs)
 {
     int best = -1;
     for (uint32_t i = 0; i < list->count; ++i) {
-        if (is_ready(plain, channel, &list->entries[i], clock)
+        const enum dram_command command = next_command(channel, &list->entries[i]);
+        const enum buses bus = command == DRAM_ACT || command == DRAM_PRE ? ROW_BUS : COLUMN_BUS;
+        if ((bus & buses) && is_ready(plain, channel, &list->entries[i], clock)
             && (best < 0 || list->entries[i].entered < list->entries[best].entered))
             best = (int)i;
         if (fcfs)
@@ -188,17 +192,16 @@ static void refresh(struct plain *plain, struct plain_channel *channel, uint64_t
     }
 }
 
-static void tick(struct plain *plain, struct plain_channel *channel, uint64_t clock)
+static void tick_buses(struct plain *plain, struct plain_channel *channel, uint64_t clock, enum buses buses)
 {
-    if (clock % plain->timing.t[DRAM_T_refi] == 0)
-        channel->refreshes += plain->options.ranks;
-    int best = best_of(plain, channel, &channel->active, clock, 0);
+    int best = best_of(plain, channel, &channel->active, clock, buses, 0);
     if (best >= 0) {
         serve(plain, channel, &channel->active, (uint32_t)best, clock);
         return;
     }
     if (channel->refreshes) {
-        refresh(plain, channel, clock);
+        if (buses & ROW_BUS)
+            refresh(plain, channel, clock);
         return;
     }
     if (plain->options.fcfs && channel->active.count)
@@ -209,9 +212,21 @@ static void tick(struct plain *plain, struct plain_channel *channel, uint64_t cl
     else
         channel->write_mode = reads == 0 || (writes > 0 && writes * 100u >= size * plain->options.drain_low);
     struct plain_list *queue = &channel->queue[channel->write_mode];
-    best = best_of(plain, channel, queue, clock, (int)plain->options.fcfs);
+    best = best_of(plain, channel, queue, clock, buses, (int)plain->options.fcfs);
     if (best >= 0)
         serve(plain, channel, queue, (uint32_t)best, clock);
+}
+
+static void tick(struct plain *plain, struct plain_channel *channel, uint64_t clock)
+{
+    if (clock % plain->timing.t[DRAM_T_refi] == 0)
+        channel->refreshes += plain->options.ranks;
+    if (plain->timing.buses == 1) {
+        tick_buses(plain, channel, clock, BOTH_BUSES);
+        return;
+    }
+    tick_buses(plain, channel, clock, COLUMN_BUS);
+    tick_buses(plain, channel, clock, ROW_BUS);
 }
 
 static int is_waiting_write(const struct plain_channel *channel, const struct dram_place *place)
@@ -339,6 +354,11 @@ static void random_options(struct dram_options *options, uint32_t preset)
     }
     if (below(3) == 0)
         options->timings[DRAM_T_refi] = 800 + below(1000);
+    if (below(3) == 0) {
+        options->timings[DRAM_T_cmd_column] = 1 + below(2);
+        options->timings[DRAM_T_cmd_pre] = 1 + below(3);
+        options->timings[DRAM_T_cmd_act] = options->timings[DRAM_T_cmd_pre] + below(4);
+    }
 }
 
 static void run_both(uint32_t preset, uint64_t seed)
@@ -404,7 +424,7 @@ static void test_rules(void **state)
         {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_ACT, 105, 0, 1, 7}},  {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_ACT, 103, 0, 4, 7}},
         {{DRAM_REF, 100, 0, 0, 0}, {DRAM_ACT, 532, 0, 4, 7}},  {{DRAM_PRE, 100, 0, 0, 0}, {DRAM_ACT, 115, 0, 0, 7}},
         {{DRAM_PREA, 100, 0, 0, 0}, {DRAM_REF, 115, 0, 0, 0}}, {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_ACT, 200, 0, 0, 8}},
-        {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_RD, 200, 0, 0, 8}},
+        {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_RD, 200, 0, 0, 8}},   {{DRAM_ACT, 100, 0, 0, 7}, {DRAM_PRE, 100, 0, 4, 0}},
     };
     for (size_t i = 0; i < sizeof early / sizeof early[0]; ++i) {
         rules_init(&rules, &timing);

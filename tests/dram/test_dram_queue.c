@@ -111,6 +111,11 @@ static void random_options(uint64_t *random, struct dram_options *options)
         options->timings[DRAM_T_refi] = 1000 + below(random, 500);
     if (!below(random, 8)) /* also longer than a read takes */
         options->timings[DRAM_T_ccd_l] = 10 + below(random, 60);
+    if (!below(random, 4)) { /* commands of several clocks */
+        options->timings[DRAM_T_cmd_column] = 1 + below(random, 2);
+        options->timings[DRAM_T_cmd_pre] = 1 + below(random, 3);
+        options->timings[DRAM_T_cmd_act] = options->timings[DRAM_T_cmd_pre] + below(random, 4);
+    }
 }
 
 /* Most read on along a sequence, some write or read what was written just before. */
@@ -184,6 +189,8 @@ static uint64_t state_of(const struct dram_channel *channel, uint64_t clock)
         for (uint32_t j = 0; j < 4; ++j)
             mix_time(&digest, rank->window[(rank->window_at + j) % 4u], clock);
     }
+    mix_time(&digest, channel->column_bus, clock);
+    mix_time(&digest, channel->row_bus, clock);
     mix(&digest, channel->bus_end);
     mix(&digest, channel->returned);
     mix(&digest, cnnvp_dram_channel_waiting(channel));

@@ -189,6 +189,62 @@ static void test_turnaround(void **state)
     done(bench);
 }
 
+/* lpddr4-3200: ACT, RD and WR take four clocks of the command bus, PRE and REF two, and the standard's timings count from
+ * and to the last of these. */
+static void test_long_commands(void **state)
+{
+    (void)state;
+    struct bench *bench = begin(3, 2, NULL);
+    const uint64_t same_bank = (uint64_t)bench->timing.columns * 64u * 8u;
+    read_at(bench, 0);
+    read_at(bench, same_bank);
+    end(bench);
+    const uint64_t opened = nth(bench, DRAM_ACT, 0)->clock;
+    assert_int_equal(nth(bench, DRAM_RD, 0)->clock - opened, 29); /* tRCD */
+    assert_int_equal(nth(bench, DRAM_RD, 0)->done - opened, 29 + 3 + 28 + 3 + 8); /* RL, tDQSCK, BL/2 */
+    assert_int_equal(nth(bench, DRAM_PRE, 0)->clock - opened, 3 + 68 - 1); /* tRAS */
+    assert_int_equal(nth(bench, DRAM_ACT, 1)->clock - nth(bench, DRAM_PRE, 0)->clock, 1 + 29 - 3); /* tRPpb */
+    done(bench);
+    /* two banks: the ACT of the second while the bus is free, the RDs no nearer than four clocks to any command */
+    bench = begin(3, 32, NULL);
+    for (uint32_t i = 0; i < 64; ++i)
+        read_at(bench, same_bank / 8u * i);
+    end(bench);
+    for (uint32_t i = 1; i < bench->count; ++i) {
+        const struct dram_issued *before = &bench->log[i - 1];
+        const uint64_t length = before->command == DRAM_ACT || before->command == DRAM_RD ? 4 : 2;
+        assert_true(bench->log[i].clock - before->clock >= length);
+    }
+    done(bench);
+}
+
+/* hbm2: ACT, PRE and REF have a bus of their own, on which ACT takes two clocks; at one clock RD and WR are decided first. */
+static void test_two_buses(void **state)
+{
+    (void)state;
+    struct bench *bench = begin(4, 32, NULL);
+    uint32_t together = 0;
+    for (uint32_t i = 0; i < 400; ++i)
+        read_at(bench, 2048u * (i / 4u) + 64u * (i % 4u));
+    end(bench);
+    assert_int_equal(nth(bench, DRAM_RD, 0)->clock - nth(bench, DRAM_ACT, 0)->clock, 1 + 14);
+    uint64_t row = 0;
+    for (uint32_t i = 0; i < bench->count; ++i) {
+        const struct dram_issued *issued = &bench->log[i];
+        if (i && issued->clock == bench->log[i - 1].clock) {
+            assert_int_equal(bench->log[i - 1].command, DRAM_RD);
+            assert_int_not_equal(issued->command, DRAM_RD);
+            ++together;
+        }
+        if (issued->command == DRAM_RD)
+            continue;
+        assert_true(issued->clock >= row);
+        row = issued->clock + (issued->command == DRAM_ACT ? 2 : 1);
+    }
+    assert_true(together > 10);
+    done(bench);
+}
+
 /* Hits in one row, one at a time. Returns the clocks. */
 static uint64_t hits_in_one_row(uint32_t refi, uint64_t *refreshes)
 {
@@ -438,6 +494,7 @@ int main(void)
         cmocka_unit_test(test_closed_bank), cmocka_unit_test(test_hit_and_conflict),
         cmocka_unit_test(test_column_spacing), cmocka_unit_test(test_activations),
         cmocka_unit_test(test_turnaround),  cmocka_unit_test(test_refresh_share),
+        cmocka_unit_test(test_long_commands), cmocka_unit_test(test_two_buses),
         cmocka_unit_test(test_closed_page), cmocka_unit_test(test_schedulers),
         cmocka_unit_test(test_mappings),
     };
