@@ -143,4 +143,8 @@ CNNVP_MUST_USE int cli_close_trace(cnnvp_platform *platform, int result);
 CNNVP_MUST_USE cnnvp_result cli_print_layers(const char *json, FILE *stream);
 CNNVP_MUST_USE cnnvp_result cli_print_totals(const char *json, FILE *stream);
 
+/* ---- parts of the off-chip memory (models_parts.c) ---- */
+
+void cli_print_parts(void);
+
 #endif

@@ -116,6 +116,8 @@ static void describe(const struct cnnvp_unit *unit)
                      "unit", "help");
     for (size_t i = 0; i < unit->param_count; i++)
         describe_param(&unit->params[i]);
+    if (strcmp(unit->kind, "dram") == 0)
+        cli_print_parts();
     if (unit->port_count)
         (void)printf("\nports\n  %-18s  %-18s  %-16s  %s\n", "name", "kind", "size", "help");
     for (size_t i = 0; i < unit->port_count; i++)

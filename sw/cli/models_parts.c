@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp models dram: what each part of the off-chip memory consists of, and its timings (models/dram/dram.def). */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli.h"
+
+enum timing {
+#define CNNVP_DRAM_TIMING(name, max, help) TIMING_##name,
+#include "dram/dram.def"
+    TIMINGS
+};
+
+enum { STRUCTURE = 6 };
+
+/* In the order of CNNVP_DRAM_PRESET. */
+struct part {
+    const char *name;
+    uint32_t values[STRUCTURE + TIMINGS];
+};
+
+static const struct part parts[] = {
+#define CNNVP_DRAM_PRESET(index, name, ...) [index] = {name, {__VA_ARGS__}},
+#include "dram/dram.def"
+};
+
+static const char *const names[STRUCTURE + TIMINGS] = {
+    "clock, ps", "command buses", "bank groups", "banks of a group", "rows", "bytes of a row",
+#define CNNVP_DRAM_TIMING(name, max, help) "t_" #name,
+#include "dram/dram.def"
+};
+
+void cli_print_parts(void)
+{
+    (void)printf("\nparts (of one rank of one channel, all devices together; timings in clocks)\n  %-18s", "preset");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        (void)printf("  %11s", parts[i].name);
+    for (size_t row = 0; row < STRUCTURE + TIMINGS; row++) {
+        (void)printf("\n  %-18s", names[row]);
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            (void)printf("  %11" PRIu32, parts[i].values[row]);
+    }
+    (void)printf("\n");
+}
