@@ -8,9 +8,11 @@
 replays run.txt by `cnnvp memory` with the run's own memory parameters. Bursts, row hits, misses and conflicts, commands,
 turnarounds and the clocks of the data bus must be the same to the last one; status 1 if not.
 
-    --simulator ramulator2|dramsim3 OUTPUT   what that simulator printed (Ramulator 2) or left in dramsim3.json (DRAMsim3) for
-        the same bursts: --memory-trace run.ramulator2 or run.dramsim3 writes them in its form. Bandwidth and mean read
-        latency are compared with an untimed replay (Ramulator 2's traces have no times) or a timed one (DRAMsim3's have);
+    --simulator ramulator2|dramsim3 OUTPUT   what that simulator printed (Ramulator 2.0, and of 2.1 the statistics as YAML or
+        JSON) or left in dramsim3.json (DRAMsim3) for the same bursts: --memory-trace run.ramulator2 or run.dramsim3 writes
+        them in its form, `cnnvp models dram` prints what to set of the part. The number of reads, bandwidth and mean read
+        latency are compared with a replay, untimed and with any number of reads on their way (Ramulator 2's load-store
+        traces have no times and bound nothing but the queues) or timed (DRAMsim3's have times);
         --tolerance-bandwidth and --tolerance-latency set what passes (5 % and 10 %).
 """
 import argparse
@@ -43,7 +45,7 @@ def replay(program, parameters, trace, untimed):
     with tempfile.TemporaryDirectory() as folder:
         stats = os.path.join(folder, "replay.json")
         command = [program, "memory", trace, "--stats", stats]
-        command += ["--untimed"] if untimed else []
+        command += ["--untimed", "--outstanding", "1024"] if untimed else []
         for name, value in parameters.items():
             if name not in ("model", "at", "size"):
                 command += ["-s", "dram.%s=%s" % (name, value)]
@@ -65,19 +67,27 @@ def compare_exactly(run, again):
 
 
 def simulator_numbers(kind, output, clock_ps):
-    """Bytes a second and mean read latency in ps that a simulator gives."""
+    """Reads, bytes a second and mean read latency in ps that a simulator gives, of all its channels."""
     with open(output, encoding="utf-8") as stream:
         text = stream.read()
-    number = {name: float(value) for name, value in re.findall(r'"?(\w+)"?\s*:\s*([0-9.eE+-]+)', text)}
+    numbers = {}  # of each channel; Ramulator 2.0 puts the channel's number behind the name
+    for name, value in re.findall(r'"?([A-Za-z]\w*?)(?:_\d+)?"?\s*:\s*([0-9.eE+-]+)', text):
+        numbers.setdefault(name, []).append(float(value))
     if kind == "ramulator2":
-        names = ("memory_system_cycles", "total_num_read_requests", "total_num_write_requests", "avg_read_latency_0")
+        names = ["cycles" if "cycles" in numbers else "memory_system_cycles", "total_num_read_requests",
+                 "total_num_write_requests", "read_latency"]
     else:
-        names = ("num_cycles", "num_reads_done", "num_writes_done", "average_read_latency")
-    missing = [name for name in names if name not in number]
+        names = ["num_cycles", "num_reads_done", "num_writes_done", "average_read_latency"]
+    missing = [name for name in names if name not in numbers]
     if missing:
         fail("%s does not have %s" % (output, ", ".join(missing)))
-    cycles, reads, writes, latency = (number[name] for name in names)
-    return (reads + writes) * 64e12 / (cycles * clock_ps), latency * clock_ps
+    cycles, reads, writes, latencies = (numbers[name] for name in names)
+    if kind == "ramulator2":  # the sum over a channel's reads
+        latency = sum(latencies)
+    else:  # the mean
+        latency = sum(mean * count for mean, count in zip(latencies, reads))
+    bandwidth = sum(reads + writes) * 64e12 / (max(cycles) * clock_ps)
+    return sum(reads), bandwidth, latency * clock_ps / sum(reads) if sum(reads) else 0.0
 
 
 def compare_closely(what, ours, theirs, tolerance):
@@ -110,9 +120,10 @@ def main():
         again, text = replay(program, parameters, options.trace, kind == "ramulator2")
         clocks = int(re.search(r"(\d+) memory clocks", text).group(1))
         clock_ps = again["total"]["time_ps"] / clocks
-        bandwidth, latency = simulator_numbers(kind, output, clock_ps)
+        reads, bandwidth, latency = simulator_numbers(kind, output, clock_ps)
         dram = again["units"]["dram"]
         print("%-20s %16s %16s" % ("", "cnnvp", kind))
+        wrong += compare_closely("reads", dram["reads"], reads, 0.01)
         wrong += compare_closely("bytes/s", dram["bursts"] * 64e12 / again["total"]["time_ps"], bandwidth,
                                  options.tolerance_bandwidth)
         if dram["reads"]:

@@ -75,20 +75,38 @@ expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -q --memory-trace run.dramsi
 expect 0 memory run.txt --untimed
 says "bursts             $bursts"
 # What a simulator printed, here from our own numbers: equal passes, a tenth more bandwidth does not.
-expect 0 memory run.txt --untimed --stats untimed.json
-python3 - untimed.json "$bursts" <<'PY' || fail "no simulator output made"
-import json, sys
-stats = json.load(open(sys.argv[1])); dram = stats["units"]["dram"]
+# The same of Ramulator 2.0 and 2.1, and of two channels of DRAMsim3, whose reads and latencies differ.
+expect 0 memory run.txt --untimed --outstanding 1024 --stats untimed.json
+expect 0 memory run.txt --stats timed.json
+python3 - <<'PY' || fail "no simulator output made"
+import json
+def numbers(name):
+    stats = json.load(open(name)); dram = stats["units"]["dram"]
+    return stats["total"]["time_ps"] / 833, dram["reads"], dram["bursts"] - dram["reads"], dram["read_latency_ps"] / 833
+clocks, reads, writes, latency = numbers("untimed.json")
 for name, share in (("same", 1.0), ("more", 0.9)):
     with open(name + ".txt", "w") as out:
         out.write("memory_system_cycles: %d\ntotal_num_read_requests: %d\ntotal_num_write_requests: %d\n"
-                  "avg_read_latency_0: %f\n" % (stats["total"]["time_ps"] / 833 * share, dram["reads"],
-                  dram["bursts"] - dram["reads"], dram["read_latency_ps"] / dram["reads"] / 833))
+                  "read_latency_0: %d\navg_read_latency_0: 1\n" % (clocks * share, reads, writes, latency))
+for name, share in (("same", 1.0), ("more", 0.8)):
+    json.dump({"memory_system": {"total_num_read_requests": reads, "total_num_write_requests": writes, "controller": {
+        "cycles": int(clocks), "read_latency": int(latency * share), "avg_read_latency": 1.5}}}, open(name + ".yaml", "w"))
+clocks, reads, writes, latency = numbers("timed.json")
+few = reads // 4
+json.dump({str(i): {"num_cycles": int(clocks), "num_reads_done": count, "num_writes_done": i * writes,
+                    "average_read_latency": latency / reads + more} for i, count, more in
+           ((0, few, 30), (1, reads - few, -30 * few / (reads - few)))}, open("two.json", "w"))
 PY
-python3 "$SOURCE/scripts/compare_memory.py" run.json run.txt --cnnvp "$CNNVP" --simulator ramulator2 same.txt >compared ||
-    fail "$(cat compared)"
-python3 "$SOURCE/scripts/compare_memory.py" run.json run.txt --cnnvp "$CNNVP" --simulator ramulator2 more.txt >compared &&
-    fail "a bandwidth that is a tenth off passes"
+compare() {
+    python3 "$SOURCE/scripts/compare_memory.py" run.json run.txt --cnnvp "$CNNVP" --simulator "$@" >compared
+}
+compare ramulator2 same.txt || fail "$(cat compared)"
+compare ramulator2 same.yaml || fail "$(cat compared)"
+compare dramsim3 two.json --tolerance-latency 0.001 || fail "$(cat compared)"
+compare ramulator2 more.txt && fail "a bandwidth that is a tenth off passes"
+compare ramulator2 more.yaml && fail "a latency that is a quarter off passes"
+sed -i 's/total_num_read_requests: .*/total_num_read_requests: 1/' same.txt
+compare ramulator2 same.txt && fail "another number of reads passes"
 refused 2 'none/run.txt' run "$SOURCE/scripts/networks/lenet5.onnx" --memory-trace none/run.txt
 
 refused 2 'none.txt: cannot be read' memory none.txt
