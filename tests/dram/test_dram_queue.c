@@ -219,8 +219,10 @@ static void schedule(struct run *run, uint64_t *steps, cnnvp_time now, cnnvp_tim
         assert_true(due >= least);
 }
 
+#define ANY_PRESET 5u
+
 /* `salt`: how the schedule is cut into steps. */
-static struct run *run_random(uint64_t seed, int stepwise, uint64_t salt)
+static struct run *run_random(uint64_t seed, uint32_t preset, int stepwise, uint64_t salt)
 {
     struct run *run = calloc(1, sizeof *run);
     struct dram_options options;
@@ -230,6 +232,8 @@ static struct run *run_random(uint64_t seed, int stepwise, uint64_t salt)
     assert_non_null(run);
     run->random = seed;
     random_options(&run->random, &options);
+    if (preset != ANY_PRESET)
+        options.preset = preset;
     assert_int_equal(cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong), CNNVP_OK);
     assert_int_equal(cnnvp_dram_queue_init(&run->queue, &options, &timing), CNNVP_OK);
     for (uint32_t i = 0; i < COUNTERS; ++i)
@@ -276,7 +280,7 @@ static void test_shortcuts(void **state)
     (void)state;
     uint64_t shortcuts[2] = {0, 0}, bursts = 0, forwarded = 0, merged = 0, learned = 0;
     for (uint64_t seed = 1; seed <= ROUNDS; ++seed) {
-        struct run *judge = run_random(seed, 1, 1), *fast = run_random(seed, 0, seed);
+        struct run *judge = run_random(seed, ANY_PRESET, 1, 1), *fast = run_random(seed, ANY_PRESET, 0, seed);
         for (uint32_t i = 0; i < REQUESTS; ++i)
             if (memcmp(&judge->result.ends[i], &fast->result.ends[i], sizeof judge->result.ends[i]) != 0)
                 fail_msg("seed %llu: request %u ends at %llu ps, planned command by command at %llu ps", (unsigned long long)seed,
@@ -296,6 +300,16 @@ static void test_shortcuts(void **state)
     /* the shortcuts are taken, or nothing was tested */
     assert_true(shortcuts[0] * 8u > bursts && shortcuts[1] * 64u > bursts);
     assert_true(forwarded > 1000 && merged > 1000 && learned > ROUNDS / 8u);
+}
+
+/* hbm2's WR and ACT can make room for two writes at one clock: in these runs requests end so early by that. Who counts on one
+ * command a clock says a later time, and schedule() fails. */
+static void test_two_leave(void **state)
+{
+    (void)state;
+    static const uint64_t seeds[] = {790, 1683, 1959, 2182, 2590, 3517, 5016, 5345};
+    for (size_t i = 0; i < sizeof seeds / sizeof seeds[0]; ++i)
+        run_free(run_random(seeds[i], 4, 0, seeds[i]));
 }
 
 /* ---- a lone request over many rows ---- */
@@ -402,7 +416,7 @@ static void test_places(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shortcuts), cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_places)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shortcuts), cmocka_unit_test(test_two_leave),
+                                       cmocka_unit_test(test_rows), cmocka_unit_test(test_places)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
