@@ -8,11 +8,11 @@
 replays run.txt by `cnnvp memory` with the run's own memory parameters. Bursts, row hits, misses and conflicts, commands,
 turnarounds and the clocks of the data bus must be the same to the last one; status 1 if not.
 
-    --simulator ramulator2|dramsim3 OUTPUT   what that simulator printed (Ramulator 2.0, and of 2.1 the statistics as YAML or
-        JSON) or left in dramsim3.json (DRAMsim3) for the same bursts: --memory-trace run.ramulator2 or run.dramsim3 writes
-        them in its form, `cnnvp models dram` prints what to set of the part. The number of reads, bandwidth and mean read
-        latency are compared with a replay, untimed and with any number of reads on their way (Ramulator 2's load-store
-        traces have no times and bound nothing but the queues) or timed (DRAMsim3's have times);
+    --simulator ramulator2|dramsim3 OUTPUT   what that simulator printed (Ramulator 2.0, and of 2.1 the statistics as
+        YAML or JSON) or left in dramsim3.json (DRAMsim3) for the same bursts: --memory-trace run.ramulator2 or
+        run.dramsim3 writes them in its form, `cnnvp models dram` prints what to set of the part. The number of reads,
+        bandwidth and mean read latency are compared with a replay: untimed and with any number of reads on their way
+        (Ramulator 2's load-store traces have no times and bound nothing but the queues) or timed (DRAMsim3's have times);
         --tolerance-bandwidth and --tolerance-latency set what passes (5 % and 10 %).
 """
 import argparse

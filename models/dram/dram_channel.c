@@ -319,7 +319,7 @@ static void classify(struct dram_channel *channel, struct dram_issued *issued)
     }
 }
 
-/* Time goes on behind a command at `clock`, which holds its bus. With two buses a row's can follow at the same clock. */
+/* Time goes on behind a command at `clock`, which holds its bus. With two, a row's can follow at the same clock. */
 static void take_bus(struct dram_channel *channel, uint64_t clock)
 {
     const uint32_t *t = channel->timing->t;

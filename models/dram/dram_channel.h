@@ -2,10 +2,10 @@
 /*
  * One DRAM channel and its controller, command by command. Host-free.
  *
- * Modelled: banks with their row buffers; ACT, PRE, PRE of all banks, RD, WR (also with precharge) and REF, one at a time
- * on a command bus, for as many clocks as the part's take, each as early as the timings of its standard allow (dram.def);
- * where ACT, PRE and REF have a bus of their own (HBM), an RD or WR and one of these can issue at one clock, that of the
- * data first; read and write queues; the controller that the
+ * Modelled: banks with their row buffers; ACT, PRE, PRE of all banks, RD, WR (also with precharge) and REF, one at a
+ * time on a command bus, for as many clocks as the part's take, each as early as its standard's timings allow
+ * (dram.def); where ACT, PRE and REF have a bus of their own (HBM), an RD or WR and one of these can issue at one
+ * clock, that of the data first; read and write queues; the controller that the
  * published simulator Ramulator 2.1 describes: a burst that has opened its row goes first, then a refresh that is due
  * (while one waits, nothing else begins), then the queue that is served, of it the oldest burst whose next command can
  * issue. A row is not closed under a burst that has opened it: bursts that want another row of its bank are passed

@@ -35,10 +35,11 @@ static struct candidate best_active(const struct dram_channel *channel, uint64_t
 
 /* ---- the queues ---- */
 
-/* Orders stay below 2^39 (half a trillion bursts) and no command waits 2^23 clocks for a timing, so (clock - from, order)
- * of a candidate fits one word, and the one to take has the least. */
+/* Orders stay below 2^39 (half a trillion bursts) and no command waits 2^23 clocks for a timing, so (clock - from,
+ * order) of a candidate fits one word, and the one to take has the least. */
 #define ORDER_BITS 40u
-#define ROW_BUS (UINT64_C(1) << (ORDER_BITS - 1u)) /* added to the order: at one clock the bus of RD and WR goes first */
+/* Added to the order: at one clock the bus of RD and WR goes first. */
+#define ROW_BUS (UINT64_C(1) << (ORDER_BITS - 1u))
 
 struct best {
     uint64_t key;
@@ -108,7 +109,8 @@ static struct candidate best_queued(const struct dram_channel *channel, uint32_t
     for (uint64_t left = channel->others[write] & banks & ~channel->active; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].other_order < before)
-            take_less(&best, dram_later(row_from, channel->bank[i].pre) - from, lists[i].other_order + behind, i, DRAM_PRE);
+            take_less(&best, dram_later(row_from, channel->bank[i].pre) - from, lists[i].other_order + behind, i,
+                      DRAM_PRE);
     }
     uint64_t closed = banks & ~channel->open;
     if (closed && best.key != DRAM_NEVER && dram_later(row_from, first_act(channel)) - from > best.key >> ORDER_BITS)
@@ -185,7 +187,8 @@ static int adds(const struct dram_channel *channel, uint32_t index, uint64_t fro
     if (!bank->open) {
         if (list->count > 1)
             return 0;
-        *candidate = (struct candidate){dram_later(row_from, dram_act_ready(channel, entry->bank)), order, index, DRAM_ACT};
+        *candidate = (struct candidate){dram_later(row_from, dram_act_ready(channel, entry->bank)), order, index,
+                                        DRAM_ACT};
     } else if (entry->row == bank->row) {
         if (list->hit != index)
             return 0;

@@ -44,7 +44,8 @@ struct dram_timing {
     uint32_t rows;
     uint32_t columns; /* bursts of a row */
     uint32_t buses;   /* of commands; with two, ACT, PRE and REF have the second one */
-    /* Counted from and to the first clock of a command; options and presets count from and to the last, as the standards do. */
+    /* Counted from and to the first clock of a command; options and presets count from and to the last, as the
+     * standards do. */
     uint32_t t[DRAM_TIMINGS];
     uint32_t refresh_more; /* clocks to a REF, over those of `t` to an ACT */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The timings of the standards as a table of least distances between pairs of commands, applied to a history of commands.
- * Written apart from the model: it keeps no ready times, only what was issued.
+ * The timings of the standards as a table of least distances between pairs of commands, applied to a history of
+ * commands. Written apart from the model: it keeps no ready times, only what was issued.
  */
 #ifndef DRAM_RULES_H
 #define DRAM_RULES_H

@@ -302,8 +302,8 @@ static void test_shortcuts(void **state)
     assert_true(forwarded > 1000 && merged > 1000 && learned > ROUNDS / 8u);
 }
 
-/* hbm2's WR and ACT can make room for two writes at one clock: in these runs requests end so early by that. Who counts on one
- * command a clock says a later time, and schedule() fails. */
+/* hbm2's WR and ACT can make room for two writes at one clock: in these runs requests end so early by that. Who counts
+ * on one command a clock says a later time, and schedule() fails. */
 static void test_two_leave(void **state)
 {
     (void)state;

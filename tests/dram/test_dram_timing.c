@@ -189,8 +189,8 @@ static void test_turnaround(void **state)
     done(bench);
 }
 
-/* lpddr4-3200: ACT, RD and WR take four clocks of the command bus, PRE and REF two, and the standard's timings count from
- * and to the last of these. */
+/* lpddr4-3200: ACT, RD and WR take four clocks of the command bus, PRE and REF two, and the standard's timings count
+ * from and to the last of these. */
 static void test_long_commands(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void test_long_commands(void **state)
     done(bench);
 }
 
-/* hbm2: ACT, PRE and REF have a bus of their own, on which ACT takes two clocks; at one clock RD and WR are decided first. */
+/* hbm2: ACT, PRE and REF have a bus of their own, on which ACT takes two clocks; at one clock RD and WR go first. */
 static void test_two_buses(void **state)
 {
     (void)state;
