@@ -244,18 +244,20 @@ static cnnvp_result tune(struct run *run)
 {
     const struct run_options *options = run->options;
     struct cnnvp_error error = {""};
-    cnnvp_config *config = NULL;
+    cnnvp_config *config = NULL; /* the run's own will do unless it has no core */
     const struct cnnvp_tune_options tune_options = {
         .struct_size = sizeof tune_options,
         .max_time_ps = options->platform.max_time_ps,
         .stopped = cli_was_interrupted,
     };
+    cnnvp_result result = CNNVP_DONE;
     if (!options->tune)
         return CNNVP_DONE;
-    cnnvp_result result = cli_configure(&options->platform, 0, &config);
+    if (options->network.cpu_host)
+        result = cli_configure(&options->platform, 0, &config);
     if (result != CNNVP_DONE)
         return result;
-    result = cnnvp_tune(run->network, config, &tune_options, &run->tuned, &error);
+    result = cnnvp_tune(run->network, config ? config : run->config, &tune_options, &run->tuned, &error);
     cnnvp_config_free(config);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
 }
