@@ -21,7 +21,7 @@ static struct cli_run run_ok(const char *command, const char *more)
 
 /*
  * Networks and platforms. On the first two the planner's own choice is slower with larger buffers (2026-11-22): with
- * weight_buffer.size 128KiB instead of 48KiB by 0.33 %, 128KiB instead of 12KiB by 0.53 %.
+ * weight_buffer.size 128KiB instead of 48KiB by 0.26 %, 128KiB instead of 12KiB by 0.53 %.
  */
 static const char *const platforms[] = {
     "run $net/lenet5.onnx -p nfu -s dram.preset=hbm2 --images 1",
