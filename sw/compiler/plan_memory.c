@@ -18,23 +18,38 @@ static uint64_t grid_of(uint64_t distances)
     return bits & (~bits + 1u);
 }
 
+/* Bursts of one kind that follow each other, and how many of them the memory chooses from. */
+struct stream {
+    uint64_t burst_ps, many;
+    int awaited; /* 1: a burst is among those until its data are there */
+};
+
+static struct stream stream_of(const struct cnnvp_plan_timing *timing, int written)
+{
+    return written ? (struct stream){timing->burst, timing->queued, 0}
+                   : (struct stream){timing->read, timing->outstanding, 1};
+}
+
 /*
- * A stream of bursts, `burst` ps each, so many of them on their way, that comes to so many rows, in 1024ths. What is on
- * its way keeps the memory busy while the next row opens; where it is less than that takes, the rest is lost. Where it
- * is more, bursts of both rows wait, and since the rows lie in different bank groups they follow each other, two by
- * two, as closely as the bus allows.
+ * A stream's bursts that come to so many rows, in 1024ths. What is on its way keeps the memory busy while the next row
+ * opens; where it is less than that takes, the rest is lost. Where it is more, bursts of both rows wait, and since the
+ * rows lie in different bank groups they follow each other, two by two, as closely as the bus allows. Where rows are
+ * left before so many have come, each burst waits for its own row.
  */
-static uint64_t stream_ps(const struct cnnvp_plan_timing *timing, uint64_t burst, uint64_t many, uint64_t bursts,
+static uint64_t stream_ps(const struct cnnvp_plan_timing *timing, const struct stream *stream, uint64_t bursts,
                           uint64_t rows)
 {
-    const uint64_t ahead = sooner(many * burst, timing->most_hidden);
+    const uint64_t burst = stream->burst_ps;
+    const uint64_t ahead = sooner(stream->many * burst, timing->most_hidden);
     const uint64_t opening = timing->reopen + timing->burst;
     uint64_t ps = bursts * burst;
     if (ahead < opening) {
         ps += rows * (opening - ahead) / 1024u;
     } else if (burst == timing->burst) {
         const uint64_t mixed = rows * 2u * (ahead - opening) / timing->burst;
-        ps -= sooner(mixed, bursts * 1024u) * (timing->burst - timing->bus) / 1024u;
+        const int waits = stream->awaited && bursts * 1024u <= rows * stream->many;
+        const uint64_t closest = waits ? (timing->reopen + timing->hit) / stream->many : 0;
+        ps -= sooner(mixed, bursts * 1024u) * (burst - sooner(later(closest, timing->bus), burst)) / 1024u;
     }
     return ps + ps / 1024u * timing->refresh;
 }
@@ -110,10 +125,11 @@ static uint64_t box_ps(const struct cnnvp_plan_timing *timing, const struct cnnv
     const uint64_t distance = (planes > 1u ? channel_stride : row_stride) * WORD_BYTES;
     /* In strict order nothing is on its way when the first row opens. */
     const uint64_t behind = timing->strict ? rows - 1024u : rows;
-    const uint64_t stream = box->written ? stream_ps(timing, timing->burst, timing->queued, bursts, behind)
-                                         : stream_ps(timing, timing->read, timing->outstanding, bursts, behind);
+    const struct stream stream = stream_of(timing, box->written);
     const enum cnnvp_engine_port port = box->written ? CNNVP_ENGINE_OUTPUT : CNNVP_ENGINE_INPUT;
-    return later(port_ps(timing, port, stretches * bytes), later(stream, rows_ps(timing, bursts, rows, distance)));
+    const uint64_t memory =
+        later(stream_ps(timing, &stream, bursts, behind), rows_ps(timing, bursts, rows, distance));
+    return later(port_ps(timing, port, stretches * bytes), memory);
 }
 
 /* Reads of bytes that follow each other from the start of a burst on. */
@@ -121,7 +137,8 @@ static uint64_t line_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes)
 {
     const uint64_t bursts = cnnvp_divide_up(bytes, BURST_BYTES);
     const uint64_t rows = bytes * 1024u / timing->row_bytes;
-    return stream_ps(timing, timing->read, timing->outstanding, bursts, rows);
+    const struct stream stream = stream_of(timing, 0);
+    return stream_ps(timing, &stream, bursts, rows);
 }
 
 uint64_t cnnvp_plan_operand_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
@@ -166,14 +183,14 @@ uint64_t cnnvp_plan_weights_ps(const struct cnnvp_plan_timing *timing, uint64_t 
 uint64_t cnnvp_plan_pieces_ps(const struct cnnvp_plan_timing *timing, uint64_t pieces, uint64_t bytes,
                               uint64_t distance, int written)
 {
-    const uint64_t grid = grid_of(distance);
+    /* The next ones begin where these end. */
+    const uint64_t grid = grid_of(distance | bytes);
     const uint64_t burst_bytes = pieces * ((bytes + grid - 1u) / grid * grid + BURST_BYTES - grid);
     const uint64_t changes = 1024u + row_changes(timing, pieces - 1u, distance);
     const uint64_t rows = later(changes, burst_bytes * 1024u / timing->row_bytes);
     const uint64_t bursts = burst_bytes / BURST_BYTES;
-    const uint64_t stream = written ? stream_ps(timing, timing->burst, timing->queued, bursts, rows)
-                                    : stream_ps(timing, timing->read, timing->outstanding, bursts, rows);
-    return later(stream, rows_ps(timing, bursts, rows, distance));
+    const struct stream stream = stream_of(timing, written);
+    return later(stream_ps(timing, &stream, bursts, rows), rows_ps(timing, bursts, rows, distance));
 }
 
 /* Bursts of different bank groups follow each other more closely on the bus than those of one stream do, so each takes

@@ -147,12 +147,43 @@ static void borders_share_bursts(void **state)
     }
 }
 
+/* Parts of a tensor's rows, all parts of it one after the other: few of them begin where a burst does. */
+static void compare_pieces(const char *preset, uint64_t bytes, uint64_t distance)
+{
+    const unsigned outstanding = 16;
+    const uint64_t pieces = 64;
+    const uint64_t parts = distance / bytes;
+    cnnvp_config *config = config_with(preset, outstanding, NULL);
+    const struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(config);
+    struct cnnvp_memory_result result = {0};
+    struct trace trace = trace_begin();
+    for (uint64_t i = 0; i < parts * pieces; ++i) {
+        const uint64_t first = i % pieces * distance + i / pieces * bytes;
+        for (uint64_t at = first / BURST; at * BURST < first + bytes; ++at)
+            assert_true(fprintf(trace.file, "R %llu\n", (unsigned long long)(at * BURST)) > 0);
+    }
+    const uint64_t time = replayed(&trace, config, outstanding, &result);
+    near(parts * cnnvp_plan_pieces_ps(&timing, pieces, bytes, distance, 0), time, 15, preset, (unsigned)bytes);
+    cnnvp_config_free(config);
+}
+
+static void pieces_begin_within_bursts(void **state)
+{
+    (void)state;
+    static const uint64_t bytes[] = {36, 54, 96, 144, 288, 387, 576};
+    static const char *const memories[] = {"ddr3-1600", "ddr4-2400", "ddr4-3200"};
+    for (size_t m = 0; m < sizeof memories / sizeof memories[0]; ++m)
+        for (size_t b = 0; b < sizeof bytes / sizeof bytes[0]; ++b)
+            compare_pieces(memories[m], bytes[b], 4608);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(streams_take_what_the_memory_takes),
         cmocka_unit_test(mappings_and_schedulers_count),
         cmocka_unit_test(borders_share_bursts),
+        cmocka_unit_test(pieces_begin_within_bursts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
