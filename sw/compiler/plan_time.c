@@ -14,163 +14,61 @@
 #define STEP_SLICES 32u
 #define LEAST_ALIKE 3u /* slices whose pace is worth looking at */
 
-/* Words of the element for a transfer and a calculation: what changes of their descriptors. */
-#define WORDS_LOAD 8u
-#define WORDS_CALCULATE 8u
+#define WORDS_LOAD 8u /* network_image.h: what changes of a transfer's descriptor */
 
 static uint32_t rest_of(uint32_t total, uint32_t at, uint32_t part)
 {
     return total - at < part ? total - at : part;
 }
 
-/* ---- memory ---- */
-
-static uint64_t share(struct cnnvp_replay *r, enum cnnvp_replay_unit unit, uint64_t from, uint64_t busy)
+static uint32_t use_if(int used, enum cnnvp_timeline_buffer buffer, uint32_t half)
 {
-    uint64_t *other = &r->memory[unit == CNNVP_REPLAY_READ];
-    if (*other <= from)
-        return 0;
-    const uint64_t overlap = sooner(*other - from, busy);
-    /* Two operands and the results keep closing each other's rows: measured, one after the other is as fast. */
-    const uint64_t both = r->layer->op == CNNVP_OP_ADD ? overlap : cnnvp_plan_shared_ps(r->timing, overlap);
-    *other += both;
-    r->unit[unit == CNNVP_REPLAY_READ ? CNNVP_REPLAY_WRITE : CNNVP_REPLAY_READ] += both;
-    return both;
+    return used ? cnnvp_timeline_use(buffer, half) : 0;
 }
 
-/* When reads get a turn that are asked for: a queue of writes that was full is emptied first, but for a rest. */
-static uint64_t after_writes(const struct cnnvp_replay *r, uint64_t from)
+static void load(struct cnnvp_replay *r, enum cnnvp_timeline_buffer buffer, uint32_t half, uint64_t busy)
 {
-    const uint64_t rest = r->timing->posted_rest;
-    const uint64_t most = r->timing->posted - sooner(rest, r->timing->posted);
-    return r->memory[1] <= from + rest ? from : from + sooner(r->memory[1] - from - rest, most);
-}
-
-/* ---- issue ---- */
-
-static int64_t latest(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* When an instruction issues that the core pushes after so many cycles, whose words have to be fetched, and which
- * waits for `ready`. */
-static uint64_t issue(struct cnnvp_replay *r, uint64_t core_cycles, uint64_t words, uint64_t ready)
-{
-    const struct cnnvp_plan_timing *timing = r->timing;
-    const int64_t pushed = (int64_t)(core_cycles * timing->core);
-    const int64_t most_lead = (int64_t)timing->most_lead;
-    r->core += pushed;
-    /* Of several instructions those that the queue has no room for are pushed when the first ones issue. */
-    if (pushed > most_lead)
-        r->core = latest(r->core, (int64_t)ready + pushed - most_lead);
-    const uint64_t free = later(r->issue + words * timing->cycle, later(ready, r->last));
-    r->issue = (uint64_t)latest(r->core, (int64_t)free);
-    /* The core waits where the element's queue is full. */
-    r->core = latest(r->core, (int64_t)r->issue - most_lead);
-    return r->issue;
-}
-
-static void complete(struct cnnvp_replay *r, enum cnnvp_replay_unit unit, uint64_t end)
-{
-    r->unit[unit] = end;
-    if (r->timing->strict)
-        r->last = end;
-}
-
-static void load(struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, uint32_t half, uint64_t busy)
-{
-    const struct cnnvp_plan_timing *timing = r->timing;
-    const uint64_t requested = issue(r, timing->load_core, WORDS_LOAD, 0);
-    const uint64_t received = issue(r, 0, 1, later(r->unit[CNNVP_REPLAY_READ], r->half[buffer][half]));
-    const uint64_t ahead = sooner(busy, (uint64_t)timing->ahead * timing->read);
-    const uint64_t begin = later(after_writes(r, requested) + timing->latency, r->memory[0]);
-    uint64_t end = begin + ahead;
-    if (busy > ahead) {
-        end = later(end, received + timing->hit);
-        end += busy - ahead;
-    }
-    end += share(r, CNNVP_REPLAY_READ, begin, busy);
-    r->memory[0] = end;
-    end = later(end, received + 2u * timing->cycle);
-    complete(r, CNNVP_REPLAY_READ, end);
-    r->half[buffer][half] = end;
+    cnnvp_timeline_load(&r->timeline, buffer, half, busy);
     r->memory_ps += busy;
-}
-
-static void calculate(struct cnnvp_replay *r, enum cnnvp_replay_unit unit, uint64_t cycles, uint64_t core,
-                      uint32_t input, int uses_input, uint32_t weight, int uses_weight, uint32_t output)
-{
-    uint64_t ready = later(r->unit[unit], r->half[CNNVP_REPLAY_OUTPUT][output]);
-    if (uses_input)
-        ready = later(ready, r->half[CNNVP_REPLAY_INPUT][input]);
-    if (uses_weight)
-        ready = later(ready, r->half[CNNVP_REPLAY_WEIGHT][weight]);
-    const uint64_t end = issue(r, core, WORDS_CALCULATE, ready) + cycles * r->timing->cycle;
-    complete(r, unit, end);
-    r->half[CNNVP_REPLAY_OUTPUT][output] = end;
-    if (uses_input)
-        r->half[CNNVP_REPLAY_INPUT][input] = end;
-    if (uses_weight)
-        r->half[CNNVP_REPLAY_WEIGHT][weight] = end;
 }
 
 /* ---- steps ---- */
 
-static void push_epilogue(struct cnnvp_replay *r, const struct cnnvp_replay_epilogue *e)
+static void push_epilogue(struct cnnvp_replay *r, const struct cnnvp_plan_epilogue *e)
 {
-    const struct cnnvp_plan_timing *timing = r->timing;
+    const struct cnnvp_plan_timing *timing = r->timeline.timing;
     const struct cnnvp_plan_extent *extent = &e->step->extent;
     const struct cnnvp_plan_sweeps *posts = &e->step->posts;
-    if (posts->instructions != 0)
-        calculate(r, CNNVP_REPLAY_VECTOR, posts->cycles, posts->instructions * timing->post_core, 0, 0, e->weight_half,
-                  r->uses_table, e->half);
-    const uint64_t busy = e->step->store_ps;
-    const uint64_t ready = later(r->unit[CNNVP_REPLAY_WRITE], r->half[CNNVP_REPLAY_OUTPUT][e->half]);
-    const uint64_t at = issue(r, timing->store_core, WORDS_LOAD, ready);
-    const uint64_t begin = later(at + timing->write_latency, r->memory[1]);
-    const uint64_t end = begin + busy + share(r, CNNVP_REPLAY_WRITE, begin, busy);
     const uint64_t bytes = (uint64_t)extent->channels * extent->rows * extent->columns * WORD_BYTES;
-    const uint64_t through = at + bytes * timing->sides[CNNVP_ENGINE_OUTPUT] / 64u;
-    const uint64_t taken = later(later(begin, end - sooner(end, timing->posted)), through);
-    r->memory[1] = end;
-    complete(r, CNNVP_REPLAY_WRITE, taken);
-    r->half[CNNVP_REPLAY_OUTPUT][e->half] = taken;
-    r->memory_ps += busy;
+    if (posts->instructions != 0)
+        cnnvp_timeline_run(&r->timeline, CNNVP_TIMELINE_VECTOR, posts->instructions * timing->post_core,
+                         cnnvp_timeline_use(CNNVP_TIMELINE_OUTPUT, e->half) |
+                             use_if(r->uses_table, CNNVP_TIMELINE_WEIGHT, e->weight_half),
+                         posts->cycles * timing->cycle);
+    cnnvp_timeline_store(&r->timeline, e->half, e->step->store_ps, bytes * timing->sides[CNNVP_ENGINE_OUTPUT] / 64u);
+    r->memory_ps += e->step->store_ps;
 }
 
 static void flush(struct cnnvp_replay *r, uint32_t but)
 {
     while (r->waiting_count > but) {
-        const struct cnnvp_replay_epilogue first = r->waiting[0];
+        const struct cnnvp_plan_epilogue first = r->waiting[0];
         r->waiting[0] = r->waiting[1];
         --r->waiting_count;
         push_epilogue(r, &first);
     }
 }
 
-static uint32_t find(struct cnnvp_replay *r, enum cnnvp_replay_buffer buffer, uint64_t tag, int *found)
-{
-    for (uint32_t half = 0; half < r->halves[buffer]; ++half) {
-        *found = r->tag[buffer][half] == tag;
-        if (*found)
-            return half;
-    }
-    r->next[buffer] = cnnvp_replay_other(r, buffer);
-    r->tag[buffer][r->next[buffer]] = tag;
-    return r->next[buffer];
-}
-
 static uint32_t bring_weights(struct cnnvp_replay *r, uint64_t tag, uint64_t busy)
 {
     int found = 0;
-    const uint32_t half = find(r, CNNVP_REPLAY_WEIGHT, tag, &found);
+    const uint32_t half = cnnvp_timeline_find(&r->timeline, CNNVP_TIMELINE_WEIGHT, tag, &found);
     if (found)
         return half;
     for (uint32_t i = 0; r->uses_table && i < r->waiting_count; ++i)
         if (r->waiting[i].weight_half == half)
             flush(r, r->waiting_count - i - 1u);
-    load(r, CNNVP_REPLAY_WEIGHT, half, busy);
+    load(r, CNNVP_TIMELINE_WEIGHT, half, busy);
     return half;
 }
 
@@ -184,25 +82,24 @@ struct place {
 static uint32_t bring_input(struct cnnvp_replay *r, struct cnnvp_plan_step *step, uint32_t depth, uint64_t tag)
 {
     int found = 0;
-    const uint32_t half = find(r, CNNVP_REPLAY_INPUT, tag, &found);
+    const uint32_t half = cnnvp_timeline_find(&r->timeline, CNNVP_TIMELINE_INPUT, tag, &found);
     if (found)
         return half;
-    load(r, CNNVP_REPLAY_INPUT, half, cnnvp_plan_input_ps(r->sorts, step, depth));
+    load(r, CNNVP_TIMELINE_INPUT, half, cnnvp_plan_input_ps(r->sorts, step, depth));
     if (r->layer->op == CNNVP_OP_ADD)
-        load(r, CNNVP_REPLAY_INPUT, half, step->second_ps);
+        load(r, CNNVP_TIMELINE_INPUT, half, step->second_ps);
     return half;
 }
 
 static uint32_t begin_step(struct cnnvp_replay *r)
 {
-    flush(r, r->halves[CNNVP_REPLAY_OUTPUT] - 1u);
-    r->next[CNNVP_REPLAY_OUTPUT] = cnnvp_replay_other(r, CNNVP_REPLAY_OUTPUT);
-    return r->next[CNNVP_REPLAY_OUTPUT];
+    flush(r, r->timeline.halves[CNNVP_TIMELINE_OUTPUT] - 1u);
+    return cnnvp_timeline_take(&r->timeline, CNNVP_TIMELINE_OUTPUT);
 }
 
 static void end_step(struct cnnvp_replay *r, const struct cnnvp_plan_step *step, uint32_t output, uint32_t weight)
 {
-    r->waiting[r->waiting_count++] = (struct cnnvp_replay_epilogue){
+    r->waiting[r->waiting_count++] = (struct cnnvp_plan_epilogue){
         .half = output,
         .weight_half = weight,
         .step = step,
@@ -212,7 +109,7 @@ static void end_step(struct cnnvp_replay *r, const struct cnnvp_plan_step *step,
 /* What is there to do of two resources at the same time, or one after the other. */
 static uint64_t both(const struct cnnvp_replay *r, uint64_t compute, uint64_t memory)
 {
-    return r->timing->strict ? compute + memory : later(compute, memory);
+    return r->timeline.timing->strict ? compute + memory : later(compute, memory);
 }
 
 /* How far it has come. */
@@ -225,7 +122,7 @@ struct mark {
 
 static struct mark mark_of(const struct cnnvp_replay *r)
 {
-    const uint64_t calculated = later(r->unit[CNNVP_REPLAY_ARRAY], r->unit[CNNVP_REPLAY_VECTOR]);
+    const uint64_t calculated = later(r->timeline.unit[CNNVP_TIMELINE_ARRAY], r->timeline.unit[CNNVP_TIMELINE_VECTOR]);
     return (struct mark){calculated, r->slices, r->compute_ps, r->memory_ps};
 }
 
@@ -236,19 +133,11 @@ static void pass_over(struct cnnvp_replay *r, const struct mark *begin, const st
     const struct cnnvp_plan_time all = cnnvp_plan_step_sums(r->sorts, step);
     const uint64_t compute = all.compute_ps - sooner(all.compute_ps, r->compute_ps - begin->compute_ps);
     const uint64_t memory = all.memory_ps - sooner(all.memory_ps, r->memory_ps - begin->memory_ps);
-    const uint64_t time = r->unit[CNNVP_REPLAY_ARRAY] - half->calculated;
+    const uint64_t time = r->timeline.unit[CNNVP_TIMELINE_ARRAY] - half->calculated;
     const uint64_t part = both(r, r->compute_ps - half->compute_ps, r->memory_ps - half->memory_ps);
     const uint64_t besides = time > part ? (time - part) / (STEP_SLICES - STEP_SLICES / 2u) * count : 0;
     const uint64_t more = both(r, compute, memory) + besides;
-    r->core += (int64_t)more;
-    r->issue += more;
-    r->last += r->timing->strict ? more : 0;
-    r->memory[0] += more;
-    r->memory[1] += more;
-    for (int i = 0; i < CNNVP_REPLAY_UNITS; ++i)
-        r->unit[i] += more;
-    for (int i = 0; i < CNNVP_REPLAY_BUFFERS * (int)CNNVP_REPLAY_HALVES; ++i)
-        r->half[i / (int)CNNVP_REPLAY_HALVES][i % (int)CNNVP_REPLAY_HALVES] += more;
+    cnnvp_timeline_pass(&r->timeline, more, (int64_t)more);
     r->compute_ps += compute;
     r->memory_ps += memory;
 }
@@ -295,7 +184,7 @@ static void run_outputs(struct cnnvp_replay *r, struct slicing *s, uint32_t in)
     struct cnnvp_pace pace = {0};
     for (uint32_t out = 0; out < extent->channels && s->count < s->most;) {
         if (s->count == s->middle)
-            s->half = (struct mark){r->unit[CNNVP_REPLAY_ARRAY], r->slices, r->compute_ps, r->memory_ps};
+            s->half = (struct mark){r->timeline.unit[CNNVP_TIMELINE_ARRAY], r->slices, r->compute_ps, r->memory_ps};
         const uint64_t passed = pass_outputs(r, s, &pace, out);
         if (passed != 0) {
             out += (uint32_t)passed * layer->tile_out;
@@ -308,13 +197,16 @@ static void run_outputs(struct cnnvp_replay *r, struct slicing *s, uint32_t in)
                                                  .first = in == 0,
                                                  .last = in + depth == s->inputs};
         const struct cnnvp_plan_slice *known = cnnvp_plan_slice_of(r->sorts, s->step, &slice);
-        const uint64_t core = s->count == 0 ? cnnvp_plan_step_core(layer, r->timing) : 0;
+        const uint64_t core = s->count == 0 ? cnnvp_plan_step_core(layer, r->timeline.timing) : 0;
         s->weight = bring_weights(r, s->weight_tag++, known->weights_ps);
         if (s->count == 0)
             s->output = begin_step(r);
-        r->compute_ps += known->cycles * r->timing->cycle;
-        calculate(r, CNNVP_REPLAY_ARRAY, known->cycles, r->timing->calculate_core + core, input, 1, s->weight, 1,
-                  s->output);
+        r->compute_ps += known->cycles * r->timeline.timing->cycle;
+        cnnvp_timeline_run(&r->timeline, CNNVP_TIMELINE_ARRAY, r->timeline.timing->calculate_core + core,
+                         cnnvp_timeline_use(CNNVP_TIMELINE_INPUT, input) |
+                             cnnvp_timeline_use(CNNVP_TIMELINE_WEIGHT, s->weight) |
+                             cnnvp_timeline_use(CNNVP_TIMELINE_OUTPUT, s->output),
+                         known->cycles * r->timeline.timing->cycle);
         ++s->count;
         out += layer->tile_out;
     }
@@ -373,19 +265,23 @@ static uint64_t run_sliced(struct cnnvp_replay *r, const struct place *place)
 static uint64_t run_whole(struct cnnvp_replay *r, const struct place *place)
 {
     const struct cnnvp_image_layer *layer = r->layer;
+    const struct cnnvp_plan_timing *timing = r->timeline.timing;
     struct cnnvp_plan_step *step = place->step;
     const int pool = layer->op == CNNVP_OP_POOL;
     const uint32_t input = bring_input(r, step, step->extent.channels, place->input_tag);
     const int blob = r->uses_table || layer->op == CNNVP_OP_NORM;
     uint32_t weight = 0;
     if (blob)
-        weight = bring_weights(r, 1, cnnvp_plan_weights_ps(r->timing, cnnvp_plan_blob_bytes(layer)));
+        weight = bring_weights(r, 1, cnnvp_plan_weights_ps(timing, cnnvp_plan_blob_bytes(layer)));
     const uint32_t output = begin_step(r);
     const uint64_t core =
-        step->whole.instructions * r->timing->calculate_core + cnnvp_plan_step_core(layer, r->timing);
-    r->compute_ps += step->whole.cycles * r->timing->cycle;
-    calculate(r, pool ? CNNVP_REPLAY_ARRAY : CNNVP_REPLAY_VECTOR, step->whole.cycles, core, input, 1, weight,
-              blob && !pool, output);
+        step->whole.instructions * timing->calculate_core + cnnvp_plan_step_core(layer, timing);
+    r->compute_ps += step->whole.cycles * timing->cycle;
+    cnnvp_timeline_run(&r->timeline, pool ? CNNVP_TIMELINE_ARRAY : CNNVP_TIMELINE_VECTOR, core,
+                     cnnvp_timeline_use(CNNVP_TIMELINE_INPUT, input) |
+                         use_if(blob && !pool, CNNVP_TIMELINE_WEIGHT, weight) |
+                         cnnvp_timeline_use(CNNVP_TIMELINE_OUTPUT, output),
+                     step->whole.cycles * timing->cycle);
     end_step(r, step, output, weight);
     return 1;
 }
@@ -451,13 +347,17 @@ struct cnnvp_plan_time cnnvp_plan_replay(struct cnnvp_plan_sorts *sorts, const s
 {
     const struct cnnvp_plan_limits *limits = sorts->limits;
     const struct cnnvp_plan_timing *timing = &limits->timing;
-    struct cnnvp_replay r = {.layer = sorts->layer,
-                             .limits = limits,
-                             .timing = timing,
-                             .sorts = sorts,
-                             .core = (int64_t)((uint64_t)timing->layer_core * timing->core) - (int64_t)lead,
-                             .halves = {limits->input_halves, limits->weight_halves, limits->output_halves},
-                             .uses_table = cnnvp_plan_table_words(sorts->layer) != 0};
+    struct cnnvp_replay r = {
+        .timeline = {.timing = timing,
+                   .load_words = WORDS_LOAD,
+                   /* Of two operands and the results: measured. */
+                   .rows_collide = sorts->layer->op == CNNVP_OP_ADD,
+                   .core = (int64_t)((uint64_t)timing->layer_core * timing->core) - (int64_t)lead,
+                   .halves = {limits->input_halves, limits->weight_halves, limits->output_halves}},
+        .layer = sorts->layer,
+        .sorts = sorts,
+        .uses_table = cnnvp_plan_table_words(sorts->layer) != 0,
+    };
     r.one_by_one = sorts->one_by_one || r.uses_table;
     struct mark early;
     struct cnnvp_plan_time time = *sums;
@@ -465,7 +365,7 @@ struct cnnvp_plan_time cnnvp_plan_replay(struct cnnvp_plan_sorts *sorts, const s
     const uint64_t slices = slices_of(sorts->layer);
     time.ps = r.slices < slices ? rest_ps(&r, &early, &time, slices - r.slices) : 0;
     flush(&r, 0);
-    time.ps += later(mark_of(&r).calculated, r.unit[CNNVP_REPLAY_WRITE]);
+    time.ps += later(mark_of(&r).calculated, r.timeline.unit[CNNVP_TIMELINE_WRITE]);
     if (time.core_ps > lead)
         time.ps = later(time.ps, time.core_ps - lead);
     cnnvp_plan_weigh(&time, timing, lead);

@@ -2,7 +2,7 @@
 /*
  * Tiles of the training engine besides those of products: whole maps on their way through the multi-function module,
  * gradients, and rows of weights that are quantised anew. Which tiles are looked at depends on the layer alone; of
- * those that fit, the one is taken that needs the least time by a replay (train_replay.h).
+ * those that fit, the one is taken that needs the least time by a replay (timeline.h).
  */
 #ifndef CNNVP_COMPILER_TRAIN_CUT_H
 #define CNNVP_COMPILER_TRAIN_CUT_H

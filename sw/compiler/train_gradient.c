@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a gradient is cut: a replay of the instructions of guest/train_gradient.c, without the copy that computes. */
-#include "plan_cost.h"
+#include "train_cost.h"
 #include "train_cut.h"
-#include "train_replay.h"
 
 /* Bytes of a 32-bit intermediate. */
 #define SUM_BYTES UINT64_C(4)
@@ -12,8 +11,8 @@
 #define COMMAND_CYCLES 8u
 
 /* Bytes of weights that follow each other in a tile, at least, where such a tile fits and a layer has so many weights.
- * Shorter ones can be 1 % faster, since rows of several bank groups overlap, but open a row each: that costs energy, and
- * half of the simulation's time again. */
+ * Shorter ones can be 1 % faster, since rows of several bank groups overlap, but open a row each: that costs energy,
+ * and half of the simulation's time again. */
 #define PIECE_BYTES UINT64_C(1024)
 #define MANY_WEIGHTS (UINT64_C(1) << 20)
 
@@ -110,8 +109,11 @@ static uint64_t command_ps(const struct gradient *g, const struct cnnvp_train_ti
 {
     const struct cnnvp_train_target *target = g->target;
     const struct cnnvp_train_node *node = g->node;
-    const uint64_t blocks = tiles->images * cnnvp_divide_up(tiles->in, target->arrays) * cnnvp_divide_up(tiles->out, target->cols);
-    const uint64_t pieces = node->connected ? 1u : cnnvp_divide_up(node->kx, TAPS) * cnnvp_divide_up(node->ky, target->rows);
+    const uint64_t ins = cnnvp_divide_up(tiles->in, target->arrays);
+    const uint64_t outs = cnnvp_divide_up(tiles->out, target->cols);
+    const uint64_t blocks = tiles->images * ins * outs;
+    const uint64_t pieces =
+        node->connected ? 1u : cnnvp_divide_up(node->kx, TAPS) * cnnvp_divide_up(node->ky, target->rows);
     const uint64_t taps = node->connected ? 1u : (uint64_t)TAPS * target->rows;
     const uint64_t area = (uint64_t)tiles->rows * node->wo;
     const uint64_t by_rows = node->connected ? 1u
@@ -119,8 +121,8 @@ static uint64_t command_ps(const struct gradient *g, const struct cnnvp_train_ti
                                                   : TAPS * area;
     const uint64_t cycles = blocks * pieces * by_rows;
     const uint64_t inputs =
-        tiles->images * tiles->in * cnnvp_divide_up(tiles->out, target->cols) * pieces * taps * area * target->value_bytes;
-    const uint64_t errors = tiles->images * cnnvp_divide_up(tiles->in, target->arrays) * tiles->out * pieces * area *
+        tiles->images * tiles->in * outs * pieces * taps * area * target->value_bytes;
+    const uint64_t errors = tiles->images * ins * tiles->out * pieces * area *
                             (node->connected ? 1u : target->error_rows ? taps : TAPS) * target->value_bytes;
     const uint64_t sums = (uint64_t)tiles->images * tiles->in * tiles->out * g->taps * SUM_BYTES;
     const uint64_t all = cycles + COMMAND_CYCLES + cnnvp_train_port_cycles(inputs, target->input_width, cycles) +
@@ -133,7 +135,7 @@ static uint64_t command_ps(const struct gradient *g, const struct cnnvp_train_ti
 struct tile {
     uint64_t activations, errors, command; /* ps of one command */
     uint64_t weights, velocities;          /* ps of a transfer in; out as many bytes */
-    uint64_t weights_out;
+    struct cnnvp_train_write weights_out;
     uint64_t update;
 };
 
@@ -160,49 +162,54 @@ static struct tile tile_of(const struct gradient *g, const struct cnnvp_train_ti
         .command = command_ps(g, tiles),
         .weights = cnnvp_train_read_ps(target, kept, target->output_width),
         .velocities = cnnvp_train_read_ps(target, moved, target->output_width),
-        .weights_out = cnnvp_train_write_ps(target, moved, target->output_width),
+        .weights_out = cnnvp_train_write_of(target, moved),
         .update = cnnvp_train_module_ps(target, values, later(target->module_sets, 1u)),
     };
 }
 
 struct replay {
-    struct cnnvp_train_replay engine;
+    struct cnnvp_timeline line;
     const struct gradient *g;
     uint32_t working, idle; /* halves of the intermediate buffer */
 };
 
-/* Mantissas in so many transfers, and their exponents behind them, unless a half holds them. */
-static uint64_t *operand(struct replay *r, enum cnnvp_train_replay_buffer buffer, uint64_t tag, uint64_t transfers,
-                         uint64_t busy)
+/* Mantissas in so many transfers, and their exponents behind them, unless a half holds them. Returns its use. */
+static uint32_t operand(struct replay *r, enum cnnvp_timeline_buffer buffer, uint64_t tag, uint64_t transfers,
+                        uint64_t busy)
 {
     int found;
-    const uint32_t half = cnnvp_train_replay_find(&r->engine, buffer, tag, &found);
+    const uint32_t half = cnnvp_timeline_find(&r->line, buffer, tag, &found);
     for (uint64_t i = 0; i < transfers && !found; ++i)
-        cnnvp_train_replay_load(&r->engine, buffer, half, busy / transfers);
+        cnnvp_timeline_load(&r->line, buffer, half, busy / transfers);
     if (!found)
-        cnnvp_train_replay_load(&r->engine, buffer, half, r->g->target->timing.burst);
-    return &r->engine.half[buffer][half];
+        cnnvp_timeline_load(&r->line, buffer, half, r->g->target->timing.burst);
+    return cnnvp_timeline_use(buffer, half);
+}
+
+static uint32_t use_of(uint32_t half)
+{
+    return cnnvp_timeline_use(CNNVP_TIMELINE_OUTPUT, half);
 }
 
 static void update(struct replay *r, const struct tile *tile)
 {
-    (void)cnnvp_train_replay_run(&r->engine, CNNVP_TRAIN_REPLAY_MODULE, r->g->target->timing.post_core,
-                                 1u << r->working | 1u << r->idle, 0, tile->update);
+    cnnvp_timeline_run(&r->line, CNNVP_TIMELINE_VECTOR, r->g->target->timing.post_core,
+                       use_of(r->working) | use_of(r->idle), tile->update);
 }
 
 static void store_weights(struct replay *r, const struct tile *tile)
 {
-    cnnvp_train_replay_store(&r->engine, r->idle, tile->weights_out);
-    cnnvp_train_replay_store(&r->engine, r->idle, tile->weights_out);
+    cnnvp_train_store(&r->line, r->idle, tile->weights_out);
+    cnnvp_train_store(&r->line, r->idle, tile->weights_out);
 }
 
 static void load_weights(struct replay *r, const struct tile *tile)
 {
-    cnnvp_train_replay_load(&r->engine, CNNVP_TRAIN_REPLAY_MIDDLE, r->idle, tile->weights);
+    cnnvp_timeline_load(&r->line, CNNVP_TIMELINE_OUTPUT, r->idle, tile->weights);
     if (r->g->options->narrow)
-        (void)cnnvp_train_replay_run(&r->engine, CNNVP_TRAIN_REPLAY_MODULE, r->g->target->timing.post_core,
-                                     1u << r->idle, 0, tile->update);
-    cnnvp_train_replay_load(&r->engine, CNNVP_TRAIN_REPLAY_MIDDLE, r->idle, tile->velocities);
+        cnnvp_timeline_run(&r->line, CNNVP_TIMELINE_VECTOR, r->g->target->timing.post_core, use_of(r->idle),
+                           tile->update);
+    cnnvp_timeline_load(&r->line, CNNVP_TIMELINE_OUTPUT, r->idle, tile->velocities);
 }
 
 /* All commands of a tile; `before` is the one whose update is still to be pushed, or NULL. */
@@ -212,35 +219,34 @@ static void run_tile(struct replay *r, const struct cnnvp_train_tiles *tiles, ui
     const struct gradient *g = r->g;
     const uint64_t commands = commands_of(g, tiles);
     const uint64_t replayed = sooner(commands, COMMANDS);
-    struct cnnvp_train_replay second = r->engine;
+    struct cnnvp_timeline second = r->line;
     for (uint64_t i = 0; i < replayed; ++i) {
-        uint64_t *const activations = operand(r, CNNVP_TRAIN_REPLAY_INPUT, 1u + in * commands + i,
-                                              g->scattered ? tiles->images : 1u, tile->activations);
-        uint64_t *const errors = operand(r, CNNVP_TRAIN_REPLAY_WEIGHT, 1u + out * commands + i, 1u, tile->errors);
+        const uint32_t activations = operand(r, CNNVP_TIMELINE_INPUT, 1u + in * commands + i,
+                                             g->scattered ? tiles->images : 1u, tile->activations);
+        const uint32_t errors = operand(r, CNNVP_TIMELINE_WEIGHT, 1u + out * commands + i, 1u, tile->errors);
         if (i == 0 && before != NULL)
             update(r, before);
         if (i == 0 && before != NULL && r->idle == r->working)
             store_weights(r, before);
-        *activations = *errors =
-            cnnvp_train_replay_run(&r->engine, CNNVP_TRAIN_REPLAY_ARRAY, g->target->timing.calculate_core,
-                                   1u << r->working, later(*activations, *errors), tile->command);
+        cnnvp_timeline_run(&r->line, CNNVP_TIMELINE_ARRAY, g->target->timing.calculate_core,
+                           activations | errors | use_of(r->working), tile->command);
         if (i == 0 && before != NULL && r->idle != r->working)
             store_weights(r, before);
         if (i == 0)
             load_weights(r, tile);
         if (i == 1u)
-            second = r->engine;
+            second = r->line;
     }
     if (commands > replayed)
-        cnnvp_train_replay_pass_on(&r->engine, &second, CNNVP_TRAIN_REPLAY_ARRAY, replayed - 2u, commands - replayed);
+        cnnvp_timeline_pass_on(&r->line, &second, CNNVP_TIMELINE_ARRAY, replayed - 2u, commands - replayed);
 }
 
 static uint64_t gradient_ps(const struct gradient *g, const struct cnnvp_train_tiles *tiles)
 {
     const struct cnnvp_train_target *target = g->target;
-    struct replay r = {.engine = cnnvp_train_replay_begin(target, target->timing.most_lead), .g = g,
+    struct replay r = {.line = cnnvp_train_timeline(target, target->timing.most_lead), .g = g,
                        .idle = target->output_halves - 1u};
-    struct cnnvp_train_replay half_way = r.engine;
+    struct cnnvp_timeline half_way = r.line;
     const uint64_t outs = cnnvp_divide_up(g->node->co, tiles->out);
     const uint64_t count = cnnvp_divide_up(g->node->ci, tiles->in) * outs;
     const uint64_t replayed = sooner(count, TILES);
@@ -253,14 +259,13 @@ static uint64_t gradient_ps(const struct gradient *g, const struct cnnvp_train_t
         run_tile(&r, &cut, i / outs, i % outs, i != 0 ? &before : NULL, &tile);
         before = tile;
         if (i + 1u == replayed / 2u)
-            half_way = r.engine;
+            half_way = r.line;
     }
     if (count > replayed)
-        cnnvp_train_replay_pass_on(&r.engine, &half_way, CNNVP_TRAIN_REPLAY_ARRAY, replayed - replayed / 2u,
-                                   count - replayed);
+        cnnvp_timeline_pass_on(&r.line, &half_way, CNNVP_TIMELINE_ARRAY, replayed - replayed / 2u, count - replayed);
     update(&r, &before);
     store_weights(&r, &before);
-    return cnnvp_train_replay_end(&r.engine);
+    return cnnvp_timeline_end(&r.line);
 }
 
 /* Sums of mantissas wider than 8 bits meet in binary32, which rounds: the fewest commands, whatever they take. */

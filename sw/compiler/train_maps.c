@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What streams through the multi-function module tile by tile: a tile is loaded, goes through, and its results are
  * stored behind the load of the next one (guest/train_post.c, quantise_rows of guest/train_gradient.c). */
-#include "plan_cost.h"
+#include "train_cost.h"
 #include "train_cut.h"
-#include "train_replay.h"
 
 /* Bytes of a 32-bit intermediate. */
 #define SUM_BYTES UINT64_C(4)
@@ -17,7 +16,7 @@
 struct tile {
     uint64_t loads[LOADS]; /* 0: there is none */
     uint64_t module;
-    uint64_t stores[STORES];
+    struct cnnvp_train_write stores[STORES];
 };
 
 /* ---- sizes ---- */
@@ -43,46 +42,45 @@ int cnnvp_train_next_size(struct cnnvp_train_sizes *sizes)
 
 /* ---- a stream of tiles ---- */
 
-static void store(struct cnnvp_train_replay *r, const struct tile *tile, uint32_t half)
+static void store(struct cnnvp_timeline *line, const struct tile *tile, uint32_t half)
 {
     for (uint32_t i = 0; i < STORES; ++i)
-        if (tile->stores[i] != 0)
-            cnnvp_train_replay_store(r, half, tile->stores[i]);
+        if (tile->stores[i].busy_ps != 0)
+            cnnvp_train_store(line, half, tile->stores[i]);
 }
 
 /* `groups` groups of `parts` parts, of which a tile takes `at_once`; tile_of says what such a tile takes. */
 static uint64_t stream_ps(const struct cnnvp_train_target *target, uint64_t groups, uint64_t parts, uint64_t at_once,
                           struct tile (*tile_of)(const void *context, uint64_t parts), const void *context)
 {
-    struct cnnvp_train_replay r = cnnvp_train_replay_begin(target, target->timing.most_lead);
-    struct cnnvp_train_replay half_way = r;
+    struct cnnvp_timeline line = cnnvp_train_timeline(target, target->timing.most_lead);
+    struct cnnvp_timeline half_way = line;
     const uint64_t of_group = cnnvp_divide_up(parts, at_once);
     const uint64_t tiles = groups * of_group;
     const uint64_t replayed = sooner(tiles, TILES);
-    struct tile before = {{0}, 0, {0}};
+    struct tile before = {0};
     uint32_t half_before = 0;
     for (uint64_t i = 0; i < replayed; ++i) {
         const struct tile tile = tile_of(context, sooner(at_once, parts - i % of_group * at_once));
-        const uint32_t half = cnnvp_train_replay_next(&r);
+        const uint32_t half = cnnvp_timeline_take(&line, CNNVP_TIMELINE_OUTPUT);
         if (target->output_halves == 1u)
-            store(&r, &before, half_before);
+            store(&line, &before, half_before);
         for (uint32_t l = 0; l < LOADS; ++l)
             if (tile.loads[l] != 0)
-                cnnvp_train_replay_load(&r, CNNVP_TRAIN_REPLAY_MIDDLE, half, tile.loads[l]);
+                cnnvp_timeline_load(&line, CNNVP_TIMELINE_OUTPUT, half, tile.loads[l]);
         if (target->output_halves != 1u)
-            store(&r, &before, half_before);
-        (void)cnnvp_train_replay_run(&r, CNNVP_TRAIN_REPLAY_MODULE, target->timing.post_core, 1u << half, 0,
-                                     tile.module);
+            store(&line, &before, half_before);
+        cnnvp_timeline_run(&line, CNNVP_TIMELINE_VECTOR, target->timing.post_core,
+                           cnnvp_timeline_use(CNNVP_TIMELINE_OUTPUT, half), tile.module);
         before = tile;
         half_before = half;
         if (i + 1u == replayed / 2u)
-            half_way = r;
+            half_way = line;
     }
     if (tiles > replayed)
-        cnnvp_train_replay_pass_on(&r, &half_way, CNNVP_TRAIN_REPLAY_MODULE, replayed - replayed / 2u,
-                                   tiles - replayed);
-    store(&r, &before, half_before);
-    return cnnvp_train_replay_end(&r);
+        cnnvp_timeline_pass_on(&line, &half_way, CNNVP_TIMELINE_VECTOR, replayed - replayed / 2u, tiles - replayed);
+    store(&line, &before, half_before);
+    return cnnvp_timeline_end(&line);
 }
 
 /* ---- whole maps ---- */
@@ -127,9 +125,9 @@ static uint64_t read_ps(const struct maps *m, uint64_t channels, uint64_t bytes)
     return cnnvp_train_read_ps(m->target, pieces_of(m, channels, bytes), m->target->output_width);
 }
 
-static uint64_t write_ps(const struct maps *m, uint64_t channels, uint64_t bytes)
+static struct cnnvp_train_write write_of(const struct maps *m, uint64_t channels, uint64_t bytes)
 {
-    return cnnvp_train_write_ps(m->target, pieces_of(m, channels, bytes), m->target->output_width);
+    return cnnvp_train_write_of(m->target, pieces_of(m, channels, bytes));
 }
 
 /* With so many channels: the sums through batch norm, ReLU, quantiser and pool, or their errors the other way. */
@@ -148,13 +146,15 @@ static struct tile maps_tile(const void *context, uint64_t channels)
         const uint64_t loads[LOADS] = {pooled * SUM_BYTES, x, mask, ids};
         for (uint32_t i = 0; i < LOADS; ++i)
             tile.loads[i] = read_ps(m, channels, loads[i]);
-        tile.stores[0] = write_ps(m, channels, plane * m->target->value_bytes);
+        tile.stores[0] = write_of(m, channels, plane * m->target->value_bytes);
         return tile;
     }
     tile.loads[0] = read_ps(m, channels, plane * SUM_BYTES);
-    tile.stores[0] = write_ps(m, channels, pooled * m->target->value_bytes);
-    tile.stores[1] = m->learns ? write_ps(m, channels, mask) : 0;
-    tile.stores[2] = m->learns ? write_ps(m, channels, ids) : 0;
+    tile.stores[0] = write_of(m, channels, pooled * m->target->value_bytes);
+    if (m->learns) {
+        tile.stores[1] = write_of(m, channels, mask);
+        tile.stores[2] = write_of(m, channels, ids);
+    }
     return tile;
 }
 
@@ -202,7 +202,7 @@ static struct tile rows_tile(const void *context, uint64_t count)
     const struct cnnvp_train_pieces to = {1, values * target->value_bytes, values * target->value_bytes};
     return (struct tile){{cnnvp_train_read_ps(target, from, target->output_width), 0, 0, 0},
                          cnnvp_train_module_ps(target, values, sets_of(rows, count)),
-                         {cnnvp_train_write_ps(target, to, target->output_width), 0, 0}};
+                         {cnnvp_train_write_of(target, to), {0, 0}, {0, 0}}};
 }
 
 uint32_t cnnvp_train_cut_weights(const struct cnnvp_train_target *target, const struct cnnvp_train_node *node)

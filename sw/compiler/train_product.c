@@ -55,6 +55,9 @@ static int fits(const struct cnnvp_train_product *p, uint64_t in, uint64_t out, 
 /* Part of the time of transfers that counts as time, where it is hidden too. */
 #define TRAFFIC 8u
 
+/* Part of the price that is the time without a lead of the core. */
+#define ALONE 8u
+
 struct choice {
     struct cnnvp_train_tiles tiles;
     uint64_t price; /* UINT64_MAX: none fits */
@@ -71,13 +74,13 @@ uint64_t cnnvp_train_product_price(const struct cnnvp_train_product *p, const st
 {
     if (p->target->value_bytes != 1u)
         return wide_price(p, tiles);
-    /* The core's lead is a guess: without it must do as well. */
+    /* The core's lead is a guess: without it must do too. */
     struct cnnvp_train_product alone = *p;
     uint64_t lead;
     alone.lead = 0;
-    const uint64_t time =
-        (cnnvp_train_product_time(p, tiles, &lead) + cnnvp_train_product_time(&alone, tiles, &lead)) / 2u;
-    return time + cnnvp_train_product_memory(p, tiles) / TRAFFIC;
+    const uint64_t time = cnnvp_train_product_time(p, tiles, &lead);
+    const uint64_t alone_time = cnnvp_train_product_time(&alone, tiles, &lead);
+    return time - time / ALONE + alone_time / ALONE + cnnvp_train_product_memory(p, tiles) / TRAFFIC;
 }
 
 static void try_tiles(const struct cnnvp_train_product *p, uint64_t in, uint64_t out, uint64_t rows,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a product takes: a replay (train_replay.h) of the instructions of guest/train_product.c. */
-#include "plan_cost.h"
+/* What a product takes: a replay (timeline.h) of the instructions of guest/train_product.c. */
+#include "train_cost.h"
 #include "train_product.h"
-#include "train_replay.h"
 
 #define SUM_BYTES UINT64_C(4)
 #define TAPS 3u /* of a PE, one a cycle */
@@ -26,7 +25,7 @@ struct tile {
 };
 
 struct replay {
-    struct cnnvp_train_replay engine;
+    struct cnnvp_timeline line;
     const struct cnnvp_train_product *p;
     const struct cnnvp_train_tiles *tiles;
     uint32_t pending; /* steps of the tile before that are left */
@@ -78,13 +77,14 @@ static uint64_t line_ps(const struct cnnvp_train_product *p, uint64_t bytes, uin
 }
 
 /* As for inputs. */
-static uint64_t sums_ps(const struct cnnvp_train_product *p, uint64_t images, uint64_t channels, uint64_t rows)
+static struct cnnvp_train_write sums_of(const struct cnnvp_train_product *p, uint64_t images, uint64_t channels,
+                                        uint64_t rows)
 {
     const uint64_t plane = p->out_height * p->out_width * SUM_BYTES;
     const uint64_t bytes = rows * p->out_width * SUM_BYTES;
     const struct cnnvp_train_pieces whole = {images, channels * bytes, p->out_channels * plane};
     const struct cnnvp_train_pieces parts = {images * channels, bytes, plane};
-    return cnnvp_train_write_ps(p->target, rows == p->out_height ? whole : parts, p->target->output_width);
+    return cnnvp_train_write_of(p->target, rows == p->out_height ? whole : parts);
 }
 
 static uint64_t pieces_of(const struct cnnvp_train_product *p)
@@ -110,9 +110,10 @@ static uint64_t command_ps(const struct cnnvp_train_product *p, uint64_t pieces,
     return all * target->timing.cycle;
 }
 
+/* Of so many values of each image: images go side by side through the sets of the module. */
 static uint64_t statistics_ps(const struct cnnvp_train_product *p, uint64_t values)
 {
-    return cnnvp_train_module_ps(p->target, values, p->target->module_sets);
+    return cnnvp_train_module_ps(p->target, cnnvp_divide_up(p->images, later(p->target->module_sets, 1u)) * values, 1u);
 }
 
 /* Loads of inputs and of kernels: those that halves hold are not loaded again. */
@@ -132,7 +133,7 @@ uint64_t cnnvp_train_product_memory(const struct cnnvp_train_product *p, const s
     const struct counts n = counts_of(p, tiles);
     const struct loads loads = loads_of(p, &n);
     return loads.inputs * input_ps(p, tiles->in, tiles->rows) + loads.kernels * kernels_ps(p, tiles->in, tiles->out) +
-           sums_ps(p, p->images, p->out_channels, p->out_height);
+           sums_of(p, p->images, p->out_channels, p->out_height).busy_ps;
 }
 
 /* Bytes that cross the memory's bus at least, halves' contents used as often as they are. */
@@ -164,24 +165,23 @@ uint64_t cnnvp_train_product_bound(const struct cnnvp_train_product *p, const st
 /* ---- tiles ---- */
 
 /* Mantissas in so many transfers, and their exponents behind them. */
-static void load(struct replay *r, enum cnnvp_train_replay_buffer buffer, uint32_t half, uint32_t transfers,
-                 uint64_t busy)
+static void load(struct replay *r, enum cnnvp_timeline_buffer buffer, uint32_t half, uint32_t transfers, uint64_t busy)
 {
     for (uint32_t i = 0; i < transfers; ++i)
-        cnnvp_train_replay_load(&r->engine, buffer, half, busy / transfers);
-    cnnvp_train_replay_load(&r->engine, buffer, half, r->p->target->timing.burst);
+        cnnvp_timeline_load(&r->line, buffer, half, busy / transfers);
+    cnnvp_timeline_load(&r->line, buffer, half, r->p->target->timing.burst);
 }
 
 static void advance(struct replay *r)
 {
     const struct cnnvp_train_product *p = r->p;
     const struct tile *tile = &r->pending_tile;
-    const uint64_t values = p->images * tile->channels * tile->rows * p->out_width;
+    const uint64_t values = tile->channels * tile->rows * p->out_width;
     if (r->pending-- == 2u)
-        (void)cnnvp_train_replay_run(&r->engine, CNNVP_TRAIN_REPLAY_MODULE, p->target->timing.post_core,
-                                     1u << tile->half, 0, statistics_ps(p, values));
+        cnnvp_timeline_run(&r->line, CNNVP_TIMELINE_VECTOR, p->target->timing.post_core,
+                           cnnvp_timeline_use(CNNVP_TIMELINE_OUTPUT, tile->half), statistics_ps(p, values));
     else
-        cnnvp_train_replay_store(&r->engine, tile->half, sums_ps(p, p->images, tile->channels, tile->rows));
+        cnnvp_train_store(&r->line, tile->half, sums_of(p, p->images, tile->channels, tile->rows));
 }
 
 static void finish(struct replay *r)
@@ -193,43 +193,42 @@ static void finish(struct replay *r)
 static void run_slice(struct replay *r, struct tile *tile, uint64_t at)
 {
     const struct cnnvp_train_product *p = r->p;
-    struct cnnvp_train_replay *engine = &r->engine;
     const uint64_t in = rest_of(p->in_channels, at, r->tiles->in);
     int found = 0;
     const uint32_t input =
-        cnnvp_train_replay_find(engine, CNNVP_TRAIN_REPLAY_INPUT, 1u + tile->row * p->in_channels + at, &found);
+        cnnvp_timeline_find(&r->line, CNNVP_TIMELINE_INPUT, 1u + tile->row * p->in_channels + at, &found);
     if (!found)
-        load(r, CNNVP_TRAIN_REPLAY_INPUT, input, p->scattered ? p->images : 1u, input_ps(p, in, tile->rows));
+        load(r, CNNVP_TIMELINE_INPUT, input, p->scattered ? p->images : 1u, input_ps(p, in, tile->rows));
     const uint32_t weight =
-        cnnvp_train_replay_find(engine, CNNVP_TRAIN_REPLAY_WEIGHT, 1u + tile->channel * p->in_channels + at, &found);
+        cnnvp_timeline_find(&r->line, CNNVP_TIMELINE_WEIGHT, 1u + tile->channel * p->in_channels + at, &found);
     if (!found)
-        load(r, CNNVP_TRAIN_REPLAY_WEIGHT, weight, 1u, kernels_ps(p, in, tile->channels));
+        load(r, CNNVP_TIMELINE_WEIGHT, weight, 1u, kernels_ps(p, in, tile->channels));
     if (at == 0) {
         if (p->target->output_halves == 1u)
             finish(r);
-        tile->half = cnnvp_train_replay_next(engine);
+        tile->half = cnnvp_timeline_take(&r->line, CNNVP_TIMELINE_OUTPUT);
     }
-    uint64_t *held[] = {&engine->half[CNNVP_TRAIN_REPLAY_INPUT][input],
-                        &engine->half[CNNVP_TRAIN_REPLAY_WEIGHT][weight]};
-    *held[0] = *held[1] = cnnvp_train_replay_run(engine, CNNVP_TRAIN_REPLAY_ARRAY, p->target->timing.calculate_core,
-                                                 1u << tile->half, later(*held[0], *held[1]),
-                                                 command_ps(p, pieces_of(p), in, tile->channels, tile->rows));
+    cnnvp_timeline_run(&r->line, CNNVP_TIMELINE_ARRAY, p->target->timing.calculate_core,
+                       cnnvp_timeline_use(CNNVP_TIMELINE_INPUT, input) |
+                           cnnvp_timeline_use(CNNVP_TIMELINE_WEIGHT, weight) |
+                           cnnvp_timeline_use(CNNVP_TIMELINE_OUTPUT, tile->half),
+                       command_ps(p, pieces_of(p), in, tile->channels, tile->rows));
 }
 
 /* The biases: a product with ones. */
 static void run_bias(struct replay *r, const struct tile *tile)
 {
     const struct cnnvp_train_product *p = r->p;
-    struct cnnvp_train_replay *engine = &r->engine;
     int found = 0;
     const uint32_t weight =
-        cnnvp_train_replay_find(engine, CNNVP_TRAIN_REPLAY_WEIGHT, UINT64_MAX - tile->channel, &found);
+        cnnvp_timeline_find(&r->line, CNNVP_TIMELINE_WEIGHT, UINT64_MAX - tile->channel, &found);
     if (!found)
-        load(r, CNNVP_TRAIN_REPLAY_WEIGHT, weight, 1u,
+        load(r, CNNVP_TIMELINE_WEIGHT, weight, 1u,
              line_ps(p, tile->channels * p->target->value_bytes, p->target->weight_width));
-    uint64_t *held = &engine->half[CNNVP_TRAIN_REPLAY_WEIGHT][weight];
-    *held = cnnvp_train_replay_run(engine, CNNVP_TRAIN_REPLAY_ARRAY, p->target->timing.calculate_core,
-                                   1u << tile->half, *held, command_ps(p, 1, 1, tile->channels, tile->rows));
+    cnnvp_timeline_run(&r->line, CNNVP_TIMELINE_ARRAY, p->target->timing.calculate_core,
+                       cnnvp_timeline_use(CNNVP_TIMELINE_WEIGHT, weight) |
+                           cnnvp_timeline_use(CNNVP_TIMELINE_OUTPUT, tile->half),
+                       command_ps(p, 1, 1, tile->channels, tile->rows));
 }
 
 static void run_tile(struct replay *r, struct tile *tile)
@@ -237,7 +236,7 @@ static void run_tile(struct replay *r, struct tile *tile)
     const struct cnnvp_train_product *p = r->p;
     const uint64_t slices = cnnvp_divide_up(p->in_channels, r->tiles->in);
     const uint64_t replayed = sooner(slices, SLICES);
-    struct cnnvp_train_replay second = r->engine;
+    struct cnnvp_timeline second = r->line;
     for (uint64_t i = 0; i < replayed; ++i) {
         /* Those that are passed over are in the middle. */
         const uint64_t slice = i < replayed / 2u ? i : slices - replayed + i;
@@ -247,10 +246,9 @@ static void run_tile(struct replay *r, struct tile *tile)
         else if (i == replayed / 2u)
             finish(r);
         if (i == 1u)
-            second = r->engine;
+            second = r->line;
         if (i == replayed / 2u && slices > replayed)
-            cnnvp_train_replay_pass_on(&r->engine, &second, CNNVP_TRAIN_REPLAY_ARRAY, replayed / 2u - 1u,
-                                       slices - replayed);
+            cnnvp_timeline_pass_on(&r->line, &second, CNNVP_TIMELINE_ARRAY, replayed / 2u - 1u, slices - replayed);
     }
     if (p->bias)
         run_bias(r, tile);
@@ -265,35 +263,35 @@ static void run_group(struct replay *r)
     const uint64_t columns = cnnvp_divide_up(p->out_channels, r->tiles->out);
     const uint64_t count = columns * cnnvp_divide_up(p->out_height, r->tiles->rows);
     const uint64_t replayed = sooner(count, TILES);
-    struct cnnvp_train_replay half = r->engine;
-    for (uint32_t i = 0; i < CNNVP_TRAIN_REPLAY_HALVES; ++i)
-        r->engine.tag[CNNVP_TRAIN_REPLAY_INPUT][i] = 0;
+    struct cnnvp_timeline half = r->line;
+    for (uint32_t i = 0; i < CNNVP_TIMELINE_HALVES; ++i)
+        r->line.tag[CNNVP_TIMELINE_INPUT][i] = 0;
     for (uint64_t i = 0; i < replayed; ++i) {
         struct tile tile = {.row = i / columns * r->tiles->rows, .channel = i % columns * r->tiles->out};
         tile.rows = rest_of(p->out_height, tile.row, r->tiles->rows);
         tile.channels = rest_of(p->out_channels, tile.channel, r->tiles->out);
         run_tile(r, &tile);
         if (i + 1u == replayed / 2u)
-            half = r->engine;
+            half = r->line;
     }
     if (count > replayed)
-        cnnvp_train_replay_pass_on(&r->engine, &half, CNNVP_TRAIN_REPLAY_ARRAY, replayed - replayed / 2u,
-                                   count - replayed);
+        cnnvp_timeline_pass_on(&r->line, &half, CNNVP_TIMELINE_ARRAY, replayed - replayed / 2u, count - replayed);
 }
 
 uint64_t cnnvp_train_product_time(const struct cnnvp_train_product *p, const struct cnnvp_train_tiles *tiles,
                                   uint64_t *lead)
 {
-    struct replay r = {.engine = cnnvp_train_replay_begin(p->target, p->lead), .p = p, .tiles = tiles};
+    struct replay r = {.line = cnnvp_train_timeline(p->target, p->lead), .p = p, .tiles = tiles};
     for (uint32_t i = 0; i < sooner(p->groups, GROUPS); ++i)
         run_group(&r);
     finish(&r);
-    const uint64_t end = cnnvp_train_replay_end(&r.engine);
+    const uint64_t end = cnnvp_timeline_end(&r.line);
     /* Then all sums come back, and leave as mantissas. */
-    const uint64_t values = (uint64_t)p->groups * p->images * p->out_channels * p->out_height * p->out_width;
-    const uint64_t back = line_ps(p, values * SUM_BYTES, p->target->output_width);
+    const uint64_t values = p->groups * p->out_channels * p->out_height * p->out_width;
+    const uint64_t back = line_ps(p, p->images * values * SUM_BYTES, p->target->output_width);
     const uint64_t post = back + statistics_ps(p, values) + back / 4u;
-    const uint64_t core = r.engine.core + (uint64_t)POST_CORE * p->target->timing.core;
-    *lead = sooner(end + post - sooner(end + post, core), p->target->timing.most_lead);
-    return end - p->lead;
+    const int64_t core = r.line.core + (int64_t)((uint64_t)POST_CORE * p->target->timing.core);
+    const int64_t ahead = (int64_t)(end + post) - core;
+    *lead = ahead > 0 ? sooner((uint64_t)ahead, p->target->timing.most_lead) : 0;
+    return end;
 }

@@ -152,10 +152,38 @@ static void larger_buffers_are_not_slower(void **state)
     assert_true(ran > CASES / 3 && changed > CASES / 3);
 }
 
+/* Images go through the module side by side, so one image's statistics take as long as those of one of four. */
+static void statistics_take_a_set_for_each_image(void **state)
+{
+    (void)state;
+    const struct cnnvp_train_target target = {
+        .arrays = 4, .cols = 32, .rows = 3, .fc_kernels = 32, .value_bytes = 1,
+        .input_half = 1u << 20, .weight_half = 1u << 20, .output_half = 1u << 20,
+        .input_halves = 2, .weight_halves = 2, .output_halves = 2,
+        .input_width = 128, .weight_width = 128, .output_width = 512,
+        .module_sets = 4, .module_lanes = 1, .timing = cnnvp_plan_timing_of(NULL),
+    };
+    const uint64_t values = 64 * 8 * 8;
+    for (uint32_t images = 1; images <= 4; ++images) {
+        const struct cnnvp_train_product p = {
+            .target = &target, .images = images, .groups = 1, .lead = target.timing.most_lead,
+            .in_channels = 1, .out_channels = 64,
+            .in_height = 8, .in_width = 8, .out_height = 8, .out_width = 8, .taps = 1, .kernels = 32,
+            .kx = 1, .ky = 1, .sy = 1,
+        };
+        const struct cnnvp_train_tiles whole = {1, 64, 8, images};
+        uint64_t lead;
+        const uint64_t cycles = cnnvp_train_product_time(&p, &whole, &lead) / target.timing.cycle;
+        assert_true(cycles >= values);
+        assert_true(cycles <= values * 5 / 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(larger_buffers_are_not_slower),
+        cmocka_unit_test(statistics_take_a_set_for_each_image),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
