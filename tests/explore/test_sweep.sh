@@ -219,7 +219,7 @@ cmp -s a.csv left.csv || fail "results after taking over differ"
 absent left.sqlite.work
 
 # Kill -9 of workers: their points run again.
-sed -e 's/timing_only: true/timing_only: true, cpu: iss, images: 300/' grid.yaml >slow.yaml
+sed -e 's/timing_only: true/timing_only: true, cpu: iss, images: 1500/' grid.yaml >slow.yaml
 "$CNNVP" sweep slow.yaml -o workers.sqlite -j 2 >out 2>err &
 driver=$!
 for round in 1 2; do
