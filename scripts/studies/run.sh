@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# run.sh FOLDER [CNNVP]: makes the three studies again: results, tables and plots go into FOLDER. Some minutes on two cores;
+# run.sh FOLDER [CNNVP]: makes the three studies again: results, tables and plots go into FOLDER. Less than a minute on two cores;
 # started again it goes on where it was. CNNVP: the program (default: that of the build beside).
 set -eu
 studies=$(cd "$(dirname "$0")" && pwd)
