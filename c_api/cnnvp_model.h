@@ -430,6 +430,35 @@ __attribute__((visibility("default")))
 #endif
 const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi);
 
+/* What a status says, for messages. */
+static inline const char *cnnvp_status_text(int status)
+{
+    switch (status) {
+    case CNNVP_OK:
+        return "no error";
+    case CNNVP_E_INVAL:
+        return "malformed";
+    case CNNVP_E_ADDR:
+        return "no such address";
+    case CNNVP_E_ACCESS:
+        return "wrong size, alignment or direction";
+    case CNNVP_E_NOMEM:
+        return "out of memory";
+    case CNNVP_E_NOSUP:
+        return "not supported";
+    case CNNVP_E_STATE:
+        return "not possible now";
+    case CNNVP_E_STOPPED:
+        return "stopped";
+    case CNNVP_E_FATAL:
+        return "fatal error of the unit";
+    case CNNVP_E_MEMORY:
+        return "error of the memory";
+    default:
+        return "unknown status";
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------------------
  * Clock arithmetic. Edge n of a clock of `mhz` MHz lies at floor(n * 10^6 / mhz) ps. mhz: 1 .. 1 000 000.
  */

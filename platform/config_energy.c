@@ -3,9 +3,11 @@
  * The energy table of a platform: `energy:` of the platform files and --set energy.KEY=VALUE. A table is built in, or a
  * file of its own that starts from another; single entries override it.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config_internal.h"
 #include "energy.h"
@@ -126,7 +128,11 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
     const char *file = folder && name[0] != '/' && strcmp(folder, ".") != 0
                            ? cnnvp_arena_printf(arena, "%s/%s", folder, name)
                            : cnnvp_arena_copy(arena, name, strlen(name));
-    return file ? read_file(arena, file, depth, table, error) : cnnvp_config_no_memory(error);
+    if (!file)
+        return cnnvp_config_no_memory(error);
+    if (access(file, R_OK) != 0)
+        return cnnvp_config_error(error, place, "energy: the table %s cannot be read: %s", file, strerror(errno));
+    return read_file(arena, file, depth, table, error);
 }
 
 cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct cnnvp_draft_unit *draft, struct cnnvp_error *error)

@@ -175,7 +175,8 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
             functions_[address] = function;
     const int status = start(cnnvp_elf_entry(&elf), tohost);
     if (status < CNNVP_OK) {
-        std::snprintf(error->text, sizeof error->text, "%s: the core refused it (status %d)", name, status);
+        std::snprintf(error->text, sizeof error->text, "%s: the core refused it (%s)", name,
+                      cnnvp_status_text(status));
         return CNNVP_BAD_INPUT;
     }
     return CNNVP_DONE;

@@ -90,8 +90,8 @@ static void log_fault(struct cpu *cpu, const char *what, uint32_t address, int s
 {
     if (cpu->faults_logged++ < FAULTS_LOGGED)
         cpu->ops->log(cpu->host, CNNVP_LOG_WARNING,
-                      "%s 0x%08x at pc 0x%08x failed (status %d): access fault in the guest", what, (unsigned)address,
-                      (unsigned)cnnvp_rv32_pc(cpu->core), status);
+                      "%s 0x%08x at pc 0x%08x failed (%s): access fault in the guest", what, (unsigned)address,
+                      (unsigned)cnnvp_rv32_pc(cpu->core), cnnvp_status_text(status));
 }
 
 static int device_access(struct cpu *cpu, uint32_t op, uint32_t address, uint8_t *bytes, unsigned size)

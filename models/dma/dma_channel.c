@@ -208,9 +208,9 @@ static void record(struct dma *dma, uint32_t number, const struct dma_transfer *
     } else {
         dma->ops->count(dma->host, DMA_STAT_failed, tag, 1);
         dma->ops->log(dma->host, CNNVP_LOG_WARNING,
-                      "instruction %llu: %s of %llu bytes at 0x%llx failed with status %d",
+                      "instruction %llu: %s of %llu bytes at 0x%llx failed: %s",
                       (unsigned long long)transfer->sequence, names[number], (unsigned long long)transfer->bytes,
-                      (unsigned long long)transfer->memory.address, transfer->status);
+                      (unsigned long long)transfer->memory.address, cnnvp_status_text(transfer->status));
     }
     dma->ops->count(dma->host, busy[number], tag,
                     cnnvp_edge_at_or_after(dma->clock_mhz, end) - cnnvp_edge_at_or_after(dma->clock_mhz, begin));
@@ -224,8 +224,8 @@ static void announce(struct dma *dma, uint64_t sequence, uint32_t tag, int statu
         .op = CNNVP_COMMAND, .tag = tag, .flow = sequence, .data = &completion, .size = sizeof completion};
     const int answer = dma->ops->access(dma->host, DMA_PORT_done, &access);
     if (answer != CNNVP_OK)
-        dma->ops->log(dma->host, CNNVP_LOG_WARNING, "instruction %llu: its completion was refused with status %d",
-                      (unsigned long long)sequence, answer);
+        dma->ops->log(dma->host, CNNVP_LOG_WARNING, "instruction %llu: its completion was refused: %s",
+                      (unsigned long long)sequence, cnnvp_status_text(answer));
 }
 
 void dma_channel_event(struct dma *dma, uint32_t number)

@@ -188,9 +188,9 @@ static void fail(struct external *self, struct cnnvp_request *request, const str
     if (request->status != CNNVP_OK)
         return;
     self->ops->log(self->host, CNNVP_LOG_WARNING,
-                   "%s of %llu bytes at 0x%llx: the memory behind the socket answered with status %d",
+                   "%s of %llu bytes at 0x%llx: the memory behind the socket answered: %s",
                    burst->op == CNNVP_READ ? "read" : "write", (unsigned long long)burst->size,
-                   (unsigned long long)burst->address, status);
+                   (unsigned long long)burst->address, cnnvp_status_text(status));
     request->status = status;
 }
 

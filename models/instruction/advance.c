@@ -32,8 +32,8 @@ void cnnvp_element_fail(struct element *self, const struct element_fault *fault)
 {
     self->ops->count(self->host, STAT_errors, 0, 1);
     if (self->fault.cause)
-        self->ops->log(self->host, CNNVP_LOG_WARNING, "a further error (cause %u, status %d) while stopped by one",
-                       fault->cause, fault->status);
+        self->ops->log(self->host, CNNVP_LOG_WARNING, "a further error (cause %u, %s) while stopped by one",
+                       fault->cause, cnnvp_status_text((int)fault->status));
     else
         self->fault = *fault;
 }
@@ -62,9 +62,9 @@ static void publish_fault(struct element *self, uint64_t now)
     self->reg.ERROR_WORD_LO = (uint32_t)fault->word;
     self->reg.ERROR_WORD_HI = (uint32_t)(fault->word >> 32);
     self->reg.ERROR_STATUS = (uint32_t)fault->status;
-    self->ops->log(self->host, CNNVP_LOG_WARNING, "word %llu, 0x%016llx: %s (status %d)",
+    self->ops->log(self->host, CNNVP_LOG_WARNING, "word %llu, 0x%016llx: %s (%s)",
                    (unsigned long long)fault->pc, (unsigned long long)fault->word, fault_text(fault->cause),
-                   (int)fault->status);
+                   cnnvp_status_text((int)fault->status));
     cnnvp_element_raise(self, IRQ_ERROR);
 }
 

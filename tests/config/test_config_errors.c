@@ -69,6 +69,7 @@ static void yaml_itself(void **state)
         {"!base: base.yaml\nmemory: external\nunits: {dram: {connect: {socket: dram}}}\n", ":3:34: ",
          "dram.connect.socket: leads out of the platform"},
         {"!base: base.yaml\nenergy: eyeris\n", ":2:9: ", "there is no table \"eyeris\"; did you mean \"eyeriss\"?"},
+        {"!base: base.yaml\nenergy: {table: none.yaml}\n", ":2:17: ", "none.yaml cannot be read: No such file"},
         {"!base: base.yaml\nenergy: {dram_bit: 3}\n", ":2:10: ", "no entry \"dram_bit\"; did you mean \"dram_byte\"?"},
         {"!base: base.yaml\nenergy: {dram_byte: -3}\n", ":2:21: ", "\"-3\" is no number of picojoules"},
         {"!base: base.yaml\nenergy: {dram_byte: 1e9}\n", ":2:21: ", "is no number of picojoules"},

@@ -55,8 +55,8 @@ static uint32_t device_access(struct host_cpu *self, uint32_t op, uint32_t addre
     if (status == CNNVP_E_STOPPED)
         stop(self);
     else if (status != CNNVP_OK)
-        self->ops->log(self->host, CNNVP_LOG_WARNING, "device access at 0x%08x failed with status %d",
-                       (unsigned)address, status);
+        self->ops->log(self->host, CNNVP_LOG_WARNING, "device access at 0x%08x failed: %s",
+                       (unsigned)address, cnnvp_status_text(status));
     return value;
 }
 
