@@ -82,12 +82,13 @@ struct cnnvp_tuned {
     uint64_t plans;        /* that the network has; one needs no trial */
     uint64_t plan;         /* the fastest; of equals the first */
     uint64_t cycles;       /* what it took; 0: no trial, or none came to its end */
-    uint64_t first_cycles; /* the same of the first plan, the planner's own */
+    uint64_t first_cycles; /* the same of the first plan, the planner's own; 0: its trial did not come to its end */
 };
 
 /*
  * Runs each of the network's plans once, timing only, two images at most, in a process of its own, and chooses the one
- * with the fewest accelerator cycles. A trial ends as soon as another one has taken less. `config` is the platform's
+ * with the fewest accelerator cycles. A trial ends as soon as another one has taken less; one that is killed, or finds
+ * no memory, is an error, for it says nothing of its plan. `config` is the platform's
  * with a cpu that runs the guest program; no platform may exist in this process. Units of somebody else's libraries
  * take part as they do in a run; what they print is lost.
  */

@@ -313,6 +313,10 @@ static void print_tuned(const struct cnnvp_tuned *tuned)
         (void)printf("1, none to choose from\n");
     else if (tuned->cycles == 0)
         (void)printf("%" PRIu64 ", no trial came to its end\n", tuned->plans);
+    else if (tuned->first_cycles == 0)
+        (void)printf("%" PRIu64 " tried, the fastest takes %" PRIu64
+                     " cycles, the planner's own did not come to its end\n",
+                     tuned->plans, tuned->cycles);
     else if (tuned->plan == 0)
         (void)printf("%" PRIu64 " tried, the planner's own is the fastest: %" PRIu64 " cycles\n", tuned->plans,
                      tuned->cycles);
@@ -388,8 +392,8 @@ static int command(int argc, char **argv)
         {"images", 'n', "N", 0,
          "Use the first N images of the input, which must have them; without -i, make N (default: 1)", 0},
         {"tune", KEY_TUNE, NULL, 0,
-         "Choose the tiles by trial: run each plan that may be the fastest, timing only, with two images at most. So "
-         "larger buffers are never slower", 0},
+         "Choose the tiles by trial: run each plan that may be the fastest, timing only, with two images at most. With "
+         "as many, layer by layer, larger buffers are never slower", 0},
         {0},
     };
     const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {&cli_network_argp, 0, NULL, 0}, {0}};

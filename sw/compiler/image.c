@@ -24,6 +24,7 @@ void cnnvp_image_clear(struct cnnvp_build *build, size_t layers)
 
 void cnnvp_image_take_rivals(struct cnnvp_build *build, struct cnnvp_build *from)
 {
+    free(build->rivals);
     build->rivals = from->rivals;
     from->rivals = NULL;
 }

@@ -79,17 +79,23 @@ static void complete(struct cnnvp_timeline *r, enum cnnvp_timeline_unit unit, ui
         r->last = end;
 }
 
-void cnnvp_timeline_run(struct cnnvp_timeline *r, enum cnnvp_timeline_unit unit, uint64_t core_cycles, uint32_t uses,
-                      uint64_t busy)
+/* The first of these halves. */
+static uint64_t *first_half(struct cnnvp_timeline *r, uint32_t uses)
 {
-    uint64_t *const halves = r->half[0];
+    const uint32_t half = (uint32_t)__builtin_ctz(uses);
+    return &r->half[half / CNNVP_TIMELINE_HALVES][half % CNNVP_TIMELINE_HALVES];
+}
+
+void cnnvp_timeline_run(struct cnnvp_timeline *r, enum cnnvp_timeline_unit unit, uint64_t core_cycles, uint32_t uses,
+                        uint64_t busy)
+{
     uint64_t ready = r->unit[unit];
     for (uint32_t left = uses; left != 0; left &= left - 1u)
-        ready = later(ready, halves[__builtin_ctz(left)]);
+        ready = later(ready, *first_half(r, left));
     const uint64_t end = issue(r, core_cycles, WORDS_CALCULATE, ready) + busy;
     complete(r, unit, end);
     for (uint32_t left = uses; left != 0; left &= left - 1u)
-        halves[__builtin_ctz(left)] = end;
+        *first_half(r, left) = end;
 }
 
 void cnnvp_timeline_load(struct cnnvp_timeline *r, enum cnnvp_timeline_buffer buffer, uint32_t half, uint64_t busy)

@@ -62,7 +62,7 @@ static inline uint32_t cnnvp_timeline_use(enum cnnvp_timeline_buffer buffer, uin
 
 /* An instruction, or several at once, of a unit that uses these halves for so long; the core needs so many cycles. */
 void cnnvp_timeline_run(struct cnnvp_timeline *r, enum cnnvp_timeline_unit unit, uint64_t core_cycles, uint32_t uses,
-                      uint64_t busy);
+                        uint64_t busy);
 /* A transfer into a half that keeps the memory busy for so long. */
 void cnnvp_timeline_load(struct cnnvp_timeline *r, enum cnnvp_timeline_buffer buffer, uint32_t half, uint64_t busy);
 /* And one out of a half of the output buffer, whose ports need `through`. */

@@ -43,6 +43,8 @@ struct tuning {
     struct trial trials[JOBS];
     size_t jobs;
     size_t running;
+    uint64_t killed;    /* trials that somebody else ended */
+    uint64_t not_begun; /* for lack of memory, or because the platform cannot be made */
     uint64_t next;    /* plan */
     uint64_t best_ps; /* of the simulation; 0: none has come to its end */
 };
@@ -85,7 +87,8 @@ static uint64_t accelerator_cycles(cnnvp_platform *platform)
     return number;
 }
 
-static struct took run_trial(const struct tuning *tuning, uint64_t plan)
+/* CNNVP_FAILED: it could not begin. */
+static cnnvp_result run_trial(const struct tuning *tuning, uint64_t plan, struct took *took)
 {
     const uint64_t max = tuning->options->max_time_ps;
     const uint64_t enough = tuning->best_ps ? tuning->best_ps + 1 : 0;
@@ -99,11 +102,13 @@ static struct took run_trial(const struct tuning *tuning, uint64_t plan)
     cnnvp_platform *platform = NULL;
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
     const cnnvp_config *config = trial_config(tuning->config);
+    *took = (struct took){0, 0};
     if (!config || cnnvp_platform_new(config, &options, &platform, NULL) != CNNVP_DONE ||
-        cnnvp_network_load_trial(tuning->network, (size_t)plan, platform, NULL) != CNNVP_DONE ||
-        cnnvp_platform_run(platform, &end) != CNNVP_DONE)
-        return (struct took){0, 0};
-    return (struct took){accelerator_cycles(platform), end.time_ps};
+        cnnvp_network_load_trial(tuning->network, (size_t)plan, platform, NULL) != CNNVP_DONE)
+        return CNNVP_FAILED;
+    if (cnnvp_platform_run(platform, &end) == CNNVP_DONE)
+        *took = (struct took){accelerator_cycles(platform), end.time_ps};
+    return CNNVP_DONE;
 }
 
 /* Never returns. */
@@ -116,8 +121,9 @@ static void become_trial(const struct tuning *tuning, uint64_t plan, int line, p
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
         _exit(1);
-    const struct took took = run_trial(tuning, plan);
-    _exit(write(line, &took, sizeof took) == (ssize_t)sizeof took ? 0 : 1);
+    struct took took;
+    const cnnvp_result result = run_trial(tuning, plan, &took);
+    _exit(result == CNNVP_DONE && write(line, &took, sizeof took) == (ssize_t)sizeof took ? 0 : 1);
 }
 
 /* ---- all trials ---- */
@@ -145,13 +151,24 @@ static cnnvp_result start(struct tuning *tuning, struct cnnvp_error *error)
     return process < 0 ? CNNVP_FAILED : CNNVP_DONE;
 }
 
-static void end(struct tuning *tuning, struct trial *trial)
+/* As waitpid gives it. */
+static int end(struct tuning *tuning, struct trial *trial)
 {
-    while (waitpid(trial->process, NULL, 0) < 0 && errno == EINTR)
+    int status = 0;
+    while (waitpid(trial->process, &status, 0) < 0 && errno == EINTR)
         continue;
     (void)close(trial->line);
     trial->process = 0;
     tuning->running--;
+    return status;
+}
+
+/* It says nothing of its plan, and another time it may answer. */
+static void count_lost(struct tuning *tuning, int status)
+{
+    const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    tuning->killed += signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP;
+    tuning->not_begun += WIFEXITED(status);
 }
 
 /* A trial has answered, or its process has ended without. */
@@ -163,7 +180,9 @@ static void take(struct tuning *tuning, struct trial *trial)
     do
         got = read(trial->line, &took, sizeof took);
     while (got < 0 && errno == EINTR);
-    end(tuning, trial);
+    const int status = end(tuning, trial);
+    if (got != (ssize_t)sizeof took)
+        count_lost(tuning, status);
     if (got != (ssize_t)sizeof took || took.cycles == 0)
         return;
     if (trial->plan == 0)
@@ -206,9 +225,20 @@ static cnnvp_result run_all(struct tuning *tuning, struct cnnvp_error *error)
         if (!tuning->trials[i].process)
             continue;
         (void)kill(tuning->trials[i].process, SIGKILL);
-        end(tuning, &tuning->trials[i]);
+        (void)end(tuning, &tuning->trials[i]);
     }
     return result;
+}
+
+/* The choice would depend on what happened to be ended. Where no trial can begin, the run says why. */
+static cnnvp_result check_lost(const struct tuning *tuning, struct cnnvp_error *error)
+{
+    const uint64_t lost = tuning->killed + tuning->not_begun;
+    if (lost == 0 || (tuning->killed == 0 && lost == tuning->tuned->plans))
+        return CNNVP_DONE;
+    (void)cnnvp_config_error(error, NULL, "%llu of %llu trials of plans were killed or found no memory: run it again",
+                             (unsigned long long)lost, (unsigned long long)tuning->tuned->plans);
+    return CNNVP_FAILED;
 }
 
 /* Those that this process may use. */
@@ -228,7 +258,9 @@ cnnvp_result cnnvp_tune(cnnvp_network *network, const cnnvp_config *config, cons
                             .jobs = options->jobs ? options->jobs : processors()};
     tuning.jobs = tuning.jobs < JOBS ? tuning.jobs : JOBS;
     cnnvp_result result = tuned->plans > 1 ? run_all(&tuning, error) : CNNVP_DONE;
-    if (result == CNNVP_DONE && tuned->plan != 0)
+    if (result == CNNVP_DONE)
+        result = check_lost(&tuning, error);
+    if (result == CNNVP_DONE)
         result = cnnvp_network_choose(network, (size_t)tuned->plan, error);
     return result;
 }

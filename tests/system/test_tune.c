@@ -130,6 +130,24 @@ static void what_was_tried_is_told(void **state)
     cli_free(&run);
 }
 
+/* With a limit that the fastest plan keeps and the planner's own, which is another one, does not. */
+static void the_planners_own_may_not_end(void **state)
+{
+    (void)state;
+    char more[128];
+    struct cli_run run = run_ok(platforms[0], "-q --stats @stats --timing-only --tune");
+    const long long fastest = cli_number(run.stats, "total.time_ps");
+    cli_free(&run);
+    run = run_ok(platforms[0], "-q --stats @stats --timing-only");
+    assert_true(cli_number(run.stats, "total.time_ps") > fastest + 1000);
+    cli_free(&run);
+    (void)snprintf(more, sizeof more, "--stats @stats --timing-only --tune --max-time %lldns", fastest / 1000 + 1);
+    run = run_ok(platforms[0], more);
+    assert_non_null(strstr(run.out, "the planner's own did not come to its end"));
+    assert_int_equal(cli_number(run.stats, "total.time_ps"), fastest);
+    cli_free(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +155,7 @@ int main(void)
         cmocka_unit_test(the_plan_is_the_same),
         cmocka_unit_test(the_host_core_has_the_same_plan),
         cmocka_unit_test(what_was_tried_is_told),
+        cmocka_unit_test(the_planners_own_may_not_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
