@@ -44,15 +44,15 @@ struct cnnvp_timeline {
     uint32_t halves[CNNVP_TIMELINE_BUFFERS]; /* that there are */
 };
 
-static inline uint32_t cnnvp_timeline_other(const struct cnnvp_timeline *r, enum cnnvp_timeline_buffer buffer)
+static inline uint32_t cnnvp_timeline_other(const struct cnnvp_timeline *line, enum cnnvp_timeline_buffer buffer)
 {
-    return r->next[buffer] ^ (r->halves[buffer] - 1u);
+    return line->next[buffer] ^ (line->halves[buffer] - 1u);
 }
 
 /* The half after the one that was taken last, which it becomes. */
-uint32_t cnnvp_timeline_take(struct cnnvp_timeline *r, enum cnnvp_timeline_buffer buffer);
+uint32_t cnnvp_timeline_take(struct cnnvp_timeline *line, enum cnnvp_timeline_buffer buffer);
 /* The half that holds what has the tag, or the next one, which holds it from now on. */
-uint32_t cnnvp_timeline_find(struct cnnvp_timeline *r, enum cnnvp_timeline_buffer buffer, uint64_t tag, int *found);
+uint32_t cnnvp_timeline_find(struct cnnvp_timeline *line, enum cnnvp_timeline_buffer buffer, uint64_t tag, int *found);
 
 /* A half among those that an instruction uses. */
 static inline uint32_t cnnvp_timeline_use(enum cnnvp_timeline_buffer buffer, uint32_t half)
@@ -61,20 +61,20 @@ static inline uint32_t cnnvp_timeline_use(enum cnnvp_timeline_buffer buffer, uin
 }
 
 /* An instruction, or several at once, of a unit that uses these halves for so long; the core needs so many cycles. */
-void cnnvp_timeline_run(struct cnnvp_timeline *r, enum cnnvp_timeline_unit unit, uint64_t core_cycles, uint32_t uses,
+void cnnvp_timeline_run(struct cnnvp_timeline *line, enum cnnvp_timeline_unit unit, uint64_t core_cycles, uint32_t uses,
                         uint64_t busy);
 /* A transfer into a half that keeps the memory busy for so long. */
-void cnnvp_timeline_load(struct cnnvp_timeline *r, enum cnnvp_timeline_buffer buffer, uint32_t half, uint64_t busy);
+void cnnvp_timeline_load(struct cnnvp_timeline *line, enum cnnvp_timeline_buffer buffer, uint32_t half, uint64_t busy);
 /* And one out of a half of the output buffer, whose ports need `through`. */
-void cnnvp_timeline_store(struct cnnvp_timeline *r, uint32_t half, uint64_t busy, uint64_t through);
+void cnnvp_timeline_store(struct cnnvp_timeline *line, uint32_t half, uint64_t busy, uint64_t through);
 
 /* What is not replayed takes so long, and the core by itself. */
-void cnnvp_timeline_pass(struct cnnvp_timeline *r, uint64_t more, int64_t core);
+void cnnvp_timeline_pass(struct cnnvp_timeline *line, uint64_t more, int64_t core);
 /* So many more parts, each as the last `number`, since `before`, on average; by the end of `unit`. */
-void cnnvp_timeline_pass_on(struct cnnvp_timeline *r, const struct cnnvp_timeline *before,
+void cnnvp_timeline_pass_on(struct cnnvp_timeline *line, const struct cnnvp_timeline *before,
                             enum cnnvp_timeline_unit unit, uint64_t number, uint64_t more);
 
 /* All that was replayed is done; but for what the memory has taken and not written yet. */
-uint64_t cnnvp_timeline_end(const struct cnnvp_timeline *r);
+uint64_t cnnvp_timeline_end(const struct cnnvp_timeline *line);
 
 #endif

@@ -154,6 +154,15 @@ struct cli_run cli_run(const char *format, ...)
     return run;
 }
 
+struct cli_run cli_run_ok(const char *command, const char *more)
+{
+    struct cli_run run = cli_run("%s %s", command, more);
+    if (run.status != 0)
+        fail_msg("%s %s: status %d: %s", command, more, run.status, run.err);
+    assert_non_null(run.stats);
+    return run;
+}
+
 void cli_free(struct cli_run *run)
 {
     free(run->out);

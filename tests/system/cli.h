@@ -24,6 +24,8 @@ struct cli_run {
  * words @stats, @output, @trace.pftrace, @trace.vcd stand for files in that folder; @name for other files there;
  * $net, $data for the folders of networks and test data. Fails the test if the command cannot be started. */
 struct cli_run cli_run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same of a command and what is added to it; fails the test unless it ends with 0 and statistics. */
+struct cli_run cli_run_ok(const char *command, const char *more);
 void cli_free(struct cli_run *run);
 
 /* Writes a file into the folder of the next cli_run: available as @name. */

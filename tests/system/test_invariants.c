@@ -22,15 +22,6 @@ enum { NETWORKS = sizeof(networks) / sizeof(networks[0]), FIRST_WINDOW = 2 };
 static const char *const causes[] = {"bias",  "fill",   "writeout", "vector",      "input",
                                      "weight", "output", "instruction", "host"};
 
-static struct cli_run run_ok(const char *command, const char *more)
-{
-    struct cli_run run = cli_run("%s %s", command, more);
-    if (run.status != 0)
-        fail_msg("%s %s: status %d: %s", command, more, run.status, run.err);
-    assert_non_null(run.stats);
-    return run;
-}
-
 static long long sum_over(const json_t *rows, const char *member)
 {
     long long sum = 0;
@@ -143,7 +134,7 @@ static void accounting_is_exact(void **state)
         "-s dram.preset=ddr3-1600 -s dma.outstanding=1", "-s cpu.clock_mhz=100", "-s pe_array.clock_mhz=333"};
     for (int n = 0; n < NETWORKS; ++n) {
         for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
-            struct cli_run run = run_ok(networks[n], settings[i] != NULL ? settings[i] : shapes[n >= FIRST_WINDOW]);
+            struct cli_run run = cli_run_ok(networks[n], settings[i] != NULL ? settings[i] : shapes[n >= FIRST_WINDOW]);
             check_accounting(run.stats);
             cli_free(&run);
         }
@@ -156,8 +147,8 @@ static void same_command_same_bytes(void **state)
     for (int n = 0; n < NETWORKS; ++n) {
         for (int vcd = 0; vcd < 2; ++vcd) {
             const char *trace = vcd ? "--trace @trace.vcd" : "--trace @trace.pftrace";
-            struct cli_run a = run_ok(networks[n], trace);
-            struct cli_run b = run_ok(networks[n], trace);
+            struct cli_run a = cli_run_ok(networks[n], trace);
+            struct cli_run b = cli_run_ok(networks[n], trace);
             cli_assert_same_stats(a.stats, b.stats, "");
             cli_assert_same_file(&a.output, &b.output, "output");
             cli_assert_same_file(&a.trace, &b.trace, "trace");
@@ -172,8 +163,8 @@ static void same_command_same_bytes(void **state)
 static void changes_nothing(const char *more, const char *without)
 {
     for (int n = 0; n < NETWORKS; ++n) {
-        struct cli_run plain = run_ok(networks[n], "");
-        struct cli_run changed = run_ok(networks[n], more);
+        struct cli_run plain = cli_run_ok(networks[n], "");
+        struct cli_run changed = cli_run_ok(networks[n], more);
         cli_assert_same_stats(plain.stats, changed.stats, without);
         cli_assert_same_file(&plain.output, &changed.output, "output");
         cli_free(&plain);
@@ -220,8 +211,8 @@ static void cycle_detail_agrees_elsewhere(void **state)
         for (int n = settings[i].first_network; n < settings[i].first_network + 2; ++n) {
             char cycle[256];
             snprintf(cycle, sizeof(cycle), "%s -s pe_array.detail=cycle", settings[i].more);
-            struct cli_run fast = run_ok(networks[n], settings[i].more);
-            struct cli_run stepped = run_ok(networks[n], cycle);
+            struct cli_run fast = cli_run_ok(networks[n], settings[i].more);
+            struct cli_run stepped = cli_run_ok(networks[n], cycle);
             cli_assert_same_stats(fast.stats, stepped.stats, "platform");
             cli_assert_same_file(&fast.output, &stepped.output, "output");
             cli_free(&fast);
@@ -234,8 +225,8 @@ static void timing_only_gives_the_same_statistics(void **state)
 {
     (void)state;
     for (int n = 0; n < NETWORKS; ++n) {
-        struct cli_run full = run_ok(networks[n], "");
-        struct cli_run timing = run_ok(networks[n], "--timing-only");
+        struct cli_run full = cli_run_ok(networks[n], "");
+        struct cli_run timing = cli_run_ok(networks[n], "--timing-only");
         assert_non_null(json_object_get(full.stats, "values"));
         assert_null(json_object_get(timing.stats, "values"));
         assert_null(timing.output.data);
@@ -251,8 +242,8 @@ static void host_core_gives_the_same_results(void **state)
     static const char *const members[] = {"compute_cycles", "input_words", "weight_words", "output_words",
                                           "dram_read_bytes", "dram_write_bytes"};
     for (int n = 0; n < NETWORKS; ++n) {
-        struct cli_run iss = run_ok(networks[n], "--cpu iss");
-        struct cli_run host = run_ok(networks[n], "--cpu host");
+        struct cli_run iss = cli_run_ok(networks[n], "--cpu iss");
+        struct cli_run host = cli_run_ok(networks[n], "--cpu host");
         cli_assert_same_file(&iss.output, &host.output, "output");
         check_accounting(host.stats);
         const json_t *a = json_object_get(iss.stats, "layers");
@@ -282,7 +273,7 @@ static void sweep_buffer(int network, const char *buffer, int images, const char
         char more[128];
         snprintf(more, sizeof(more), "--timing-only --images %d -s instruction.order=%s -s %s.size=%dKiB", images,
                  order, buffer, kib[k]);
-        struct cli_run run = run_ok(seeded[network], more);
+        struct cli_run run = cli_run_ok(seeded[network], more);
         const long long cycles = cli_number(run.stats, "total.accel_cycles");
         const long long now = cli_number(run.stats, "units.pe_array.compute_cycles");
         if (before >= 0 && (cycles > before || now != compute))
@@ -380,13 +371,13 @@ static void short_bursts_cost_little(void **state)
     for (size_t o = 0; o < 3; ++o) {
         char more[128];
         snprintf(more, sizeof(more), "--timing-only -s dma.outstanding=%d", outstanding[o]);
-        struct cli_run whole = run_ok(LENET, more);
+        struct cli_run whole = cli_run_ok(LENET, more);
         const long long cycles = cli_number(whole.stats, "total.accel_cycles");
         cli_free(&whole);
         for (size_t b = 0; b < 3; ++b) {
             snprintf(more, sizeof(more), "--timing-only -s dma.outstanding=%d -s dma.burst_bytes=%d", outstanding[o],
                      bytes[b]);
-            struct cli_run run = run_ok(LENET, more);
+            struct cli_run run = cli_run_ok(LENET, more);
             const long long now = cli_number(run.stats, "total.accel_cycles");
             if (now * 20 > cycles * 21)
                 fail_msg("%d outstanding bursts of %d bytes: %lld cycles, of 64 bytes %lld", outstanding[o], bytes[b],
@@ -412,14 +403,14 @@ static void lenet_takes_the_published_cycles(void **state)
     static const long long broadcast[] = {2400, 96, 9600, 64, 800, 240, 84};
     static const long long single[] = {2400, 96, 9600, 64, 840, 168, 20};
     static const long long pieces[] = {3456, 216, 13824, 144, 800, 240, 84};
-    struct cli_run run = run_ok(LENET, "");
+    struct cli_run run = cli_run_ok(LENET, "");
     assert_int_equal(json_array_size(json_object_get(run.stats, "layers")), 7);
     assert_compute(run.stats, broadcast, 7);
     cli_free(&run);
-    run = run_ok(LENET, "-s pe_array.fc_mapping=single-neuron");
+    run = cli_run_ok(LENET, "-s pe_array.fc_mapping=single-neuron");
     assert_compute(run.stats, single, 7);
     cli_free(&run);
-    run = run_ok(LENET, "-s pe_array.kernel_piece=3");
+    run = cli_run_ok(LENET, "-s pe_array.kernel_piece=3");
     assert_compute(run.stats, pieces, 7);
     cli_free(&run);
 }
@@ -431,8 +422,8 @@ static void window_takes_its_cycles_and_gives_the_same_bits(void **state)
     static const long long cycles[] = {4 * 784, 196, 2 * 4 * 100, 2 * 25, 400 * 8, 120 * 6, 84};
     static const long long narrow[] = {3 * 4 * 784, 2 * 196, 2 * 8 * 4 * 100, 6 * 25, 400 * 15, 120 * 11, 84 * 2};
     for (int n = 0; n < FIRST_WINDOW; ++n) {
-        struct cli_run nfu = run_ok(networks[n], "");
-        struct cli_run window = run_ok(networks[n + FIRST_WINDOW], "");
+        struct cli_run nfu = cli_run_ok(networks[n], "");
+        struct cli_run window = cli_run_ok(networks[n + FIRST_WINDOW], "");
         cli_assert_same_file(&nfu.output, &window.output, "output");
         assert_int_equal(cli_number(nfu.stats, "total.macs"), cli_number(window.stats, "total.macs"));
         if (n == 0)
@@ -441,7 +432,7 @@ static void window_takes_its_cycles_and_gives_the_same_bits(void **state)
         cli_free(&window);
     }
     struct cli_run run =
-        run_ok(LENET WINDOW, "-s pe_array.input_para=3 -s pe_array.output_para=2 -s pe_array.fc_para=8");
+        cli_run_ok(LENET WINDOW, "-s pe_array.input_para=3 -s pe_array.output_para=2 -s pe_array.fc_para=8");
     assert_compute(run.stats, narrow, 7);
     cli_free(&run);
 }
@@ -451,8 +442,8 @@ static void on_chip_moves_only_weights_inputs_and_results(void **state)
 {
     (void)state;
     for (int n = 0; n < NETWORKS; n += FIRST_WINDOW) {
-        struct cli_run off = run_ok(networks[n], "");
-        struct cli_run on = run_ok(networks[n], "--on-chip");
+        struct cli_run off = cli_run_ok(networks[n], "");
+        struct cli_run on = cli_run_ok(networks[n], "--on-chip");
         cli_assert_same_file(&off.output, &on.output, "output");
         check_accounting(on.stats);
         const long long weights = (6 * 25 + 6 + 16 * 150 + 16 + 400 * 120 + 120 + 120 * 84 + 84 + 84 * 10 + 10) * 2;

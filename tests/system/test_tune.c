@@ -10,15 +10,6 @@
 
 #include "cli.h"
 
-static struct cli_run run_ok(const char *command, const char *more)
-{
-    struct cli_run run = cli_run("%s %s", command, more);
-    if (run.status != 0)
-        fail_msg("%s %s: status %d: %s", command, more, run.status, run.err);
-    assert_non_null(run.stats);
-    return run;
-}
-
 /*
  * Networks and platforms. On the first two the planner's own choice is slower with larger buffers (2026-11-22): with
  * weight_buffer.size 128KiB instead of 48KiB by 0.26 %, 128KiB instead of 12KiB by 0.53 %.
@@ -42,7 +33,7 @@ static void sweep(const char *platform, const char *const buffers[3])
             const size_t length = strlen(more);
             (void)snprintf(more + length, sizeof more - length, " -s %s.size=%dKiB", buffers[b], kib[k]);
         }
-        struct cli_run run = run_ok(platform, more);
+        struct cli_run run = cli_run_ok(platform, more);
         const long long now = cli_number(run.stats, "total.accel_cycles");
         if (cycles >= 0 && (now > cycles || cli_number(run.stats, "total.time_ps") > ps))
             fail_msg("%s %s: %lld cycles, with a smaller buffer %lld", platform, more, now, cycles);
@@ -73,18 +64,18 @@ static void the_plan_is_the_same(void **state)
 {
     static const char *const others[] = {"", "-s pe_array.detail=cycle", "-s cpu.quantum=97", "--trace @trace.vcd"};
     (void)state;
-    struct cli_run own = run_ok(TUNED, "");
-    struct cli_run tuned = run_ok(TUNED, "--tune");
+    struct cli_run own = cli_run_ok(TUNED, "");
+    struct cli_run tuned = cli_run_ok(TUNED, "--tune");
     cli_assert_same_file(&own.output, &tuned.output, "output");
     assert_true(cli_number(tuned.stats, "total.accel_cycles") <= cli_number(own.stats, "total.accel_cycles"));
     cli_free(&own);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {
-        struct cli_run other = run_ok(TUNED " --tune", others[i]);
+        struct cli_run other = cli_run_ok(TUNED " --tune", others[i]);
         cli_assert_same_stats(tuned.stats, other.stats, "platform");
         cli_assert_same_file(&tuned.output, &other.output, "output");
         cli_free(&other);
     }
-    struct cli_run timing = run_ok(TUNED, "--tune --timing-only");
+    struct cli_run timing = cli_run_ok(TUNED, "--tune --timing-only");
     cli_assert_same_stats(tuned.stats, timing.stats, "values");
     cli_free(&timing);
     cli_free(&tuned);
@@ -96,8 +87,8 @@ static void the_host_core_has_the_same_plan(void **state)
     static const char *const members[] = {"compute_cycles", "input_words", "weight_words", "output_words",
                                           "dram_read_bytes", "dram_write_bytes"};
     (void)state;
-    struct cli_run iss = run_ok(TUNED, "--tune");
-    struct cli_run host = run_ok(TUNED, "--tune --cpu host");
+    struct cli_run iss = cli_run_ok(TUNED, "--tune");
+    struct cli_run host = cli_run_ok(TUNED, "--tune --cpu host");
     cli_assert_same_file(&iss.output, &host.output, "output");
     assert_int_equal(cli_number(iss.stats, "total.accel_instructions"),
                      cli_number(host.stats, "total.accel_instructions"));
@@ -135,14 +126,14 @@ static void the_planners_own_may_not_end(void **state)
 {
     (void)state;
     char more[128];
-    struct cli_run run = run_ok(platforms[0], "-q --stats @stats --timing-only --tune");
+    struct cli_run run = cli_run_ok(platforms[0], "-q --stats @stats --timing-only --tune");
     const long long fastest = cli_number(run.stats, "total.time_ps");
     cli_free(&run);
-    run = run_ok(platforms[0], "-q --stats @stats --timing-only");
+    run = cli_run_ok(platforms[0], "-q --stats @stats --timing-only");
     assert_true(cli_number(run.stats, "total.time_ps") > fastest + 1000);
     cli_free(&run);
     (void)snprintf(more, sizeof more, "--stats @stats --timing-only --tune --max-time %lldns", fastest / 1000 + 1);
-    run = run_ok(platforms[0], more);
+    run = cli_run_ok(platforms[0], more);
     assert_non_null(strstr(run.out, "the planner's own did not come to its end"));
     assert_int_equal(cli_number(run.stats, "total.time_ps"), fastest);
     cli_free(&run);
