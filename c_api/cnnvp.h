@@ -214,7 +214,7 @@ struct cnnvp_work_info {
     const char *order;                     /* morton, table */
     const struct cnnvp_chain_info *chains;
     size_t chain_count;
-    /* Padding by blocks against ordinary padding in the float model: largest difference of the network's output, and
+    /* Padding by blocks against ordinary padding in the float model: largest difference of the network's outputs, and
      * its largest magnitude. Not with timing alone. */
     double block_difference;
     double block_magnitude;
@@ -334,15 +334,20 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_choose(cnnvp_network *network, size_t 
 /* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,
                                                struct cnnvp_error *error);
-/* After a run: the network's output of all images as float. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform,
-                                                 struct cnnvp_array *output, struct cnnvp_error *error);
-/* The float model's output for the same images, computed by this library, with ordinary convolution. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_reference(const cnnvp_network *network, struct cnnvp_array *output,
-                                                    struct cnnvp_error *error);
+/* A network's outputs, counted from 0 in the file's order: how many, and the name of one, which lives as long as the
+ * network; NULL: there is no such. */
+size_t cnnvp_network_outputs(const cnnvp_network *network);
+const char *cnnvp_network_output_name(const cnnvp_network *network, size_t output);
+
+/* After a run: an output of all images as float. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform, size_t output,
+                                                 struct cnnvp_array *array, struct cnnvp_error *error);
+/* The float model's for the same images, computed by this library, with ordinary convolution. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_reference(const cnnvp_network *network, size_t output,
+                                                    struct cnnvp_array *array, struct cnnvp_error *error);
 /* The same, padded block by block where the network runs depth first: what the platform's output is close to. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, struct cnnvp_array *output,
-                                                          struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, size_t output,
+                                                          struct cnnvp_array *array, struct cnnvp_error *error);
 /* Writes each tensor as npy with its float counterpart (padded by blocks where it runs depth first) and a table of SQNR
  * into a folder (made if missing). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform,

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """Makes tests/data/zoo again (python3-torch, python3-onnx): small ONNX networks with two images each and what PyTorch
-computes for them in float. One file a case: NAME.onnx, NAME.in.npy, NAME.out.npy.
+computes for them in float. Files of a case: NAME.onnx, NAME.in.npy, NAME.out.npy, and
+NAME.out1.npy, ... where it has several outputs.
 
 Single operators over their attributes are written node by node, with the operator set that the case names; the expected
 output is torch's function of that meaning. Networks in small are exported by torch.onnx.
@@ -38,10 +39,11 @@ class Zoo:
     def normal(self, *shape, scale=1.0):
         return (self.random.standard_normal(shape) * scale).astype(numpy.float32)
 
-    def save(self, name, network, images, output):
+    def save(self, name, network, images, *outputs):
         onnx_export.save_network(os.path.join(self.folder, name + ".onnx"), network)
         onnx_export.save_array(os.path.join(self.folder, name + ".in.npy"), images)
-        onnx_export.save_array(os.path.join(self.folder, name + ".out.npy"), output)
+        for i, output in enumerate(outputs):
+            onnx_export.save_array(os.path.join(self.folder, f"{name}.out{i or ''}.npy"), output)
         self.count += 1
 
     def graph(self, name, nodes, shape, function, weights=None, opset=13, images=None, batch=("N",),
@@ -562,7 +564,8 @@ def main():
     zoo = Zoo(folder)
     for part in (convolutions, pools, activations, norms, dense, arithmetic, places, zoo_networks.networks, later,
                  zoo_quantised.operators, more_operators, forms, zoo_forms.forms,
-                 zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers, parts, magnitudes):
+                 zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers, parts, magnitudes,
+                 zoo_networks.several_outputs):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

@@ -5,6 +5,7 @@ import io
 import onnx
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 IMAGES = 2
 
@@ -118,6 +119,26 @@ class Shuffled(nn.Module):
         return self.head(x.mean((2, 3)))
 
 
+class Heads(nn.Module):
+    """A detector's pyramid: two maps of results, one of features that goes on, scores before and behind softmax, a part
+    of the input, and what is made of parts."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.LeakyReLU(0.1), nn.MaxPool2d(2))
+        self.deep = nn.Sequential(nn.Conv2d(8, 16, 3, padding=1), nn.LeakyReLU(0.1), nn.MaxPool2d(2))
+        self.side = nn.Conv2d(16, 8, 1)
+        self.heads = nn.ModuleList([nn.Conv2d(16, 12, 1), nn.Conv2d(10, 12, 3, padding=1)])
+        self.classes = nn.Linear(16, 5)
+
+    def forward(self, x):
+        fine = self.stem(x)
+        deep = self.deep(fine)
+        both = torch.cat((fine, F.pixel_shuffle(self.side(deep), 2)), 1)
+        scores = self.classes(deep.mean((2, 3)))
+        return self.heads[0](deep), self.heads[1](both), deep, both, torch.softmax(scores, 1), scores, x[:, 1:]
+
+
 def export(zoo, name, model, shape, opset=13, fixed=False, count=IMAGES):
     """Batch normalisations measure random images first; weights are PyTorch's own random ones."""
     with torch.no_grad():
@@ -130,17 +151,19 @@ def export(zoo, name, model, shape, opset=13, fixed=False, count=IMAGES):
             model(torch.randn(8, *shape))
         model.eval()
         images = torch.from_numpy(zoo.normal(count, *shape))
-        output = model(images)
+        outputs = model(images)
+    outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+    names = ["output", *(f"output{i}" for i in range(1, len(outputs)))]
     data = io.BytesIO()
-    torch.onnx.export(model, images, data, opset_version=opset, input_names=["input"], output_names=["output"],
+    torch.onnx.export(model, images, data, opset_version=opset, input_names=["input"], output_names=names,
                       training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False,
-                      dynamic_axes=None if fixed else {"input": {0: "N"}, "output": {0: "N"}})
+                      dynamic_axes=None if fixed else {key: {0: "N"} for key in ("input", *names)})
     network = onnx.load_from_string(data.getvalue())
     network.producer_version = ""
     del network.graph.value_info[:]
     for node in network.graph.node:
         node.doc_string = ""
-    zoo.save(name, network, images.numpy(), output.numpy())
+    zoo.save(name, network, images.numpy(), *(output.numpy() for output in outputs))
 
 
 def networks(zoo):
@@ -170,3 +193,7 @@ def networks(zoo):
     export(zoo, "net_instance", nn.Sequential(
         nn.ZeroPad2d(2), nn.Conv2d(3, 6, 5), nn.InstanceNorm2d(6, affine=True), nn.PReLU(6),
         nn.Conv2d(6, 3, 3, padding=1), nn.Tanh()), (3, 16, 16), opset=11, fixed=True)
+
+
+def several_outputs(zoo):
+    export(zoo, "net_heads", Heads(), (3, 16, 12))

@@ -23,7 +23,8 @@ void accuracy_print(const struct cnnvp_accuracy *accuracy, FILE *stream)
                   100.0 * (double)accuracy->reference_correct / images, accuracy->reference_correct, accuracy->images);
 }
 
-void accuracy_print_difference(const struct cnnvp_array *output, const struct cnnvp_array *reference, FILE *stream)
+void accuracy_print_difference(const char *name, const struct cnnvp_array *output, const struct cnnvp_array *reference,
+                               FILE *stream)
 {
     size_t count = count_of(output);
     if (output->type != CNNVP_ARRAY_F32 || reference->type != CNNVP_ARRAY_F32 || count != count_of(reference))
@@ -39,6 +40,6 @@ void accuracy_print_difference(const struct cnnvp_array *output, const struct cn
         magnitude = size > magnitude ? size : magnitude;
     }
     if (magnitude > 0)
-        (void)fprintf(stream, "%-20s  %.3f %% of the largest magnitude, at most\n", "off the float model",
-                      100.0 * largest / magnitude);
+        (void)fprintf(stream, "%-20s  %s%s%.3f %% of the largest magnitude, at most\n", "off the float model",
+                      name ? name : "", name ? ": " : "", 100.0 * largest / magnitude);
 }

@@ -9,7 +9,9 @@
 
 /* Top-1 of the output and of the float model. */
 void accuracy_print(const struct cnnvp_accuracy *accuracy, FILE *stream);
-/* The largest difference from the float model, relative to its largest magnitude. */
-void accuracy_print_difference(const struct cnnvp_array *output, const struct cnnvp_array *reference, FILE *stream);
+/* The largest difference from the float model, relative to its largest magnitude. `name`, of one of several outputs,
+ * may be NULL. */
+void accuracy_print_difference(const char *name, const struct cnnvp_array *output, const struct cnnvp_array *reference,
+                               FILE *stream);
 
 #endif

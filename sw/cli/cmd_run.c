@@ -13,12 +13,15 @@
 #include "cli.h"
 #include "cnnvp_explore.h"
 
+enum { OUTPUTS = 64 };
+
 struct run_options {
     struct cli_platform_options platform;
     struct cli_network_options network;
     const char *file;
     const char *input;
-    const char *output;
+    const char *outputs[OUTPUTS]; /* files, in the order of the network's outputs */
+    size_t output_count;
     const char *labels;
     const char *calibration;
     const char *dump;
@@ -32,10 +35,16 @@ struct run_options {
 
 enum { KEY_CSV = 0x200, KEY_REPORT, KEY_TUNE };
 
+/* One of the network's outputs, as far as it is wanted. */
+struct result {
+    struct cnnvp_array output, reference, block_reference;
+};
+
 /* Everything that a run holds; freed together. */
 struct run {
     const struct run_options *options;
-    struct cnnvp_array input, labels, calibration, output, reference, block_reference;
+    struct cnnvp_array input, labels, calibration;
+    struct result *results; /* as many as the network has outputs */
     cnnvp_config *config;
     cnnvp_network *network;
     cnnvp_platform *platform;
@@ -57,7 +66,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->input = arg;
         return 0;
     case 'o':
-        options->output = arg;
+        if (options->output_count == OUTPUTS)
+            cli_usage(state, "--output: at most %d", OUTPUTS);
+        options->outputs[options->output_count++] = arg;
         return 0;
     case 'l':
         options->labels = arg;
@@ -130,13 +141,12 @@ static cnnvp_result check_options(const struct run_options *options)
 {
     if (options->network.timing_only && options->dump)
         return cli_bad("--dump needs the values that --timing-only leaves out");
-    const struct cli_named_file files[] = {
+    struct cli_named_file files[12 + OUTPUTS] = {
         {"", options->file, 0},
         {"--input", options->input, 0},
         {"--labels", options->labels, 0},
         {"--calibration", options->calibration, 0},
         {"--platform", options->platform.platform, 0},
-        {"--output", options->output, 1},
         {"--csv", options->csv, 1},
         {"--stats", options->platform.stats, 1},
         {"--trace", options->platform.trace, 1},
@@ -144,7 +154,9 @@ static cnnvp_result check_options(const struct run_options *options)
         {"--report", options->platform.series, 1},
         {"--memory-trace", options->platform.memory_trace, 1},
     };
-    const cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
+    for (size_t i = 0; i < options->output_count; i++)
+        files[12 + i] = (struct cli_named_file){"--output", options->outputs[i], 1};
+    const cnnvp_result result = cli_check_files(files, 12 + options->output_count);
     return result == CNNVP_DONE ? check_dump_folder(options->dump) : result;
 }
 
@@ -239,6 +251,15 @@ static cnnvp_result plan(struct run *run)
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
 }
 
+static cnnvp_result check_outputs(const struct run *run)
+{
+    const size_t given = run->options->output_count, count = cnnvp_network_outputs(run->network);
+    if (given <= count)
+        return CNNVP_DONE;
+    return cli_bad("--output: there are %zu files for %zu output%s of %s, the first of which is \"%s\"", given, count,
+                   count == 1 ? "" : "s", run->options->file, cnnvp_network_output_name(run->network, 0));
+}
+
 /* The network runs by the fastest of its plans. Trials have the guest program on the core, with --cpu host too. */
 static cnnvp_result tune(struct run *run)
 {
@@ -283,27 +304,80 @@ static cnnvp_result simulate(struct run *run)
     return result;
 }
 
-/* What depends on values: the output file, the dump, the float model's output. */
+/* An output, and what it is compared with, as far as that is wanted. */
+static cnnvp_result collect_output(struct run *run, size_t number)
+{
+    const struct run_options *options = run->options;
+    struct cnnvp_error error = {""};
+    struct result *to = &run->results[number];
+    const int compared = !options->platform.quiet;
+    cnnvp_result result = cnnvp_network_output(run->network, run->platform, number, &to->output, &error);
+    if (result == CNNVP_DONE && (compared || (options->labels && number == 0)))
+        result = cnnvp_network_reference(run->network, number, &to->reference, &error);
+    if (result == CNNVP_DONE && compared && options->network.schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
+        result = cnnvp_network_block_reference(run->network, number, &to->block_reference, &error);
+    return cli_report(result, &error);
+}
+
+/* What depends on values: the output files, the dump, the float model's output. */
 static cnnvp_result collect(struct run *run)
 {
     const struct run_options *options = run->options;
     struct cnnvp_error error = {""};
+    cnnvp_result result = CNNVP_DONE;
     if (options->network.timing_only)
         return CNNVP_DONE;
-    cnnvp_result result = cnnvp_network_output(run->network, run->platform, &run->output, &error);
-    if (result == CNNVP_DONE && (options->labels || !options->platform.quiet))
-        result = cnnvp_network_reference(run->network, &run->reference, &error);
-    if (result == CNNVP_DONE && !options->platform.quiet && options->network.schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
-        result = cnnvp_network_block_reference(run->network, &run->block_reference, &error);
+    run->results = calloc(cnnvp_network_outputs(run->network), sizeof *run->results);
+    if (!run->results) {
+        cli_message("out of memory");
+        return CNNVP_FAILED;
+    }
+    for (size_t i = 0; i < cnnvp_network_outputs(run->network) && result == CNNVP_DONE; i++)
+        result = collect_output(run, i);
     if (result != CNNVP_DONE)
-        return cli_report(result, &error);
+        return result;
     if (options->labels)
-        result = cnnvp_accuracy_count(&run->output, &run->reference, &run->labels, &run->accuracy, &error);
+        result = cnnvp_accuracy_count(&run->results[0].output, &run->results[0].reference, &run->labels,
+                                      &run->accuracy, &error);
     if (result == CNNVP_DONE && options->dump)
         result = cnnvp_network_dump(run->network, run->platform, options->dump, &error);
-    if (result == CNNVP_DONE && options->output)
-        result = cnnvp_npy_write(options->output, &run->output, &error);
+    for (size_t i = 0; i < options->output_count && result == CNNVP_DONE; i++)
+        result = cnnvp_npy_write(options->outputs[i], &run->results[i].output, &error);
     return cli_report(result, &error);
+}
+
+/* Its name where there are several. */
+static const char *name_among_several(const struct run *run, size_t output)
+{
+    return cnnvp_network_outputs(run->network) > 1 ? cnnvp_network_output_name(run->network, output) : NULL;
+}
+
+static void print_differences(const struct run *run)
+{
+    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); i++) {
+        const struct result *result = &run->results[i];
+        const struct cnnvp_array *reference =
+            result->block_reference.data ? &result->block_reference : &result->reference;
+        accuracy_print_difference(name_among_several(run, i), &result->output, reference, stdout);
+    }
+}
+
+static void print_outputs(const struct run *run)
+{
+    for (size_t i = 0; run->results && i < run->options->output_count; i++) {
+        const char *name = name_among_several(run, i);
+        (void)printf("%-20s  %s%s%s\n", "output", name ? name : "", name ? ": " : "", run->options->outputs[i]);
+    }
+}
+
+static void free_results(struct run *run)
+{
+    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); i++) {
+        cnnvp_array_clear(&run->results[i].output);
+        cnnvp_array_clear(&run->results[i].reference);
+        cnnvp_array_clear(&run->results[i].block_reference);
+    }
+    free(run->results);
 }
 
 static void print_tuned(const struct cnnvp_tuned *tuned)
@@ -331,9 +405,8 @@ static cnnvp_result print(struct run *run)
     cnnvp_result result = CNNVP_DONE;
     if (!options->platform.quiet)
         result = cli_print_layers(run->json, stdout);
-    if (result == CNNVP_DONE && run->reference.data && !options->platform.quiet)
-        accuracy_print_difference(&run->output, run->block_reference.data ? &run->block_reference : &run->reference,
-                                  stdout);
+    if (result == CNNVP_DONE && !options->platform.quiet)
+        print_differences(run);
     if (result == CNNVP_DONE && options->labels && options->network.timing_only)
         cli_message("--labels: no accuracy with --timing-only");
     else if (result == CNNVP_DONE && options->labels)
@@ -346,8 +419,7 @@ static cnnvp_result print(struct run *run)
             (void)printf("%-20s  %s\n", "statistics", options->platform.stats);
         if (options->platform.trace)
             (void)printf("%-20s  %s\n", "trace", options->platform.trace);
-        if (options->output && !options->network.timing_only)
-            (void)printf("%-20s  %s\n", "output", options->output);
+        print_outputs(run);
         if (options->dump)
             (void)printf("%-20s  %s\n", "tensors", options->dump);
     }
@@ -363,6 +435,8 @@ static cnnvp_result run_network(struct run *run)
         result = read_arrays(run);
     if (result == CNNVP_DONE)
         result = plan(run);
+    if (result == CNNVP_DONE)
+        result = check_outputs(run);
     if (result == CNNVP_DONE)
         result = tune(run);
     if (result == CNNVP_DONE)
@@ -383,8 +457,9 @@ static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"input", 'i', "FILE.npy", 0, "Images, float32, or uint8 meaning x/255 (default: seeded normal values)", 0},
-        {"output", 'o', "FILE.npy", 0, "Write the network's output", 0},
-        {"labels", 'l', "FILE.npy", 0, "Right classes: print the top-1 accuracy, and put it into the statistics", 0},
+        {"output", 'o', "FILE.npy", 0, "Write the network's output; given again: its next output", 0},
+        {"labels", 'l', "FILE.npy", 0,
+         "Right classes: print the top-1 accuracy of the first output, and put it into the statistics", 0},
         {"calibration", 'c', "FILE.npy", 0, "Images that choose the number formats (default: the input)", 0},
         {"dump", 'd', "FOLDER", 0, "Write each tensor with its float counterpart and a table of SQNR", 0},
         {"report", KEY_REPORT, "FOLDER", 0, "Record what `cnnvp report FOLDER` makes a page of", 0},
@@ -414,14 +489,12 @@ static int command(int argc, char **argv)
     int status = (int)open_report(&chosen);
     if (status == CNNVP_DONE)
         status = (int)run_network(&run);
+    free_results(&run);
     cnnvp_network_free(run.network);
     cnnvp_config_free(run.config);
     cnnvp_array_clear(&run.input);
     cnnvp_array_clear(&run.labels);
     cnnvp_array_clear(&run.calibration);
-    cnnvp_array_clear(&run.output);
-    cnnvp_array_clear(&run.reference);
-    cnnvp_array_clear(&run.block_reference);
     free(run.json);
     cli_platform_options_clear(&chosen.platform);
     return status;

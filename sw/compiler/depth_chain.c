@@ -75,7 +75,7 @@ static const char *why_not(const struct cnnvp_graph *graph, const struct cnnvp_g
 static int32_t only_reader(const struct cnnvp_graph *graph, int32_t tensor)
 {
     int32_t reader = CNNVP_GRAPH_NONE;
-    if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_base(graph, graph->output) == tensor)
+    if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_is_output(graph, tensor))
         return CNNVP_GRAPH_NONE;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];

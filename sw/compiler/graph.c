@@ -144,11 +144,30 @@ ptrdiff_t cnnvp_graph_producer(const struct cnnvp_graph *graph, int32_t tensor)
     return -1;
 }
 
-/* How often layers (and the network's output) read the tensor or a view of it. */
+int cnnvp_graph_is_output(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    const int32_t base = cnnvp_graph_base(graph, tensor);
+    for (size_t i = 0; i < graph->output_count; ++i)
+        if (cnnvp_graph_base(graph, graph->outputs[i].tensor) == base)
+            return 1;
+    return 0;
+}
+
+size_t cnnvp_graph_output_words(const struct cnnvp_graph *graph, size_t output)
+{
+    size_t words = 0;
+    for (size_t i = 0; i < output; ++i)
+        words += cnnvp_graph_words(&graph->tensors[graph->outputs[i].tensor]);
+    return words;
+}
+
+/* How often layers (and the network's outputs) read the tensor or a view of it. */
 size_t cnnvp_graph_readers(const struct cnnvp_graph *graph, int32_t tensor)
 {
     const int32_t base = cnnvp_graph_base(graph, tensor);
-    size_t count = cnnvp_graph_base(graph, graph->output) == base ? 1 : 0;
+    size_t count = 0;
+    for (size_t i = 0; i < graph->output_count; ++i)
+        count += cnnvp_graph_base(graph, graph->outputs[i].tensor) == base ? 1 : 0;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         count += cnnvp_graph_base(graph, graph->layers[i].in) == base ? 1 : 0;
         count += cnnvp_graph_base(graph, graph->layers[i].in2) == base ? 1 : 0;
@@ -293,7 +312,7 @@ static cnnvp_result split_groups(struct cnnvp_graph *graph, struct cnnvp_error *
 static int can_move(const struct cnnvp_graph *graph, int32_t tensor)
 {
     if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_producer(graph, tensor) < 0 ||
-        tensor == cnnvp_graph_base(graph, graph->input) || tensor == cnnvp_graph_base(graph, graph->output))
+        tensor == cnnvp_graph_base(graph, graph->input) || cnnvp_graph_is_output(graph, tensor))
         return 0;
     return !cnnvp_graph_has_fixed_format(graph, tensor);
 }
@@ -410,8 +429,11 @@ static size_t border_reader(const struct cnnvp_graph *graph, int32_t base)
 
 static int base_is_dense(const struct cnnvp_graph *graph, int32_t base)
 {
-    if (cnnvp_graph_base(graph, graph->output) == base && needs_dense(graph, NULL, graph->output))
-        return 1;
+    for (size_t i = 0; i < graph->output_count; ++i) {
+        const int32_t output = graph->outputs[i].tensor;
+        if (cnnvp_graph_base(graph, output) == base && needs_dense(graph, NULL, output))
+            return 1;
+    }
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         const int32_t tensors[] = {layer->in, layer->in2, layer->out};

@@ -119,6 +119,12 @@ struct cnnvp_graph_layer {
     int32_t chained;       /* depth first: the layer that runs next on the same block, or CNNVP_GRAPH_NONE */
 };
 
+/* What the network gives; several may be one tensor, or parts of one, and layers may read it. */
+struct cnnvp_graph_output {
+    const char *name; /* of the ONNX value */
+    int32_t tensor;
+};
+
 struct cnnvp_graph {
     struct cnnvp_keep arena;
     const char *file;      /* for messages */
@@ -129,7 +135,8 @@ struct cnnvp_graph {
     size_t layer_count;
     size_t layer_capacity;
     int32_t input;
-    int32_t output;
+    struct cnnvp_graph_output *outputs; /* at least one, in the file's order */
+    size_t output_count;
     int weightless;        /* timing-only: no weights were read */
     uint32_t single;       /* the whole input is one image: arrays have no batch in front, or one more dimension */
 };
@@ -145,6 +152,10 @@ void cnnvp_graph_clear(struct cnnvp_graph *graph);
 /* The tensor whose memory it is: itself, or what it is a view of. */
 int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor);
 size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor);
+/* 1: an output of the network is the tensor, or has part of its memory. */
+int cnnvp_graph_is_output(const struct cnnvp_graph *graph, int32_t tensor);
+/* Of all outputs before this one, of one image; of output_count: of all. */
+size_t cnnvp_graph_output_words(const struct cnnvp_graph *graph, size_t output);
 /* Dimensions of one image of it, as ONNX has them. Returns how many. */
 #define CNNVP_GRAPH_RANK 8u
 size_t cnnvp_graph_dims(const struct cnnvp_graph_tensor *tensor, size_t dims[CNNVP_GRAPH_RANK]);

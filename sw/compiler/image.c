@@ -105,7 +105,7 @@ static struct cnnvp_image_tensor cropped_input(const struct cnnvp_graph_layer *l
 /* Zeros around the results have to be there, and nobody before has written beside them. */
 static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_image_tensor *out, size_t index)
 {
-    if (cnnvp_graph_base(graph, graph->layers[index].out) == cnnvp_graph_base(graph, graph->output))
+    if (cnnvp_graph_is_output(graph, graph->layers[index].out))
         return 0; /* it leaves for memory */
     if (out->border_top + out->border_left + out->border_bottom + out->border_right == 0)
         return 0;

@@ -2,7 +2,7 @@
 /*
  * Places on chip, for networks that stay there between loading and the result: blobs in the halves of the weight buffer
  * for the whole run, tensors in the halves of the input buffer from the layer that makes them to the last one that
- * reads them. The network's output leaves through the output buffer and has no place. Both operands of an addition lie
+ * reads them. The network's outputs leave through the output buffer and have no place. Both operands of an addition lie
  * in one half.
  */
 #include <stdlib.h>
@@ -87,10 +87,9 @@ static struct life *life_of(const struct lives *lives, int32_t base)
 static void find_lives(const struct cnnvp_graph *graph, const struct cnnvp_build *build, struct lives *lives)
 {
     const int32_t input = cnnvp_graph_base(graph, graph->input);
-    const int32_t output = cnnvp_graph_base(graph, graph->output);
     for (size_t i = 0; i <= graph->layer_count; ++i) {
         const int32_t made = i == 0 ? input : cnnvp_graph_base(graph, graph->layers[i - 1].out);
-        if (made == output || life_of(lives, made) != NULL)
+        if (cnnvp_graph_is_output(graph, made) || life_of(lives, made) != NULL)
             continue;
         struct life *life = &lives->all[lives->count++];
         *life = (struct life){.tensor = made, .first = i == 0 ? 0 : i - 1};
@@ -202,7 +201,6 @@ static cnnvp_result place_tensors(const struct cnnvp_graph *graph, const struct 
 static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                   const struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    const int32_t output = cnnvp_graph_base(graph, graph->output);
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const uint64_t need = cnnvp_plan_use_of(&build->layers[i], &target->limits.engine).output_bytes;
         if (need > target->limits.output_bytes)
@@ -212,7 +210,7 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
                                         "memory",
                                         graph->layers[i].name, (unsigned long long)need,
                                         (unsigned long long)target->limits.output_bytes);
-        if (i + 1 < graph->layer_count && cnnvp_graph_base(graph, graph->layers[i].out) == output)
+        if (i + 1 < graph->layer_count && cnnvp_graph_is_output(graph, graph->layers[i].out))
             return cnnvp_compiler_error(error,
                                         "the network cannot stay on chip: its output is not made by its last layer "
                                         "alone; run it from memory");

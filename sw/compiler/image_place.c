@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where tensors lie in memory. Each has a place of its own, so that all of them can be looked at after a run; the
- * network's input and output have one for each image. A tensor that padded layers read lies in a frame of zeros as wide
+ * network's input and outputs have one for each image. A tensor that padded layers read lies in a frame of zeros as wide
  * as the widest of them needs ("next-layer storage parameters", Part B 0-6).
  */
 #include "image.h"
@@ -98,7 +98,7 @@ static uint64_t view_offset(const struct cnnvp_graph *graph, const struct cnnvp_
 
 static int is_used(const struct cnnvp_graph *graph, int32_t base)
 {
-    if (cnnvp_graph_base(graph, graph->input) == base || cnnvp_graph_base(graph, graph->output) == base)
+    if (cnnvp_graph_base(graph, graph->input) == base || cnnvp_graph_is_output(graph, base))
         return 1;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
@@ -122,12 +122,14 @@ cnnvp_result cnnvp_image_place_tensors(const struct cnnvp_graph *graph, const st
                                        uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const int32_t input = cnnvp_graph_base(graph, graph->input);
-    const int32_t output = cnnvp_graph_base(graph, graph->output);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
-        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && i != input && i != output && is_used(graph, i))
+        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && i != input && !cnnvp_graph_is_output(graph, i) &&
+            is_used(graph, i))
             place(build, i, 0);
     place(build, input, images);
-    place(build, output, images);
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
+        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && cnnvp_graph_is_output(graph, i))
+            place(build, i, images);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
         const struct cnnvp_image_tensor *base = &build->tensors[cnnvp_graph_base(graph, i)];
         build->tensors[i].address = base->address + (uint32_t)view_offset(graph, build, i);

@@ -212,8 +212,8 @@ void cnnvp_network_free(cnnvp_network *network)
     cnnvp_train_inference_free(network->train);
     cnnvp_image_clear(&network->build, network->graph.layer_count);
     cnnvp_graph_clear(&network->graph);
-    cnnvp_array_clear(&network->float_outputs[0]);
-    cnnvp_array_clear(&network->float_outputs[1]);
+    free(network->float_outputs[0]);
+    free(network->float_outputs[1]);
     free(network->input);
     free(network->file);
     free(network);
@@ -449,26 +449,44 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
     return result;
 }
 
-cnnvp_result cnnvp_network_no_values(const char *what, struct cnnvp_error *error)
+size_t cnnvp_network_outputs(const cnnvp_network *network)
 {
-    return cnnvp_compiler_error(error, "a timing-only network has no %s", what);
+    return network->graph.output_count;
 }
 
-cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_array *output,
-                                  struct cnnvp_error *error)
+const char *cnnvp_network_output_name(const cnnvp_network *network, size_t output)
 {
-    memset(output, 0, sizeof *output);
+    return output < network->graph.output_count ? network->graph.outputs[output].name : NULL;
+}
+
+cnnvp_result cnnvp_network_check_output(const cnnvp_network *network, const char *what, size_t output,
+                                        struct cnnvp_error *error)
+{
+    const size_t count = network->graph.output_count;
     if (network->timing_only)
-        return cnnvp_network_no_values("output", error);
+        return cnnvp_compiler_error(error, "a timing-only network has no %s", what);
+    if (output < count)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "%s: there is no output %zu; the network has %zu, counted from 0",
+                                network->graph.file, output, count);
+}
+
+cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform, size_t output,
+                                  struct cnnvp_array *array, struct cnnvp_error *error)
+{
+    memset(array, 0, sizeof *array);
+    cnnvp_result result = cnnvp_network_check_output(network, "output", output, error);
+    if (result != CNNVP_DONE)
+        return result;
     if (network->train != NULL)
-        return cnnvp_train_inference_output(network, platform, output, error);
-    const int32_t tensor = network->graph.output;
+        return cnnvp_train_inference_output(network, platform, array, error);
+    const int32_t tensor = network->graph.outputs[output].tensor;
     const size_t words = cnnvp_graph_words(&network->graph.tensors[tensor]);
-    cnnvp_result result = cnnvp_network_array(network, tensor, network->images, output, error);
+    result = cnnvp_network_array(network, tensor, network->images, array, error);
     for (uint32_t image = 0; image < network->images && result == CNNVP_DONE; ++image)
-        result = cnnvp_network_read_tensor(network, platform, tensor, image, (float *)output->data + image * words,
+        result = cnnvp_network_read_tensor(network, platform, tensor, image, (float *)array->data + image * words,
                                            error);
     if (result != CNNVP_DONE)
-        cnnvp_array_clear(output);
+        cnnvp_array_clear(array);
     return result;
 }

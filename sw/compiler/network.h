@@ -21,7 +21,9 @@ struct cnnvp_network {
     int order_table;
     double block_difference;    /* of the float model's output, padded by blocks and not, at most */
     double block_magnitude;     /* largest of the latter */
-    struct cnnvp_array float_outputs[2]; /* chains padded by blocks, and ordinarily; empty as far as not calculated */
+    /* Of the float model, chains padded by blocks, and ordinarily: all images of the first output, then of the next
+     * one. NULL as far as not calculated. */
+    float *float_outputs[2];
     float *input;        /* images x words of the input; NULL in timing-only */
     struct cnnvp_train_inference *train; /* on the training engine; NULL on the others */
 };
@@ -60,8 +62,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *networ
                                                     struct cnnvp_error *error);
 /* Depth first: fills block_difference and block_magnitude. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *network, struct cnnvp_error *error);
-/* The message of a timing-only network that is asked for `what`. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_no_values(const char *what, struct cnnvp_error *error);
+/* BAD_INPUT, and a message: it has no such output, or is timing-only and has no `what`. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_check_output(const cnnvp_network *network, const char *what, size_t output,
+                                                       struct cnnvp_error *error);
 
 /* network_traffic.c: the places of weights and maps in memory, by address; to be given back with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network,

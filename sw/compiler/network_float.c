@@ -30,6 +30,18 @@ struct wanted {
     int (*stopped)(void);
 };
 
+/* All images of one output lie behind one another. */
+static void keep_outputs(const struct cnnvp_floatref *run, uint64_t image, uint64_t images, float *outputs)
+{
+    const struct cnnvp_graph *graph = run->graph;
+    for (size_t i = 0; i < graph->output_count; ++i) {
+        const int32_t tensor = graph->outputs[i].tensor;
+        const size_t words = cnnvp_graph_words(&graph->tensors[tensor]);
+        float *first = outputs + images * cnnvp_graph_output_words(graph, i);
+        memcpy(first + image * words, run->data[tensor], words * sizeof *first);
+    }
+}
+
 static cnnvp_result run_images(const struct cnnvp_graph *graph, int ordinary, const float *images, uint64_t count,
                                const struct wanted *wanted, struct cnnvp_error *error)
 {
@@ -38,7 +50,6 @@ static cnnvp_result run_images(const struct cnnvp_graph *graph, int ordinary, co
     if (result != CNNVP_DONE)
         return result;
     const size_t in_words = cnnvp_graph_words(&graph->tensors[graph->input]);
-    const size_t out_words = cnnvp_graph_words(&graph->tensors[graph->output]);
     run.ordinary = ordinary;
     run.stopped = wanted->stopped;
     for (uint64_t image = 0; image < count && result == CNNVP_DONE; ++image) {
@@ -51,7 +62,7 @@ static cnnvp_result run_images(const struct cnnvp_graph *graph, int ordinary, co
         if (wanted->calibrated != NULL)
             keep_largest(&run, wanted->calibrated);
         if (wanted->outputs != NULL)
-            memcpy(wanted->outputs + image * out_words, run.data[graph->output], out_words * sizeof(float));
+            keep_outputs(&run, image, count, wanted->outputs);
     }
     cnnvp_floatref_clear(&run);
     return result;
@@ -63,16 +74,23 @@ static int kept_as(const struct cnnvp_network *network, int ordinary)
     return ordinary || network->block == 0;
 }
 
+/* Room for the outputs of all images, `ordinary` as in struct cnnvp_floatref. */
+static cnnvp_result make_outputs(const struct cnnvp_network *network, float **outputs, struct cnnvp_error *error)
+{
+    const size_t words = cnnvp_graph_output_words(&network->graph, network->graph.output_count);
+    *outputs = words <= SIZE_MAX / sizeof(float) / network->images
+                   ? malloc(network->images * words * sizeof **outputs) : NULL;
+    return *outputs != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+}
+
 /* Calibrates with the images to run, whose outputs are the reference at once. */
 static cnnvp_result calibrate_by_input(struct cnnvp_network *network, int (*stopped)(void), struct cnnvp_error *error)
 {
-    struct cnnvp_graph *graph = &network->graph;
-    struct cnnvp_array *outputs = &network->float_outputs[kept_as(network, 0)];
-    const cnnvp_result result = cnnvp_network_array(network, graph->output, network->images, outputs, error);
-    if (result != CNNVP_DONE)
-        return result;
-    const struct wanted wanted = {graph, outputs->data, stopped};
-    return run_images(graph, 0, network->input, network->images, &wanted, error);
+    float **outputs = &network->float_outputs[kept_as(network, 0)];
+    const cnnvp_result result = make_outputs(network, outputs, error);
+    const struct wanted wanted = {&network->graph, *outputs, stopped};
+    return result == CNNVP_DONE ? run_images(&network->graph, 0, network->input, network->images, &wanted, error)
+                                : result;
 }
 
 cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct cnnvp_network_options *options,
@@ -92,61 +110,69 @@ cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct
     return result;
 }
 
-/* The float model's output, `ordinary` as in struct cnnvp_floatref. */
-static cnnvp_result float_output(const struct cnnvp_network *network, int ordinary, struct cnnvp_array *output,
-                                 struct cnnvp_error *error)
+/* The float model's outputs: those that are kept, or new ones in *made, to be given back with free(). */
+static cnnvp_result find_outputs(const struct cnnvp_network *network, int ordinary, const float **outputs,
+                                 float **made, struct cnnvp_error *error)
+{
+    *made = NULL;
+    *outputs = network->float_outputs[kept_as(network, ordinary)];
+    if (*outputs != NULL)
+        return CNNVP_DONE;
+    cnnvp_result result = make_outputs(network, made, error);
+    const struct wanted wanted = {NULL, *made, NULL};
+    if (result == CNNVP_DONE)
+        result = run_images(&network->graph, ordinary, network->input, network->images, &wanted, error);
+    *outputs = *made;
+    return result;
+}
+
+static cnnvp_result float_output(const struct cnnvp_network *network, int ordinary, size_t output,
+                                 struct cnnvp_array *array, struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = &network->graph;
-    const float *kept = network->float_outputs[kept_as(network, ordinary)].data;
-    memset(output, 0, sizeof *output);
-    if (network->timing_only)
-        return cnnvp_network_no_values("reference", error);
-    cnnvp_result result = cnnvp_network_array(network, graph->output, network->images, output, error);
+    const float *outputs;
+    float *made = NULL;
+    memset(array, 0, sizeof *array);
+    cnnvp_result result = cnnvp_network_check_output(network, "reference", output, error);
     if (result != CNNVP_DONE)
         return result;
-    if (kept != NULL) {
-        const size_t words = cnnvp_graph_words(&graph->tensors[graph->output]);
-        memcpy(output->data, kept, network->images * words * sizeof(float));
-        return CNNVP_DONE;
-    }
-    const struct wanted wanted = {NULL, output->data, NULL};
-    result = run_images(graph, ordinary, network->input, network->images, &wanted, error);
-    if (result != CNNVP_DONE)
-        cnnvp_array_clear(output);
+    const int32_t tensor = graph->outputs[output].tensor;
+    result = find_outputs(network, ordinary, &outputs, &made, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_array(network, tensor, network->images, array, error);
+    if (result == CNNVP_DONE)
+        memcpy(array->data, outputs + network->images * cnnvp_graph_output_words(graph, output),
+               network->images * cnnvp_graph_words(&graph->tensors[tensor]) * sizeof *outputs);
+    free(made);
     return result;
 }
 
-cnnvp_result cnnvp_network_reference(const cnnvp_network *network, struct cnnvp_array *output,
+cnnvp_result cnnvp_network_reference(const cnnvp_network *network, size_t output, struct cnnvp_array *array,
                                      struct cnnvp_error *error)
 {
-    return float_output(network, 1, output, error);
+    return float_output(network, 1, output, array, error);
 }
 
-cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, struct cnnvp_array *output,
+cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, size_t output, struct cnnvp_array *array,
                                            struct cnnvp_error *error)
 {
-    return float_output(network, 0, output, error);
-}
-
-/* Calculates both outputs unless they are kept already. */
-static cnnvp_result keep_outputs(struct cnnvp_network *network, struct cnnvp_error *error)
-{
-    cnnvp_result result = CNNVP_DONE;
-    for (int ordinary = 0; ordinary < 2 && result == CNNVP_DONE; ++ordinary)
-        if (network->float_outputs[ordinary].data == NULL)
-            result = float_output(network, ordinary, &network->float_outputs[ordinary], error);
-    return result;
+    return float_output(network, 0, output, array, error);
 }
 
 cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *network, struct cnnvp_error *error)
 {
-    const struct cnnvp_graph *graph = &network->graph;
-    const cnnvp_result result = keep_outputs(network, error);
-    if (result != CNNVP_DONE)
-        return result;
-    const float *blocks = network->float_outputs[0].data;
-    const float *ordinary = network->float_outputs[1].data;
-    const size_t count = network->images * cnnvp_graph_words(&graph->tensors[graph->output]);
+    for (int ordinary = 0; ordinary < 2; ++ordinary) {
+        const float *outputs;
+        float *made;
+        const cnnvp_result result = find_outputs(network, ordinary, &outputs, &made, error);
+        if (made != NULL)
+            network->float_outputs[ordinary] = made;
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    const float *blocks = network->float_outputs[0];
+    const float *ordinary = network->float_outputs[1];
+    const size_t count = network->images * cnnvp_graph_output_words(&network->graph, network->graph.output_count);
     for (size_t i = 0; i < count; ++i) {
         const double value = ordinary[i];
         const double difference = value - blocks[i];

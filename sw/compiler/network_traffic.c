@@ -56,7 +56,7 @@ static struct cnnvp_tensor_info map_of(const struct cnnvp_network *network, int3
     const struct cnnvp_image_tensor *place = &network->build.tensors[tensor];
     const uint64_t bytes = cnnvp_graph_words(&graph->tensors[tensor]) * sizeof(int16_t) * network->images;
     const int is_input = cnnvp_graph_base(graph, graph->input) == tensor;
-    const int is_output = cnnvp_graph_base(graph, graph->output) == tensor;
+    const int is_output = cnnvp_graph_is_output(graph, tensor);
     const int handed_on = network->block != 0 && is_handed_on(graph, tensor);
     const int stays = !is_input && !is_output && (network->on_chip || handed_on);
     return (struct cnnvp_tensor_info){

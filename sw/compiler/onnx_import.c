@@ -318,41 +318,40 @@ static cnnvp_result define_inputs(struct cnnvp_import *import)
     return CNNVP_DONE;
 }
 
+/* ---- outputs ---- */
+
 /* A quantised result is given as the network's numbers: with the zero point. */
-static cnnvp_result define_whole_output(struct cnnvp_import *import, int32_t tensor)
+static cnnvp_result give_whole(struct cnnvp_import *import, int32_t *tensor)
 {
     struct cnnvp_graph_layer *layer;
-    const float zero = (float)import->graph->tensors[cnnvp_graph_base(import->graph, tensor)].zero;
-    const cnnvp_result result = cnnvp_import_scale(import, tensor, 1.0f, zero, 1, &layer);
+    const float zero = (float)import->graph->tensors[cnnvp_graph_base(import->graph, *tensor)].zero;
+    const cnnvp_result result = cnnvp_import_scale(import, *tensor, 1.0f, zero, 1, &layer);
     if (result != CNNVP_DONE)
         return result;
-    import->graph->output = layer->out;
-    import->graph->tensors[layer->out].whole = 1;
-    return CNNVP_DONE;
-}
-
-/* The output is the input, or has its words: a network that computes nothing copies them. */
-static cnnvp_result copy_input(struct cnnvp_import *import, int32_t *tensor)
-{
-    const struct cnnvp_graph_tensor input = import->graph->tensors[*tensor];
-    struct cnnvp_graph_layer *layer;
-    const cnnvp_result result = cnnvp_import_layer(import, CNNVP_OP_ACTIVATION, *tensor, input.rank, input.channels,
-                                                   input.height, input.width, &layer);
-    if (result != CNNVP_DONE)
-        return result;
-    cnnvp_import_pass(layer);
     *tensor = layer->out;
+    import->graph->tensors[*tensor].whole = 1;
     return CNNVP_DONE;
 }
 
-static cnnvp_result define_output(struct cnnvp_import *import)
+/* The output is the input, or has its words: the network copies them. */
+static cnnvp_result copy_input(struct cnnvp_import *import, const char *name, int32_t *tensor)
 {
-    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    struct cnnvp_graph *graph = import->graph;
+    const struct cnnvp_graph_tensor input = graph->tensors[*tensor];
+    const int32_t out = cnnvp_graph_tensor_add(graph, name, input.rank, input.channels, input.height, input.width);
+    struct cnnvp_graph_layer *layer = cnnvp_graph_layer_add(graph, CNNVP_OP_ACTIVATION, name, "output");
+    if (layer == NULL || out == CNNVP_GRAPH_NONE || !cnnvp_import_keep_dims(import, out, input.rank, input.dims))
+        return cnnvp_import_no_memory(import);
+    layer->in = *tensor;
+    layer->out = *tensor = out;
+    cnnvp_import_pass(layer);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result define_output(struct cnnvp_import *import, const char *name, struct cnnvp_graph_output *output)
+{
+    struct cnnvp_graph *graph = import->graph;
     uint32_t number;
-    if (graph->n_output != 1)
-        return cnnvp_compiler_error(import->error, "%s: the network has %zu outputs; one is needed", import->onnx.name,
-                                    graph->n_output);
-    const char *name = graph->output[0]->name;
     if (name == NULL || !cnnvp_names_get(&import->names, name, &number) ||
         (import->values[number].tensor == CNNVP_GRAPH_NONE && import->values[number].constant == NULL))
         return cnnvp_compiler_error(import->error, "%s: no node computes the network's output \"%s\"",
@@ -363,14 +362,27 @@ static cnnvp_result define_output(struct cnnvp_import *import)
                                     name);
     cnnvp_result result = cnnvp_import_expanded(import, &tensor);
     if (result == CNNVP_DONE && !import->training &&
-        cnnvp_graph_base(import->graph, tensor) == cnnvp_graph_base(import->graph, import->graph->input))
-        result = copy_input(import, &tensor);
-    if (result != CNNVP_DONE)
-        return result;
-    import->graph->output = tensor;
-    if (import->graph->tensors[cnnvp_graph_base(import->graph, tensor)].zero == 0)
-        return CNNVP_DONE;
-    return define_whole_output(import, tensor);
+        cnnvp_graph_base(graph, tensor) == cnnvp_graph_base(graph, graph->input))
+        result = copy_input(import, name, &tensor);
+    if (result == CNNVP_DONE && graph->tensors[cnnvp_graph_base(graph, tensor)].zero != 0)
+        result = give_whole(import, &tensor);
+    *output = (struct cnnvp_graph_output){cnnvp_keep_text(&graph->arena, name), tensor};
+    return result == CNNVP_DONE && output->name == NULL ? cnnvp_import_no_memory(import) : result;
+}
+
+static cnnvp_result define_outputs(struct cnnvp_import *import)
+{
+    const Onnx__GraphProto *from = import->onnx.model->graph;
+    struct cnnvp_graph *graph = import->graph;
+    if (from->n_output == 0)
+        return cnnvp_compiler_error(import->error, "%s: the network has no output", import->onnx.name);
+    graph->outputs = cnnvp_keep_alloc(&graph->arena, from->n_output, sizeof *graph->outputs);
+    if (graph->outputs == NULL)
+        return cnnvp_import_no_memory(import);
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < from->n_output && result == CNNVP_DONE; ++i)
+        result = define_output(import, from->output[i]->name, &graph->outputs[graph->output_count++]);
+    return result;
 }
 
 cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
@@ -383,7 +395,7 @@ cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
         import->node_number = (uint32_t)i;
         result = cnnvp_import_node(import, graph->node[i]);
     }
-    return result == CNNVP_DONE ? define_output(import) : result;
+    return result == CNNVP_DONE ? define_outputs(import) : result;
 }
 
 void cnnvp_import_clear(struct cnnvp_import *import)
@@ -404,7 +416,7 @@ static cnnvp_result read_as(const char *file, int weightless, int single, struct
                             struct reading *reading, struct cnnvp_error *error)
 {
     *graph = (struct cnnvp_graph){.file = file, .weightless = weightless, .single = (uint32_t)single};
-    graph->input = graph->output = CNNVP_GRAPH_NONE;
+    graph->input = CNNVP_GRAPH_NONE;
     struct cnnvp_import import = {.graph = graph, .single = single, .error = error};
     cnnvp_result result = cnnvp_onnx_open(file, &import.onnx, error);
     if (result != CNNVP_DONE)

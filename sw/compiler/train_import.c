@@ -77,7 +77,9 @@ void cnnvp_import_origin(struct cnnvp_import *import, enum cnnvp_graph_role role
 
 static size_t readers_of(const struct cnnvp_graph *graph, int32_t tensor)
 {
-    size_t readers = (size_t)(graph->output == tensor);
+    size_t readers = 0;
+    for (size_t i = 0; i < graph->output_count; ++i)
+        readers += (size_t)(graph->outputs[i].tensor == tensor);
     for (size_t i = 0; i < graph->layer_count; ++i)
         readers += (size_t)(graph->layers[i].in == tensor) +
                    (size_t)(graph->layers[i].op == CNNVP_OP_ADD && graph->layers[i].in2 == tensor);
@@ -163,7 +165,7 @@ cnnvp_result cnnvp_onnx_import_training(const char *file, const struct cnnvp_tra
                                         struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     *graph = (struct cnnvp_graph){.file = file, .weightless = options->weightless};
-    graph->input = graph->output = CNNVP_GRAPH_NONE;
+    graph->input = CNNVP_GRAPH_NONE;
     struct cnnvp_import import = {.graph = graph, .error = error, .training = 1};
     cnnvp_result result = cnnvp_onnx_open(file, &import.onnx, error);
     if (result != CNNVP_DONE)

@@ -200,7 +200,8 @@ cnnvp_result cnnvp_train_inference_output(const struct cnnvp_network *network, c
                                           struct cnnvp_array *output, struct cnnvp_error *error)
 {
     const size_t classes = network->train->net.classes;
-    cnnvp_result result = cnnvp_network_array(network, network->graph.output, network->images, output, error);
+    const int32_t tensor = network->graph.outputs[0].tensor;
+    cnnvp_result result = cnnvp_network_array(network, tensor, network->images, output, error);
     for (uint32_t image = 0; image < network->images && result == CNNVP_DONE; ++image)
         result = read_outputs(network, platform, image, (float *)output->data + image * classes, error);
     if (result != CNNVP_DONE)
@@ -243,7 +244,7 @@ static int find_held(const struct cnnvp_network *network, int32_t tensor, struct
     }
     const int32_t out = train->graph.layers[train->net.nodes[train->net.count - 1u].layer].out;
     held->values = last->sums + place * train->net.classes * sizeof(float);
-    return tensor == graph->output || strcmp(train->graph.tensors[out].name, name) == 0;
+    return tensor == graph->outputs[0].tensor || strcmp(train->graph.tensors[out].name, name) == 0;
 }
 
 int cnnvp_train_inference_holds(const struct cnnvp_network *network, int32_t tensor)
@@ -285,7 +286,7 @@ cnnvp_result cnnvp_train_inference_tensor(const struct cnnvp_network *network, c
         return cnnvp_compiler_error(error, "tensor \"%s\" is not in memory", network->graph.tensors[tensor].name);
     if (held.mantissas != 0)
         return read_mantissas(network, platform, &held, count, values, frac, error);
-    if (tensor == network->graph.output)
+    if (tensor == network->graph.outputs[0].tensor)
         return read_outputs(network, platform, network->images - 1u, values, error);
     if (cnnvp_platform_read(platform, held.values, values, count * sizeof *values) == CNNVP_DONE)
         return CNNVP_DONE;

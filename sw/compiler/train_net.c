@@ -150,9 +150,9 @@ static cnnvp_result check_end(struct chain *chain)
     if (node->ph != 1 || node->pw != 1 || node->norm != CNNVP_TRAIN_NO_LAYER || node->relu || node->pool)
         return refuse(chain, node->layer,
                       "the training engine ends with a convolution or matrix that gives one number a class");
-    if (chain->tensor != cnnvp_graph_base(chain->graph, chain->graph->output))
+    if (chain->tensor != cnnvp_graph_base(chain->graph, chain->graph->outputs[0].tensor))
         return cnnvp_compiler_error(chain->error, "%s: the output \"%s\" is not that of the last layer",
-                                    chain->graph->file, chain->graph->tensors[chain->graph->output].name);
+                                    chain->graph->file, chain->graph->outputs[0].name);
     chain->net->classes = node->co;
     return CNNVP_DONE;
 }
@@ -162,6 +162,9 @@ cnnvp_result cnnvp_train_net_make(struct cnnvp_graph *graph, struct cnnvp_train_
     const struct cnnvp_graph_tensor *input = &graph->tensors[graph->input];
     struct chain chain = {.graph = graph, .net = net, .error = error};
     *net = (struct cnnvp_train_net){.channels = input->channels, .height = input->height, .width = input->width};
+    if (graph->output_count != 1)
+        return cnnvp_compiler_error(error, "%s: the network has %zu outputs; the training engine gives one",
+                                    graph->file, graph->output_count);
     net->nodes = cnnvp_keep_alloc(&graph->arena, graph->layer_count, sizeof *net->nodes);
     if (net->nodes == NULL)
         return cnnvp_compiler_no_memory(error);

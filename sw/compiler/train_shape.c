@@ -12,7 +12,7 @@ cnnvp_result cnnvp_dataset_fit_network(cnnvp_dataset *dataset, const char *onnx_
     if (result != CNNVP_DONE)
         return result;
     const struct cnnvp_graph_tensor *input = &graph.tensors[graph.input];
-    const size_t classes = cnnvp_graph_words(&graph.tensors[graph.output]);
+    const size_t classes = cnnvp_graph_words(&graph.tensors[graph.outputs[0].tensor]);
     const size_t words = cnnvp_graph_words(input);
     cnnvp_dataset_describe(dataset, &info);
     const int vector = input->rank == 2 && (size_t)info.channels * info.height * info.width == words;

@@ -310,9 +310,9 @@ static cnnvp_result compare_labels(struct run *run, char **accuracy, struct cnnv
     struct cnnvp_accuracy counts;
     if (!run->labels.data)
         return CNNVP_DONE;
-    cnnvp_result result = cnnvp_network_output(run->network, run->platform, &output, error);
+    cnnvp_result result = cnnvp_network_output(run->network, run->platform, 0, &output, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_network_reference(run->network, &reference, error);
+        result = cnnvp_network_reference(run->network, 0, &reference, error);
     if (result == CNNVP_DONE)
         result = cnnvp_accuracy_count(&output, &reference, &run->labels, &counts, error);
     if (result == CNNVP_DONE && !(*accuracy = cnnvp_accuracy_json(&counts)))

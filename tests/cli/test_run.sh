@@ -88,6 +88,21 @@ refused 2 "labels.npy: 4 labels for 5 images" run "$network" -i "$input" --label
 refused 2 "cnnvp: plane.npy has 1 images, 2 are asked for" run "$network" -i plane.npy -n 2
 expect 0 run "$network" -i plane.npy -n 1 -q
 
+# Several outputs: files in their order, as many as wanted.
+heads=$SOURCE/tests/data/zoo/net_heads
+refused 2 "--output: there are 2 files for 1 output of $network, the first of which is \"" \
+    run "$network" -o x.npy -o y.npy
+absent x.npy
+refused 2 "--output: x.npy is also the file of --output, which would be lost" run $heads.onnx -o x.npy -o x.npy
+expect 0 run $heads.onnx -i $heads.in.npy -o first.npy -o second.npy
+for line in "off the float model   output6: " "output                output: first.npy" \
+        "output                output1: second.npy"; do
+    grep -q "^$line" out || fail "no \"$line\""
+done
+expect 0 run $heads.onnx -i $heads.in.npy -o alone.npy -q
+cmp first.npy alone.npy || fail "the first output differs"
+refused 2 "the network has 7 outputs; the training engine gives one" run $heads.onnx -p trainer
+
 # Without values.
 expect 0 run "$network" -i "$input" --timing-only -o timing.npy --stats timing.json
 absent timing.npy

@@ -79,8 +79,8 @@ static void run(struct builder *builder, const struct cnnvp_config *config, doub
     const struct test_fx16_memory memory = {.bytes = platform->memory, .size = platform->size};
     if (test_fx16_run(&memory, (uint32_t)config->acc_bits, &wrong) != 0)
         fail_msg("%s", wrong);
-    assert_int_equal(cnnvp_network_output(network, platform, fixed, &error), CNNVP_DONE);
-    assert_int_equal(cnnvp_network_reference(network, &reference, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_output(network, platform, 0, fixed, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_reference(network, 0, &reference, &error), CNNVP_DONE);
     assert_int_equal(fixed->shape[0], 2);
     check_close(fixed, &reference, limit);
     cnnvp_array_clear(&reference);

@@ -72,8 +72,8 @@ static void run(const char *name, const struct cnnvp_config *config, struct outc
     const struct test_fx16_memory memory = {.bytes = platform->memory, .size = platform->size};
     if (test_fx16_run(&memory, (uint32_t)config->acc_bits, &wrong) != 0)
         fail_msg("%s", wrong);
-    assert_int_equal(cnnvp_network_output(network, platform, &outcome->fixed, &error), CNNVP_DONE);
-    assert_int_equal(cnnvp_network_reference(network, &outcome->reference, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_output(network, platform, 0, &outcome->fixed, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_network_reference(network, 0, &outcome->reference, &error), CNNVP_DONE);
     memcpy(outcome->layers, platform->layers, sizeof outcome->layers);
     fake_platform_free(platform);
     cnnvp_network_free(network);
@@ -292,7 +292,7 @@ static void bytes_and_short_shapes_are_taken(void **state)
         /* the first one's reference is kept from its calibration, the others' calculated */
         const struct cnnvp_network_options options = {.input = &arrays[i], .calibration = i == 0 ? NULL : &arrays[0]};
         cnnvp_network *network = compile("lenet5", &config, &options);
-        assert_int_equal(cnnvp_network_reference(network, &outputs[i], &error), CNNVP_DONE);
+        assert_int_equal(cnnvp_network_reference(network, 0, &outputs[i], &error), CNNVP_DONE);
         assert_int_equal(outputs[i].shape[0], 1);
         assert_memory_equal(outputs[i].data, outputs[0].data, 10 * sizeof(float));
         cnnvp_network_free(network);
@@ -327,8 +327,8 @@ static void timing_only_places_the_same(void **state)
         struct cnnvp_error error = {""};
         cnnvp_platform *platform = fake_platform_new(MEMORY);
         assert_int_equal(cnnvp_network_load(timing, platform, &error), CNNVP_DONE);
-        assert_int_equal(cnnvp_network_output(timing, platform, &output, &error), CNNVP_BAD_INPUT);
-        assert_int_equal(cnnvp_network_reference(timing, &output, &error), CNNVP_BAD_INPUT);
+        assert_int_equal(cnnvp_network_output(timing, platform, 0, &output, &error), CNNVP_BAD_INPUT);
+        assert_int_equal(cnnvp_network_reference(timing, 0, &output, &error), CNNVP_BAD_INPUT);
         fake_platform_free(platform);
         cnnvp_network_free(full);
         cnnvp_network_free(timing);

@@ -311,11 +311,11 @@ static void other_bad_nodes_say_why(void **state)
     builder_ints(&builder, node, "strides", 2, strides);
     builder_int(&builder, node, "ceil_mode", 1);
     must_import(&builder, &graph); /* 6 = 2 + 4: nothing overhangs */
-    assert_int_equal(graph.tensors[graph.output].height, 2);
+    assert_int_equal(graph.tensors[graph.outputs[0].tensor].height, 2);
     cnnvp_graph_clear(&graph);
     builder.graph.node[0]->attribute[1]->ints[0] = 5;
     must_import(&builder, &graph); /* the second window begins with the last row */
-    assert_int_equal(graph.tensors[graph.output].height, 2);
+    assert_int_equal(graph.tensors[graph.outputs[0].tensor].height, 2);
     cnnvp_graph_clear(&graph);
     builder_free(&builder);
     node = one_node(&builder, 4, "Softmax", NULL);
@@ -345,8 +345,8 @@ static void run_float(const struct cnnvp_graph *graph, float *output)
         input[i] = 0.25f * (float)(i + 1);
     assert_int_equal(cnnvp_floatref_new(graph, &run, &error), CNNVP_DONE);
     cnnvp_floatref_image(&run, input);
-    memcpy(output, run.data[graph->output],
-           cnnvp_graph_words(&graph->tensors[graph->output]) * sizeof *output);
+    memcpy(output, run.data[graph->outputs[0].tensor],
+           cnnvp_graph_words(&graph->tensors[graph->outputs[0].tensor]) * sizeof *output);
     cnnvp_floatref_clear(&run);
     free(input);
 }
@@ -546,7 +546,7 @@ static void initializers_may_be_inputs(void **state)
     (void)builder_random(&builder, "w", 2, dims, 1.0f);
     builder_input(&builder, "w", 2, dims);
     must_import(&builder, &graph);
-    assert_int_equal(graph.tensors[graph.output].channels, 3);
+    assert_int_equal(graph.tensors[graph.outputs[0].tensor].channels, 3);
     cnnvp_graph_clear(&graph);
     builder_input(&builder, "z", 2, dims);
     must_fail(&builder, "several inputs (\"x\", \"z\")");
@@ -569,7 +569,7 @@ static void same_padding_is_split(void **state)
         builder_ints(&builder, node, "strides", 2, strides);
         builder_string(&builder, node, "auto_pad", modes[i]);
         must_import(&builder, &graph);
-        assert_int_equal(graph.tensors[graph.output].height, sizes[i]);
+        assert_int_equal(graph.tensors[graph.outputs[0].tensor].height, sizes[i]);
         assert_int_equal(graph.layers[0].pad_top, tops[i]);
         cnnvp_graph_clear(&graph);
         builder_free(&builder);

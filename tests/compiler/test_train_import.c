@@ -134,7 +134,7 @@ static void parameters_stay_apart(void **state)
     assert_int_equal(layers[GEMM].op, CNNVP_OP_FC);
     assert_int_equal(layers[MATMUL].op, CNNVP_OP_FC);
     assert_int_equal(layers[MATMUL].has_bias, 1);
-    assert_int_equal(layers[MATMUL].out, graph.output);
+    assert_int_equal(layers[MATMUL].out, graph.outputs[0].tensor);
     assert_int_equal(layers[MATMUL].origins[CNNVP_GRAPH_BIAS].rank, 2);
     cnnvp_graph_clear(&graph);
     (void)unlink(name);
@@ -245,7 +245,7 @@ static void run(const char *file, float *output)
     assert_int_equal(cnnvp_graph_simplify(&graph, &error), CNNVP_DONE);
     assert_int_equal(cnnvp_floatref_new(&graph, &reference, &error), CNNVP_DONE);
     cnnvp_floatref_image(&reference, input);
-    memcpy(output, reference.data[graph.output], 4 * sizeof *output);
+    memcpy(output, reference.data[graph.outputs[0].tensor], 4 * sizeof *output);
     cnnvp_floatref_clear(&reference);
     cnnvp_graph_clear(&graph);
 }

@@ -99,7 +99,7 @@ void run(outcome &got, std::vector<std::string> settings, const maker &make,
     got.result = cnnvp_platform_run(platform, &got.run);
     if (got.result == CNNVP_DONE && !timing_only) {
         cnnvp_array output{};
-        if (cnnvp_network_output(network, platform, &output, &error) != CNNVP_DONE)
+        if (cnnvp_network_output(network, platform, 0, &output, &error) != CNNVP_DONE)
             fail_msg("%s", error.text);
         size_t values = 1;
         for (size_t i = 0; i < output.rank; i++)

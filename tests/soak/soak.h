@@ -15,6 +15,7 @@ enum soak_set { SOAK_PLAIN, SOAK_WIDE, SOAK_MORE };
 /* What suits a platform. */
 enum soak_kind {
     SOAK_ANY,
+    SOAK_HEADS,  /* any, with several outputs */
     SOAK_CHAIN,  /* much of it can run depth first */
     SOAK_LEARNER,   /* the training engine takes it */
     SOAK_QUANTISED, /* whole numbers of 8 bits */

@@ -141,7 +141,7 @@ void soak_more_platform(uint64_t seed, struct soak_platform *platform)
         draw_trainer(platform, &random);
         break;
     case 2:
-        platform->kind = one_in(&random, 4) ? SOAK_CHAIN : SOAK_ANY;
+        platform->kind = one_in(&random, 4) ? SOAK_CHAIN : SOAK_HEADS;
         draw_inference(platform, &random);
         draw_external(platform, &random);
         break;

@@ -242,27 +242,40 @@ static cnnvp_result simulate(struct library_run *library)
     return result;
 }
 
-static cnnvp_result collect(struct library_run *library, struct soak_run *run)
+/* Appends the network's output of that number to the run's. */
+static cnnvp_result collect_output(struct library_run *library, size_t number, struct soak_run *run)
 {
     struct cnnvp_array output = {.rank = 0};
+    cnnvp_result result =
+        cnnvp_network_output(library->network, library->platform, number, &output, &library->error);
+    if (result != CNNVP_DONE)
+        return result;
+    size_t size = sizeof(float);
+    for (size_t i = 0; i < output.rank; ++i)
+        size *= output.shape[i];
+    unsigned char *all = realloc(run->output, run->output_size + size);
+    if (all != NULL) {
+        memcpy(all + run->output_size, output.data, size);
+        run->output = all;
+        run->output_size += size;
+    }
+    cnnvp_array_clear(&output);
+    return all != NULL ? CNNVP_DONE : CNNVP_FAILED;
+}
+
+static cnnvp_result collect(struct library_run *library, struct soak_run *run)
+{
     char *json = NULL;
     cnnvp_result result = cnnvp_platform_stats(library->platform, &json);
     if (result == CNNVP_DONE)
         run->stats = json_loads(json, JSON_ALLOW_NUL, NULL);
     free(json);
     json_object_del(run->stats, "wall_seconds");
-    if (result != CNNVP_DONE || library->network_options.timing_only)
+    if (library->network_options.timing_only)
         return result;
-    result = cnnvp_network_output(library->network, library->platform, &output, &library->error);
-    if (result != CNNVP_DONE)
-        return result;
-    run->output_size = sizeof(float);
-    for (size_t i = 0; i < output.rank; ++i)
-        run->output_size *= output.shape[i];
-    run->output = output.data;
-    output.data = NULL;
-    cnnvp_array_clear(&output);
-    return CNNVP_DONE;
+    for (size_t i = 0; i < cnnvp_network_outputs(library->network) && result == CNNVP_DONE; ++i)
+        result = collect_output(library, i, run);
+    return result;
 }
 
 void soak_run_library(char *const *words, struct soak_run *run)

@@ -387,8 +387,9 @@ static void grow_learner(struct network *network)
 int soak_write_wide(uint64_t seed, enum soak_kind kind, const char *file)
 {
     struct network network = {.random = seed};
-    const int64_t channels = soak_between(&network, 1, kind == SOAK_ANY && soak_random(&network.random, 4) == 0 ? 40 : 8);
-    if (kind == SOAK_ANY) {
+    const int any = kind == SOAK_ANY || kind == SOAK_HEADS;
+    const int64_t channels = soak_between(&network, 1, any && soak_random(&network.random, 4) == 0 ? 40 : 8);
+    if (any) {
         const int64_t height = soak_between(&network, 1, 32);
         const int64_t width = soak_between(&network, 1, 32);
         soak_network_begin(&network, seed, channels, height, width);
@@ -402,5 +403,8 @@ int soak_write_wide(uint64_t seed, enum soak_kind kind, const char *file)
         else
             soak_network_grow(&network, (size_t)soak_between(&network, 2, 12), add_link);
     }
+    for (size_t i = 0; kind == SOAK_HEADS && i + 1 < network.count; ++i)
+        if (soak_random(&network.random, 3) == 0)
+            builder_output(&network.builder, network.values[i].name);
     return soak_network_end(&network, file);
 }

@@ -54,7 +54,7 @@ static void run(const cnnvp_network *network, const cnnvp_config *config, uint64
         outcome->steps++;
     } while (outcome->end.end == CNNVP_END_MAX_TIME);
     assert_int_equal(result, CNNVP_DONE);
-    done(cnnvp_network_output(network, platform, &outcome->output, &problem));
+    done(cnnvp_network_output(network, platform, 0, &outcome->output, &problem));
     assert_int_equal(cnnvp_platform_stats(platform, &outcome->stats), CNNVP_DONE);
     without_host_time(outcome->stats);
     cnnvp_platform_free(platform);

@@ -61,11 +61,11 @@ static cnnvp_result run_network(const struct run *run, struct cnnvp_array *outpu
     if (result == CNNVP_DONE)
         result = cnnvp_platform_run(platform, &ended);
     if (result == CNNVP_DONE && !run->timing_only)
-        result = cnnvp_network_output(network, platform, output, error);
+        result = cnnvp_network_output(network, platform, 0, output, error);
     if (result == CNNVP_DONE && run->dump != NULL)
         result = cnnvp_network_dump(network, platform, run->dump, error);
     if (result == CNNVP_DONE && reference != NULL)
-        result = cnnvp_network_reference(network, reference, error);
+        result = cnnvp_network_reference(network, 0, reference, error);
     if (result == CNNVP_DONE && stats != NULL)
         result = cnnvp_platform_stats(platform, stats);
     cnnvp_platform_free(platform);

@@ -25,6 +25,7 @@
 #define MEMORY ((size_t)16 << 20)
 #define LEAST_CASES 150
 #define MOST_CASES 1024
+#define MOST_OUTPUTS 8
 #define LIMIT 0.01
 
 #define SMALL_CONFIG                                                                                                   \
@@ -33,6 +34,12 @@
 
 #define CHIP_CONFIG " -s input_buffer.size=512KiB -s output_buffer.size=512KiB -s weight_buffer.size=512KiB"
 #define LEAST_ON_CHIP 70
+
+/* Those of a case. */
+struct outputs {
+    struct cnnvp_array arrays[MOST_OUTPUTS];
+    size_t count;
+};
 
 static char *cases[MOST_CASES];
 static size_t case_count;
@@ -119,8 +126,28 @@ static size_t elements(const struct cnnvp_array *array)
     return count;
 }
 
+static void clear_outputs(struct outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; ++i)
+        cnnvp_array_clear(&outputs->arrays[i]);
+}
+
+static int take_outputs(const cnnvp_network *network, cnnvp_platform *platform, struct outputs *outputs,
+                        struct cnnvp_error *error)
+{
+    const size_t count = cnnvp_network_outputs(network);
+    assert_true(count <= MOST_OUTPUTS);
+    while (outputs->count < count)
+        if (cnnvp_network_output(network, platform, outputs->count, &outputs->arrays[outputs->count], error) ==
+            CNNVP_DONE)
+            ++outputs->count;
+        else
+            return 0;
+    return 1;
+}
+
 /* What the integer reference makes of a case. 0 and a message where it cannot. */
-static int run_reference(const char *name, const struct cnnvp_config *config, struct cnnvp_array *output)
+static int run_reference(const char *name, const struct cnnvp_config *config, struct outputs *outputs)
 {
     char path[1024];
     cnnvp_network *network = NULL;
@@ -141,7 +168,7 @@ static int run_reference(const char *name, const struct cnnvp_config *config, st
         print_error("%s: %s\n", name, wrong);
         done = 0;
     }
-    done = done && cnnvp_network_output(network, platform, output, &error) == CNNVP_DONE;
+    done = done && take_outputs(network, platform, outputs, &error);
     cnnvp_network_free(network);
     fake_platform_free(platform);
     cnnvp_array_clear(&input);
@@ -156,33 +183,51 @@ static int same_shape(const struct cnnvp_array *a, const struct cnnvp_array *b)
     return same;
 }
 
-static int is_close(const char *name, const struct cnnvp_array *fixed)
+/* Where the file with what is expected of an output ends. */
+static const char *file_of(size_t output)
 {
-    struct cnnvp_array expected = read_array(name, "out");
+    static const char *const kinds[MOST_OUTPUTS] = {"out", "out1", "out2", "out3", "out4", "out5", "out6", "out7"};
+    return kinds[output];
+}
+
+static int is_close(const char *name, size_t output, const struct cnnvp_array *fixed)
+{
+    struct cnnvp_array expected = read_array(name, file_of(output));
     double worst = 0.0;
     double largest = 0.0;
     int close = same_shape(fixed, &expected);
     if (!close)
-        print_error("%s: the output has another shape\n", name);
+        print_error("%s: output %zu has another shape\n", name, output);
     for (size_t i = 0; i < elements(&expected) && close; ++i) {
         const double y = (double)((const float *)expected.data)[i];
         worst = fmax(worst, fabs((double)((const float *)fixed->data)[i] - y));
         largest = fmax(largest, fabs(y));
     }
     if (close && !(worst <= LIMIT * largest && largest > 0.0)) {
-        print_error("%s: worst difference %g, largest value %g\n", name, worst, largest);
+        print_error("%s: output %zu: worst difference %g, largest value %g\n", name, output, worst, largest);
         close = 0;
     }
     cnnvp_array_clear(&expected);
     return close;
 }
 
-static int is_same(const char *name, const char *what, const struct cnnvp_array *a, const struct cnnvp_array *b)
+static int are_close(const char *name, const struct outputs *fixed)
 {
-    if (same_shape(a, b) && memcmp(a->data, b->data, elements(a) * sizeof(float)) == 0)
-        return 1;
-    print_error("%s: %s differs\n", name, what);
-    return 0;
+    int close = fixed->count > 0;
+    for (size_t i = 0; i < fixed->count; ++i)
+        close &= is_close(name, i, &fixed->arrays[i]);
+    return close;
+}
+
+static int are_same(const char *name, const char *what, const struct outputs *a, const struct outputs *b)
+{
+    int same = a->count == b->count && a->count > 0;
+    for (size_t i = 0; i < a->count && same; ++i)
+        same = same_shape(&a->arrays[i], &b->arrays[i]) &&
+               memcmp(a->arrays[i].data, b->arrays[i].data, elements(&a->arrays[i]) * sizeof(float)) == 0;
+    if (!same)
+        print_error("%s: %s differs\n", name, what);
+    return same;
 }
 
 static void close_to_float(void **state)
@@ -192,47 +237,51 @@ static void close_to_float(void **state)
     const struct cnnvp_config large = large_config();
     const struct cnnvp_config small = small_config();
     for (size_t i = 0; i < case_count; ++i) {
-        struct cnnvp_array a = {0};
-        struct cnnvp_array b = {0};
+        struct outputs a = {.count = 0};
+        struct outputs b = {.count = 0};
         const int ran = run_reference(cases[i], &large, &a) && run_reference(cases[i], &small, &b);
-        if (!ran || !is_close(cases[i], &a) || !is_same(cases[i], "the result with small buffers", &a, &b))
+        if (!ran || !are_close(cases[i], &a) || !are_same(cases[i], "the result with small buffers", &a, &b))
             ++failed;
-        cnnvp_array_clear(&a);
-        cnnvp_array_clear(&b);
+        clear_outputs(&a);
+        clear_outputs(&b);
     }
     assert_int_equal(failed, 0);
 }
 
-/* `cnnvp run` with further options; 0 and a message where it fails. */
-static int run_platform(const char *name, const char *options, struct cnnvp_array *output)
+/* `cnnvp run` with further options, which fills `count` outputs; 0 and a message where it fails. */
+static int run_platform(const char *name, const char *options, size_t count, struct outputs *outputs)
 {
     char command[4096];
-    char file[64] = "/tmp/cnnvp_zoo_XXXXXX";
+    char folder[64] = "/tmp/cnnvp_zoo_XXXXXX";
     struct cnnvp_error error;
-    const int descriptor = mkstemp(file);
-    assert_true(descriptor >= 0);
-    (void)close(descriptor);
-    (void)snprintf(command, sizeof command, "'%s' run '%s/%s.onnx' -i '%s/%s.in.npy' -q %s%s", TEST_CNNVP, TEST_ZOO,
-                   name, TEST_ZOO, name, options, output != NULL ? " -o " : "");
-    if (output != NULL)
-        (void)strncat(command, file, sizeof command - strlen(command) - 1);
+    assert_non_null(mkdtemp(folder));
+    int used = snprintf(command, sizeof command, "'%s' run '%s/%s.onnx' -i '%s/%s.in.npy' -q %s", TEST_CNNVP, TEST_ZOO,
+                        name, TEST_ZOO, name, options);
+    for (size_t i = 0; i < count; ++i)
+        used += snprintf(command + used, sizeof command - (size_t)used, " -o %s/%zu.npy", folder, i);
     int done = system(command) == 0;
     if (!done && strstr(options, "2>/dev/null") == NULL)
         print_error("failed: %s\n", command);
-    else if (done && output != NULL)
-        done = cnnvp_npy_read(file, output, &error) == CNNVP_DONE;
-    (void)unlink(file);
+    for (size_t i = 0; i < count; ++i) {
+        char file[96];
+        (void)snprintf(file, sizeof file, "%s/%zu.npy", folder, i);
+        done = done && cnnvp_npy_read(file, &outputs->arrays[i], &error) == CNNVP_DONE;
+        outputs->count += done ? 1 : 0;
+        (void)unlink(file);
+    }
+    (void)rmdir(folder);
     return done;
 }
 
 static int platform_agrees(const char *name, const struct cnnvp_config *config, const char *options)
 {
-    struct cnnvp_array reference = {0};
-    struct cnnvp_array platform = {0};
-    const int same = run_reference(name, config, &reference) && run_platform(name, options, &platform) &&
-                     is_same(name, options, &platform, &reference);
-    cnnvp_array_clear(&reference);
-    cnnvp_array_clear(&platform);
+    struct outputs reference = {.count = 0};
+    struct outputs platform = {.count = 0};
+    const int same = run_reference(name, config, &reference) &&
+                     run_platform(name, options, reference.count, &platform) &&
+                     are_same(name, options, &platform, &reference);
+    clear_outputs(&reference);
+    clear_outputs(&platform);
     return same;
 }
 
@@ -249,7 +298,7 @@ static void exactly_the_reference(void **state)
         same &= platform_agrees(cases[i], &window, "--cpu host -p window");
         if (i % 8 == 0 || wanted != NULL) {
             same &= platform_agrees(cases[i], &large, "");
-            same &= run_platform(cases[i], "--timing-only", NULL);
+            same &= run_platform(cases[i], "--timing-only", 0, NULL);
         }
         failed += same ? 0 : 1;
     }
@@ -264,7 +313,7 @@ static void on_chip_is_the_same(void **state)
     size_t fitted = 0;
     const struct cnnvp_config large = large_config();
     for (size_t i = 0; i < case_count; ++i) {
-        if (!run_platform(cases[i], "--on-chip --timing-only" CHIP_CONFIG " 2>/dev/null", NULL))
+        if (!run_platform(cases[i], "--on-chip --timing-only" CHIP_CONFIG " 2>/dev/null", 0, NULL))
             continue; /* it says so: several layers make its output */
         ++fitted;
         failed += platform_agrees(cases[i], &large, "--on-chip --cpu host" CHIP_CONFIG) ? 0 : 1;
