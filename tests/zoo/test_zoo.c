@@ -4,9 +4,10 @@
  * of what PyTorch computed in float, and the same words with large and with small buffers.
  * test_zoo platform [CASE]: every case (or one) with `cnnvp run`: exactly the words of the reference, with large and with
  * small buffers, on the window engine, and with maps that stay on chip; every few cases also on the RISC-V core and timing
- * alone.
+ * alone. No tensor moves less than its statistics say it must.
  */
 #include <dirent.h>
+#include <jansson.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -322,11 +323,72 @@ static void on_chip_is_the_same(void **state)
     assert_true(fitted >= (wanted != NULL ? 0 : LEAST_ON_CHIP));
 }
 
+/* Tensors of which layers need or make a part; bytes of both images, counted by hand. */
+static const struct {
+    const char *name, *tensor, *member;
+    json_int_t bytes;
+} least[] = {
+    {"slice_rows", "r.0", "least_read_bytes", 512},        /* 4 channels of 4 rows of 8 of 9 columns */
+    {"slice_rows", "input", "least_read_bytes", 576},      /* 4 channels of 4 of 7 rows */
+    {"slice_steps", "input", "least_read_bytes", 900},     /* 3 channels of 7 whole rows and 5 of 10 columns of one */
+    {"split_rows", "input", "least_read_bytes", 1008},     /* both parts: all */
+    {"conv_stride2", "input", "least_read_bytes", 2704},   /* all: windows overlap */
+    {"averagepool_ceil", "input", "least_read_bytes", 2016},
+    {"pad_value", "output.1", "least_write_bytes", 1008},  /* the middle of 8 x 14 zeros */
+    {"pad_value", "output.1", "least_read_bytes", 1792},
+};
+
+static json_int_t number(const json_t *object, const char *member)
+{
+    const json_t *value = json_object_get(object, member);
+    assert_true(json_is_integer(value));
+    return json_integer_value(value);
+}
+
+/* 0 and a message where a tensor moves less than it must, or anything else is written than its layers make. */
+static int check_tensor(const char *name, const json_t *tensor)
+{
+    const char *which = json_string_value(json_object_get(tensor, "name"));
+    const int weights = strcmp(json_string_value(json_object_get(tensor, "kind")), "weights") == 0;
+    int right = number(tensor, "read_bytes") >= number(tensor, "least_read_bytes") &&
+                number(tensor, "write_bytes") == number(tensor, "least_write_bytes");
+    for (size_t i = 0; i < sizeof least / sizeof least[0] && !weights; ++i)
+        if (strcmp(least[i].name, name) == 0 && strcmp(least[i].tensor, which) == 0)
+            right &= number(tensor, least[i].member) == least[i].bytes;
+    if (!right)
+        print_error("%s: the bytes of %s\n", name, which);
+    return right;
+}
+
+static void no_tensor_moves_less(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/cnnvp_zoo_stats_XXXXXX";
+    char options[128];
+    size_t failed = 0;
+    const int descriptor = mkstemp(file);
+    assert_true(descriptor >= 0);
+    (void)close(descriptor);
+    (void)snprintf(options, sizeof options, "--cpu host --timing-only --stats %s", file);
+    for (size_t i = 0; i < case_count; ++i) {
+        assert_true(run_platform(cases[i], options, 0, NULL));
+        json_t *stats = json_load_file(file, 0, NULL);
+        const json_t *tensors = json_object_get(stats, "tensors");
+        assert_true(json_array_size(tensors) > 0);
+        for (size_t t = 0; t < json_array_size(tensors); ++t)
+            failed += check_tensor(cases[i], json_array_get(tensors, t)) ? 0 : 1;
+        json_decref(stats);
+    }
+    (void)unlink(file);
+    assert_int_equal(failed, 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest reference[] = {cmocka_unit_test(close_to_float)};
     const struct CMUnitTest platform[] = {cmocka_unit_test(exactly_the_reference),
-                                          cmocka_unit_test(on_chip_is_the_same)};
+                                          cmocka_unit_test(on_chip_is_the_same),
+                                          cmocka_unit_test(no_tensor_moves_less)};
     const int on_platform = argc > 1 && strcmp(argv[1], "platform") == 0;
     wanted = argc > 2 ? argv[2] : NULL;
     return on_platform ? cmocka_run_group_tests(platform, find_cases, forget_cases)
