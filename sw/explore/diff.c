@@ -184,14 +184,26 @@ static void section(struct comparison *comparison, const char *title, const json
     compare(comparison, "", a, b, 0);
 }
 
-/* The layer of the same name and phase. */
-static json_t *find_layer(const json_t *layers, const json_t *wanted)
+static int has_name_of(const json_t *layer, const json_t *wanted)
+{
+    return strcmp(text_of(layer, "name"), text_of(wanted, "name")) == 0 &&
+           strcmp(text_of(layer, "phase"), text_of(wanted, "phase")) == 0;
+}
+
+/* The layer of the same name and phase as one of `own`; of several of that name the one with the same number among
+ * them. */
+static json_t *find_layer(const json_t *layers, const json_t *own, const json_t *wanted)
 {
     size_t index;
+    size_t before = 0;
     json_t *layer;
+    json_array_foreach((json_t *)(uintptr_t)own, index, layer) {
+        if (layer == wanted)
+            break;
+        before += has_name_of(layer, wanted) ? 1 : 0;
+    }
     json_array_foreach((json_t *)(uintptr_t)layers, index, layer)
-        if (strcmp(text_of(layer, "name"), text_of(wanted, "name")) == 0 &&
-            strcmp(text_of(layer, "phase"), text_of(wanted, "phase")) == 0)
+        if (has_name_of(layer, wanted) && before-- == 0)
             return layer;
     return NULL;
 }
@@ -211,9 +223,9 @@ static void compare_layers(struct comparison *comparison, const json_t *a, const
     size_t index;
     json_t *layer;
     json_array_foreach((json_t *)(uintptr_t)a, index, layer)
-        compare_layer(comparison, layer, find_layer(b, layer));
+        compare_layer(comparison, layer, find_layer(b, a, layer));
     json_array_foreach((json_t *)(uintptr_t)b, index, layer)
-        if (!find_layer(a, layer))
+        if (!find_layer(a, b, layer))
             compare_layer(comparison, NULL, layer);
 }
 

@@ -115,6 +115,13 @@ refused 1 "--max-time was reached" run "$network" -i "$input" --max-time 10us --
 grep -q '"partial": true' partial.json || fail "no partial statistics"
 absent x.npy
 
+# Layers of one name: each against its counterpart.
+border=$SOURCE/tests/data/zoo/pad_edge.onnx
+expect 0 run $border --stats border.json -q
+expect 0 run $border --stats border_timing.json -q --timing-only
+expect 0 diff border.json border_timing.json
+grep -q "^layer " out && fail "equal layers differ"
+
 # The statistics have the whole configuration: two platforms of the same parameters differ where they are wired otherwise.
 cat >other.yaml <<'YAML'
 base: nfu
