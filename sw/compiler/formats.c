@@ -183,6 +183,34 @@ static void limit_functions(struct cnnvp_graph *graph)
     }
 }
 
+/* Of two that share a format, one that was zero throughout is taken to be as large as the other. 1: it was. */
+static int take_size(struct cnnvp_graph *graph, int32_t one, int32_t other)
+{
+    struct cnnvp_graph_tensor *a = &graph->tensors[cnnvp_graph_base(graph, one)];
+    struct cnnvp_graph_tensor *b = &graph->tensors[cnnvp_graph_base(graph, other)];
+    const float size = larger(a->max_abs, b->max_abs);
+    const int taken = size > 0.0f && !(a->max_abs > 0.0f && b->max_abs > 0.0f) &&
+                      !cnnvp_graph_has_fixed_format(graph, one) && !cnnvp_graph_has_fixed_format(graph, other);
+    if (taken)
+        a->max_abs = b->max_abs = size;
+    return taken;
+}
+
+/* Otherwise the format of a tensor whose size nobody knows would become that of all it is copied or added to. */
+static void take_sizes(struct cnnvp_graph *graph)
+{
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (size_t i = 0; i < graph->layer_count; ++i) {
+            const struct cnnvp_graph_layer *layer = &graph->layers[i];
+            if (keeps_format(layer) && !cnnvp_formats_has_table(layer))
+                changed |= take_size(graph, layer->in, layer->out);
+            else if (aligns_operands(layer))
+                changed |= take_size(graph, layer->in, layer->in2);
+        }
+    }
+}
+
 static void choose_tensors(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -196,6 +224,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
                 layer->posts[p].kind == CNNVP_GRAPH_SOFTSIGN)
                 out->max_abs = larger(out->max_abs, 1.0f);
     }
+    take_sizes(graph);
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
         tensor->frac = tensor->max_abs > 0.0f ? cnnvp_frac_for(tensor->max_abs, MARGIN) : CNNVP_FRAC_UNKNOWN;

@@ -269,6 +269,35 @@ static void operands_keep_their_order(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* Tensors that were zero throughout, copied into one and added to one with values: those keep their bits. */
+static void zeros_take_no_bits(void **state)
+{
+    (void)state;
+    struct cnnvp_graph graph = {.file = "test"};
+    for (int i = 0; i < 7; ++i)
+        assert_int_equal(cnnvp_graph_tensor_add(&graph, "t", 4, 1, 4, 4), i);
+    const int32_t copies[3][2] = {{0, 2}, {1, 2}, {5, 6}};
+    for (int i = 0; i < 3; ++i) {
+        struct cnnvp_graph_layer *copy = cnnvp_graph_layer_add(&graph, CNNVP_OP_ACTIVATION, "copy", "Concat");
+        copy->in = copies[i][0];
+        copy->out = copies[i][1];
+    }
+    struct cnnvp_graph_layer *add = cnnvp_graph_layer_add(&graph, CNNVP_OP_ADD, "add", "Add");
+    add->in = 3;
+    add->in2 = 2;
+    add->out = 4;
+    add->pre_max_abs = 1.0f;
+    graph.tensors[1].max_abs = graph.tensors[2].max_abs = graph.tensors[4].max_abs = 1.0f;
+    for (int times = 0; times < 2; ++times) {
+        cnnvp_formats_choose(&graph, 48);
+        for (int i = 0; i < 5; ++i)
+            assert_int_equal(graph.tensors[i].frac, 14); /* 1.125 * 2^14 < 2^15 */
+        assert_int_equal(graph.tensors[5].frac, CNNVP_FRAC_UNKNOWN);
+        assert_int_equal(graph.tensors[6].frac, CNNVP_FRAC_UNKNOWN);
+    }
+    cnnvp_graph_clear(&graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +305,7 @@ int main(void)
         cmocka_unit_test(reference_rounds_as_defined), cmocka_unit_test(tables_follow_their_functions),
         cmocka_unit_test(softmax_sums_to_one),         cmocka_unit_test(ties_hold),
         cmocka_unit_test(operands_keep_their_order),   cmocka_unit_test(shifts_stay_in_range),
+        cmocka_unit_test(zeros_take_no_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
