@@ -9,6 +9,8 @@
 
 /* Largest dimension of anything. */
 #define CNNVP_ONNX_DIMENSION_MAX (1 << 20)
+/* Largest kernel side, stride, dilation and padding: they are packed in 16 bits (descriptors.def). */
+#define CNNVP_ONNX_WINDOW_MAX 32767
 /* Most dimensions of a tensor. */
 #define CNNVP_ONNX_RANK CNNVP_GRAPH_RANK
 
@@ -122,11 +124,21 @@ CNNVP_MUST_USE int cnnvp_import_keep_dims(struct cnnvp_import *import, int32_t t
 /* `in` becomes the part of `out` that begins at *at of an axis, from 1 on; *at moves behind it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_append(struct cnnvp_import *import, int32_t in, int32_t out, int64_t axis,
                                                 int64_t *at);
+/* Tensors alike woven together: element i of that axis, the rows or columns, is element i / count of
+ * parts[i % count]. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_weave(struct cnnvp_import *import, const int32_t *parts, size_t count,
+                                               int64_t axis, int32_t *out);
 /* Softmax has a format of its own: its results go through a layer that can change it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_reformat(struct cnnvp_import *import, int32_t *in);
 /* Elements first .. first + count - 1 of an axis, from 1 on: a view of the channels, or a copy. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t axis, int64_t first,
                                              int64_t count, int32_t *out);
+/* Elements of an axis, from 1 on, that are there; those that follow one another are one copy. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_gather(struct cnnvp_import *import, int32_t in, int64_t axis,
+                                                const int64_t *indices, size_t count, int32_t *out);
+/* The first and the last row, or column, so often once more. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_repeat_border(struct cnnvp_import *import, int32_t *in, int columns,
+                                                       uint32_t before, uint32_t after);
 /* Dimensions of a tensor as ONNX has them, dims[0] for the batch: 0 where it is a symbol. Returns the rank. */
 uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[4]);
 /* The same of a tensor of any rank. */
@@ -140,6 +152,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, cons
  * neither is there. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribute, size_t index,
                                               size_t most, int64_t *numbers, size_t *count);
+/* An attribute of `count` integers from `low` to CNNVP_ONNX_WINDOW_MAX, if it is there; `out` holds what counts
+ * without. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_ints(struct cnnvp_import *import, const char *name, size_t count, int64_t low,
+                                              int64_t *out);
 /* x * scale[c] + offset[c] for the node, or `inner` as a step on the way there; NULL arrays are ones and zeros. The
  * layer's output is the result. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset,
@@ -221,12 +237,15 @@ struct cnnvp_import_operators {
 const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_operators *operators,
                                                       const char *op_type);
 
-/* onnx_window.c: Conv and pooling; onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, normalisation;
+/* onnx_window.c: Conv and pooling; onnx_transposed.c: ConvTranspose; onnx_resize.c: Resize, Upsample;
+ * onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, normalisation;
  * onnx_arithmetic.c, onnx_broadcast.c: Add and others; onnx_activation.c: functions of one number, softmax;
  * onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else;
  * onnx_transpose.c: dimensions in another order; onnx_quantise.c: whole numbers and the way there and back, `vendor`:
  * onnxruntime's own operators. */
 extern const struct cnnvp_import_operators cnnvp_import_window;
+extern const struct cnnvp_import_operators cnnvp_import_transposed;
+extern const struct cnnvp_import_operators cnnvp_import_resizing;
 extern const struct cnnvp_import_operators cnnvp_import_reduction;
 extern const struct cnnvp_import_operators cnnvp_import_dense;
 extern const struct cnnvp_import_operators cnnvp_import_arithmetic;

@@ -182,6 +182,13 @@ static cnnvp_result pad_direction(struct cnnvp_import *import, int32_t *in, enum
     return result;
 }
 
+cnnvp_result cnnvp_import_repeat_border(struct cnnvp_import *import, int32_t *in, int columns, uint32_t before,
+                                        uint32_t after)
+{
+    const cnnvp_result result = cnnvp_import_reformat(import, in);
+    return result == CNNVP_DONE ? pad_direction(import, in, PAD_EDGE, columns, before, after) : result;
+}
+
 /* So many channels of one number: x * 0 + value, as many at once as x has. */
 static cnnvp_result append_channels(struct cnnvp_import *import, int32_t in, int32_t out, float value, uint32_t count,
                                     int64_t *at)

@@ -3,6 +3,7 @@
  * Operators that put words somewhere else. Concat becomes one copy a part, into a view of the result (graph.c drops the
  * copies where the layers before can write there). Parts of the channels are views, of rows and columns copies.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "onnx_node.h"
@@ -107,6 +108,63 @@ static cnnvp_result import_concat(struct cnnvp_import *import)
     return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], out) : result;
 }
 
+/* ---- weaving ---- */
+
+/* Rows: each part's are placed between the others', as maps of one row each. Every map of a part becomes as many. */
+static cnnvp_result weave_rows(struct cnnvp_import *import, const int32_t *parts, size_t count, int32_t *out)
+{
+    const struct cnnvp_graph_tensor part = import->graph->tensors[parts[0]];
+    const int64_t lines[4] = {0, (int64_t)part.channels * part.height, 1, part.width};
+    const int64_t woven[4] = {0, lines[1], (int64_t)count, part.width};
+    const int64_t made[4] = {0, part.channels, (int64_t)part.height * (int64_t)count, part.width};
+    const char *name = import->node->output[0];
+    int64_t at = 0;
+    cnnvp_result result = cnnvp_import_new_tensor(import, name, 4, woven, out);
+    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+        int32_t view;
+        result = cnnvp_import_shaped(import, name, parts[i], 4, lines, &view);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_append(import, view, *out, 2, &at);
+    }
+    return result == CNNVP_DONE ? cnnvp_import_shaped(import, name, *out, 4, made, out) : result;
+}
+
+/* Columns: the parts one behind the other, then which part it is becomes the last dimension. */
+static cnnvp_result weave_columns(struct cnnvp_import *import, const int32_t *parts, size_t count, int32_t *out)
+{
+    static const uint32_t last[3] = {1, 2, 0};
+    const struct cnnvp_graph_tensor part = import->graph->tensors[parts[0]];
+    char name[256];
+    int64_t dims[4];
+    int64_t at = 0;
+    (void)snprintf(name, sizeof name, "%.200s.%zu", import->node->output[0], import->graph->layer_count);
+    const uint32_t rank = cnnvp_import_dims(import, parts[0], dims);
+    const uint32_t sizes[3] = {(uint32_t)count, part.channels * part.height, part.width};
+    dims[1] *= (int64_t)count;
+    cnnvp_result result = cnnvp_import_new_tensor(import, name, rank, dims, out);
+    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i)
+        result = cnnvp_import_append(import, parts[i], *out, 1, &at);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_permute(import, *out, sizes, last, out);
+    dims[1] = part.channels;
+    dims[rank - 1] *= (int64_t)count;
+    return result == CNNVP_DONE ? cnnvp_import_shaped(import, name, *out, rank, dims, out) : result;
+}
+
+cnnvp_result cnnvp_import_weave(struct cnnvp_import *import, const int32_t *parts, size_t count, int64_t axis,
+                                int32_t *out)
+{
+    const struct cnnvp_graph_tensor part = import->graph->tensors[parts[0]];
+    const uint64_t words = (uint64_t)part.channels * part.height * part.width;
+    *out = parts[0];
+    if (count == 1)
+        return CNNVP_DONE;
+    if (words > INT32_MAX / count || (uint64_t)part.channels * part.height > INT32_MAX / count)
+        return cnnvp_import_error(import, "the result has more than 2^31 elements");
+    return axis == (int64_t)part.rank - 1 ? weave_columns(import, parts, count, out)
+                                          : weave_rows(import, parts, count, out);
+}
+
 /* ---- parts ---- */
 
 /* More than four dimensions: the axis as the rows or channels of another view. */
@@ -203,8 +261,7 @@ static cnnvp_result import_split(struct cnnvp_import *import)
 
 /* ---- Gather ---- */
 
-/* Elements of an axis; those that follow one another are one part. */
-static cnnvp_result gather_parts(struct cnnvp_import *import, int32_t in, int64_t axis, const int64_t *indices,
+cnnvp_result cnnvp_import_gather(struct cnnvp_import *import, int32_t in, int64_t axis, const int64_t *indices,
                                  size_t count, int32_t *out)
 {
     int64_t dims[CNNVP_ONNX_RANK];
@@ -266,7 +323,7 @@ static cnnvp_result import_gather(struct cnnvp_import *import)
                                       (long long)indices[i], (long long)old[axis], (long long)axis);
         indices[i] += indices[i] < 0 ? old[axis] : 0;
     }
-    result = gather_parts(import, in, axis, indices, count, &out);
+    result = cnnvp_import_gather(import, in, axis, indices, count, &out);
     return result == CNNVP_DONE ? cnnvp_import_view(import, out, (uint32_t)made, dims) : result;
 }
 
@@ -341,7 +398,7 @@ static cnnvp_result slice_parts(struct cnnvp_import *import, int32_t *in, int64_
         return cnnvp_import_no_memory(import);
     for (int64_t i = 0; i < count; ++i)
         indices[i] = first + i * step;
-    return gather_parts(import, *in, axis, indices, (size_t)count, in);
+    return cnnvp_import_gather(import, *in, axis, indices, (size_t)count, in);
 }
 
 /* One axis of a slice; steps of rows and columns are left to the end. */

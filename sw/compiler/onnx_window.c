@@ -5,11 +5,7 @@
 
 #include "onnx_node.h"
 
-/* Largest kernel side, stride, dilation and padding: they are packed in 16 bits (descriptors.def). */
-#define WINDOW_MAX 32767
-
-/* Reads an attribute of integers into out (count of them, preset to the default). */
-static cnnvp_result read_ints(struct cnnvp_import *import, const char *name, size_t count, int64_t low, int64_t *out)
+cnnvp_result cnnvp_import_ints(struct cnnvp_import *import, const char *name, size_t count, int64_t low, int64_t *out)
 {
     const Onnx__AttributeProto *attribute = cnnvp_onnx_attribute(import->node, name);
     if (attribute == NULL)
@@ -19,9 +15,9 @@ static cnnvp_result read_ints(struct cnnvp_import *import, const char *name, siz
                                   count);
     for (size_t i = 0; i < count; ++i) {
         out[i] = attribute->ints[i];
-        if (out[i] < low || out[i] > WINDOW_MAX)
+        if (out[i] < low || out[i] > CNNVP_ONNX_WINDOW_MAX)
             return cnnvp_import_error(import, "attribute %s holds %lld; %lld to %d is possible", name,
-                                      (long long)out[i], (long long)low, WINDOW_MAX);
+                                      (long long)out[i], (long long)low, CNNVP_ONNX_WINDOW_MAX);
     }
     return CNNVP_DONE;
 }
@@ -60,7 +56,8 @@ static cnnvp_result size_axis(struct cnnvp_import *import, struct axis *axis)
         ++axis->out;
         axis->partial = 1;
     }
-    if (axis->out > CNNVP_ONNX_DIMENSION_MAX || axis->before > WINDOW_MAX || axis->after > WINDOW_MAX)
+    if (axis->out > CNNVP_ONNX_DIMENSION_MAX || axis->before > CNNVP_ONNX_WINDOW_MAX ||
+        axis->after > CNNVP_ONNX_WINDOW_MAX)
         return cnnvp_import_error(import, "the padding is too large");
     return CNNVP_DONE;
 }
@@ -77,13 +74,13 @@ static cnnvp_result read_window(struct cnnvp_import *import, uint32_t rank, stru
     const size_t skip = 3 - sides;
     for (size_t i = 0; i < 3; ++i)
         kernel[i] = i < skip ? 1 : axes[i].kernel;
-    cnnvp_result result = read_ints(import, "kernel_shape", sides, 1, kernel + skip);
+    cnnvp_result result = cnnvp_import_ints(import, "kernel_shape", sides, 1, kernel + skip);
     if (result == CNNVP_DONE)
-        result = read_ints(import, "strides", sides, 1, strides + skip);
+        result = cnnvp_import_ints(import, "strides", sides, 1, strides + skip);
     if (result == CNNVP_DONE)
-        result = read_ints(import, "dilations", sides, 1, dilations + skip);
+        result = cnnvp_import_ints(import, "dilations", sides, 1, dilations + skip);
     if (result == CNNVP_DONE)
-        result = read_ints(import, "pads", 2 * sides, 0, pads);
+        result = cnnvp_import_ints(import, "pads", 2 * sides, 0, pads);
     for (size_t i = 0; i < 3 && result == CNNVP_DONE; ++i) {
         if (kernel[i] == 0)
             return cnnvp_import_error(import, "attribute kernel_shape is missing");
@@ -130,7 +127,7 @@ static cnnvp_result check_weights(struct cnnvp_import *import, const Onnx__Tenso
     d[2] = rank == 4 ? weights->dims[2] : 1;
     d[3] = weights->dims[rank - 1];
     for (size_t i = 0; i < 4; ++i)
-        if (d[i] < 1 || d[i] > (i < 2 ? CNNVP_ONNX_DIMENSION_MAX : WINDOW_MAX))
+        if (d[i] < 1 || d[i] > (i < 2 ? CNNVP_ONNX_DIMENSION_MAX : CNNVP_ONNX_WINDOW_MAX))
             return cnnvp_import_error(import, "weights \"%s\": dimension %zu is %lld", name, i, (long long)d[i]);
     if (group < 1 || channels % group != 0 || d[0] % group != 0)
         return cnnvp_import_error(import, "%lld groups do not divide %lld input and %lld output channels",
@@ -296,7 +293,7 @@ static cnnvp_result import_global(struct cnnvp_import *import)
     if (result != CNNVP_DONE)
         return result;
     const struct cnnvp_graph_tensor input = import->graph->tensors[in];
-    if (input.height > WINDOW_MAX || input.width > WINDOW_MAX)
+    if (input.height > CNNVP_ONNX_WINDOW_MAX || input.width > CNNVP_ONNX_WINDOW_MAX)
         return cnnvp_import_error(import, "maps of %u x %u are too large to pool at once", input.height, input.width);
     const struct axis y = {input.height, input.height, 1, 1, 0, 0, 1, 0};
     const struct axis x = {input.width, input.width, 1, 1, 0, 0, 1, 0};

@@ -375,6 +375,78 @@ static void one_weight_that_is_not_finite_is_found_among_many(void **state)
     }
 }
 
+/* x - ConvTranspose - y with weights (4, 2, 3, 3) and an attribute of integers, or a group. */
+static void transposed_must_fail(const char *attribute, size_t count, const int64_t *numbers, const char *text)
+{
+    struct builder b;
+    const int64_t dims[4] = {4, 2, 3, 3};
+    const float weights[72] = {0.0f};
+    begin(&b, "x", 4, maps);
+    Onnx__NodeProto *node = builder_node(&b, "ConvTranspose", "y", "x", "w", NULL, NULL);
+    (void)builder_floats(&b, "w", 4, dims, weights);
+    if (count == 1)
+        builder_int(&b, node, attribute, numbers[0]);
+    else
+        builder_ints(&b, node, attribute, count, numbers);
+    must_fail(&b, text);
+}
+
+static void transposed_convolutions(void **state)
+{
+    (void)state;
+    transposed_must_fail("group", 1, (const int64_t[]){3},
+                         "weights \"w\" are for 4 input channels in 3 groups; the input has 4, which the groups have");
+    transposed_must_fail("strides", 2, (const int64_t[]){33, 32},
+                         "strides of 33 x 32 are too large; their product may be");
+    transposed_must_fail("pads", 4, (const int64_t[]){9, 0, 9, 0}, "the result has -10 rows or columns; 1 to 1048576");
+    transposed_must_fail("kernel_shape", 2, (const int64_t[]){3, 2}, "kernel_shape says 2, the weights have 3");
+    transposed_must_fail("output_padding", 3, (const int64_t[]){1, 1, 1}, "output_padding has 3 numbers; 2 are needed");
+    transposed_must_fail("output_shape", 2, (const int64_t[]){32767, 0},
+                         "output_shape holds 0; 1 to 32767 is possible");
+}
+
+/* x - Resize - y by such scales. */
+static void resize_must_fail(const char *attribute, const char *value, const float scales[4], const char *text)
+{
+    struct builder b;
+    const int64_t dims[1] = {4};
+    begin(&b, "x", 4, maps);
+    Onnx__NodeProto *node = builder_node(&b, "Resize", "y", "x", "", "s", NULL);
+    (void)builder_floats(&b, "s", 1, dims, scales);
+    builder_string(&b, node, "mode", "linear");
+    if (attribute != NULL)
+        builder_string(&b, node, attribute, value);
+    must_fail(&b, text);
+}
+
+static void resized_maps(void **state)
+{
+    (void)state;
+    static const float twice[4] = {1, 1, 2, 2};
+    resize_must_fail("coordinate_transformation_mode", "tf_crop_and_resize", twice,
+                     "coordinate_transformation_mode is none of half_pixel,");
+    resize_must_fail("keep_aspect_ratio_policy", "not_larger", twice,
+                     "keep_aspect_ratio_policy is known as stretch only");
+    resize_must_fail("nearest_mode", "down", twice, "nearest_mode is none of");
+    resize_must_fail(NULL, NULL, (const float[4]){2, 1, 2, 2}, "the batch cannot be resized");
+    resize_must_fail(NULL, NULL, (const float[4]){1, 2, 2, 2}, "channels cannot be resized");
+    resize_must_fail(NULL, NULL, (const float[4]){1, 1, 0, 2}, "0 of 6 elements: 1 to 1048576 are possible");
+    resize_must_fail(NULL, NULL, (const float[4]){1, 1, 1, NAN}, "input 2: ");
+    resize_must_fail(NULL, NULL, (const float[4]){1, 1, 1, 3e5f}, "of 6 elements: 1 to 1048576 are possible");
+    struct builder b;
+    const int64_t dims[1] = {4};
+    begin(&b, "x", 4, maps);
+    (void)builder_node(&b, "Resize", "y", "x", "", "s", NULL);
+    (void)builder_floats(&b, "s", 1, dims, (const float[4]){1, 1, 1, 200});
+    must_fail(&b, "1200 of 6 elements by the nearest one take 1195 copies; 1024 are possible, or a whole factor up to");
+    const int64_t wide[4] = {-1, 1, 2, 64};
+    begin(&b, "x", 4, wide);
+    Onnx__NodeProto *node = builder_node(&b, "Resize", "y", "x", "", "s", NULL);
+    builder_string(&b, node, "mode", "cubic");
+    (void)builder_floats(&b, "s", 1, dims, (const float[4]){1, 1, 1, 8192});
+    must_fail(&b, "524288 of 64 elements take a matrix of more than 16777216 weights");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +461,8 @@ int main(void)
         cmocka_unit_test(gathering_and_channels_have_limits),
         cmocka_unit_test(names_are_given_once),
         cmocka_unit_test(one_weight_that_is_not_finite_is_found_among_many),
+        cmocka_unit_test(transposed_convolutions),
+        cmocka_unit_test(resized_maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Resize and Upsample of rows and columns, one after the other. Copies where the nearest element is taken: woven
+ * together where a whole factor makes maps larger, else one for each run of elements. Linear interpolation by a whole
+ * factor is one short convolution for each of its phases, of maps whose border is repeated; any other, and cubic, is a
+ * product with the matrix of all weights.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "onnx_node.h"
+
+/* Largest whole factor of which each phase becomes a layer, most copies of runs of elements, largest matrix. */
+#define PHASES_MAX 64
+#define COPIES_MAX 1024
+#define MATRIX_MAX (1 << 24)
+
+enum transform { HALF_PIXEL, PYTORCH_HALF_PIXEL, HALF_PIXEL_SYMMETRIC, ALIGN_CORNERS, ASYMMETRIC, TF_HALF_PIXEL };
+
+struct resize {
+    enum { NEAREST, LINEAR, CUBIC } mode;
+    double cubic; /* its coefficient a */
+    int inside;   /* cubic: what lies outside has no weight, instead of the border's value */
+    enum transform transform;
+    enum { ROUND_PREFER_FLOOR, ROUND_PREFER_CEIL, ROUND_FLOOR, ROUND_CEIL } rounding;
+};
+
+/* One dimension. */
+struct line {
+    int64_t in, out;
+    double scale; /* as the node says it: out may be rounded */
+};
+
+/* The place of an output position in the input (ONNX, Resize: coordinate_transformation_mode). */
+static double place_of(const struct resize *resize, const struct line *line, int64_t out)
+{
+    const double x = (double)out;
+    const double centre = (double)line->in / 2.0;
+    const double full = line->scale * (double)line->in;
+    switch (resize->transform) {
+    case PYTORCH_HALF_PIXEL:
+        return line->out > 1 ? (x + 0.5) / line->scale - 0.5 : 0.0;
+    case HALF_PIXEL_SYMMETRIC:
+        return centre * (1.0 - (double)line->out / full) + (x + 0.5) / line->scale - 0.5;
+    case ALIGN_CORNERS:
+        return full > 1.0 ? x * (double)(line->in - 1) / (full - 1.0) : 0.0;
+    case ASYMMETRIC:
+        return x / line->scale;
+    case TF_HALF_PIXEL:
+        return (x + 0.5) / line->scale;
+    case HALF_PIXEL:
+        break;
+    }
+    return (x + 0.5) / line->scale - 0.5;
+}
+
+static int64_t within(double place, int64_t size)
+{
+    return place < 0.0 ? 0 : place > (double)(size - 1) ? size - 1 : (int64_t)place;
+}
+
+static int64_t nearest(const struct resize *resize, const struct line *line, int64_t out)
+{
+    const double place = place_of(resize, line, out);
+    const double whole = resize->rounding == ROUND_FLOOR         ? floor(place)
+                         : resize->rounding == ROUND_CEIL        ? ceil(place)
+                         : resize->rounding == ROUND_PREFER_CEIL ? floor(place + 0.5)
+                                                                 : ceil(place - 0.5);
+    return within(whole, line->in);
+}
+
+/* ---- attributes ---- */
+
+/* The number of the text that the attribute has; `otherwise` without it. -1: none of them. */
+static int choose(const struct cnnvp_import *import, const char *attribute, const char *const *texts, int count,
+                  int otherwise)
+{
+    if (cnnvp_onnx_attribute(import->node, attribute) == NULL)
+        return otherwise;
+    for (int i = 0; i < count; ++i)
+        if (cnnvp_onnx_is(import->node, attribute, texts[i]))
+            return i;
+    return -1;
+}
+
+static cnnvp_result read_modes(struct cnnvp_import *import, struct resize *resize)
+{
+    static const char *const modes[] = {"nearest", "linear", "cubic"};
+    static const char *const transforms[] = {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric",
+                                             "align_corners", "asymmetric", "tf_half_pixel_for_nn"};
+    static const char *const roundings[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+    const int first = import->onnx.opset < 11; /* Upsample, and Resize of operator set 10 */
+    const int mode = choose(import, "mode", modes, 3, NEAREST);
+    const int transform =
+        choose(import, "coordinate_transformation_mode", transforms, 6, first ? ASYMMETRIC : HALF_PIXEL);
+    const int rounding = choose(import, "nearest_mode", roundings, 4, first ? ROUND_FLOOR : ROUND_PREFER_FLOOR);
+    if (mode < 0)
+        return cnnvp_import_error(import, "mode is none of nearest, linear, cubic");
+    if (transform < 0)
+        return cnnvp_import_error(import, "coordinate_transformation_mode is none of half_pixel, pytorch_half_pixel, "
+                                          "half_pixel_symmetric, align_corners, asymmetric, tf_half_pixel_for_nn");
+    if (rounding < 0)
+        return cnnvp_import_error(import, "nearest_mode is none of round_prefer_floor, round_prefer_ceil, floor, ceil");
+    if (cnnvp_onnx_attribute(import->node, "keep_aspect_ratio_policy") != NULL &&
+        !cnnvp_onnx_is(import->node, "keep_aspect_ratio_policy", "stretch"))
+        return cnnvp_import_error(import, "keep_aspect_ratio_policy is known as stretch only");
+    *resize = (struct resize){.mode = (unsigned)mode,
+                              .cubic = (double)cnnvp_onnx_float(import->node, "cubic_coeff_a", -0.75f),
+                              .inside = cnnvp_onnx_int(import->node, "exclude_outside", 0) != 0,
+                              .transform = (enum transform)transform,
+                              .rounding = (unsigned)rounding};
+    return CNNVP_DONE;
+}
+
+/* Input `index` as so many numbers, one for each dimension or each that `axes` names. */
+static cnnvp_result read_numbers(struct cnnvp_import *import, size_t index, size_t count, float numbers[4])
+{
+    const Onnx__TensorProto *constant;
+    struct cnnvp_error why = {""};
+    const cnnvp_result result = cnnvp_import_constant(import, index, &constant);
+    if (result != CNNVP_DONE)
+        return result;
+    if (cnnvp_onnx_elements(constant) != count)
+        return cnnvp_import_error(import, "input %zu has %zu numbers; %zu are needed", index,
+                                  cnnvp_onnx_elements(constant), count);
+    if (cnnvp_onnx_floats(&import->onnx, constant, numbers, count, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "input %zu: %s", index, why.text);
+    return CNNVP_DONE;
+}
+
+/* Scales from an input or, of Upsample, an attribute; or sizes. */
+static cnnvp_result read_factors(struct cnnvp_import *import, size_t count, float scales[4], int *are_sizes)
+{
+    const Onnx__AttributeProto *attribute = cnnvp_onnx_attribute(import->node, "scales");
+    const size_t index = import->onnx.opset < 11 ? 1 : 2;
+    const Onnx__TensorProto *constant = NULL;
+    *are_sizes = cnnvp_import_has(import, 3);
+    if (*are_sizes)
+        return read_numbers(import, 3, count, scales);
+    if (attribute == NULL) {
+        const cnnvp_result result = cnnvp_import_constant(import, index, &constant);
+        return result == CNNVP_DONE ? read_numbers(import, index, count, scales) : result;
+    }
+    if (attribute->n_floats != count)
+        return cnnvp_import_error(import, "attribute scales has %zu numbers; %zu are needed", attribute->n_floats,
+                                  count);
+    for (size_t i = 0; i < count; ++i)
+        scales[i] = attribute->floats[i];
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_line(struct cnnvp_import *import, float number, int is_size, struct line *line)
+{
+    const double out = is_size ? (double)number : floor((double)line->in * (double)number);
+    if (!(out >= 1.0 && out <= CNNVP_ONNX_DIMENSION_MAX))
+        return cnnvp_import_error(import, "%g of %lld elements: 1 to %d are possible", (double)number,
+                                  (long long)line->in, CNNVP_ONNX_DIMENSION_MAX);
+    line->out = (int64_t)out;
+    line->scale = is_size ? out / (double)line->in : (double)number;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_lines(struct cnnvp_import *import, uint32_t rank, const int64_t dims[4], struct line lines[4])
+{
+    float numbers[4] = {1.0f, 1.0f, 1.0f, 1.0f};
+    int64_t axes[4] = {0, 1, 2, 3};
+    size_t count = 0;
+    int are_sizes = 0;
+    cnnvp_result result = cnnvp_import_list(import, "axes", SIZE_MAX, 4, axes, &count);
+    count = count == 0 ? rank : count;
+    if (result == CNNVP_DONE)
+        result = read_factors(import, count, numbers, &are_sizes);
+    for (uint32_t i = 0; i < 4; ++i)
+        lines[i] = (struct line){i < rank ? dims[i] : 1, i < rank ? dims[i] : 1, 1.0};
+    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i) {
+        const int64_t axis = axes[i] + (axes[i] < 0 ? rank : 0);
+        if (axis < 0 || axis >= (int64_t)rank)
+            return cnnvp_import_error(import, "axis %lld is none of %u dimensions", (long long)axes[i], rank);
+        if (axis > 0)
+            result = read_line(import, numbers[i], are_sizes, &lines[axis]);
+        else if (!are_sizes && (numbers[i] < 1.0f || numbers[i] > 1.0f))
+            return cnnvp_import_error(import, "the batch cannot be resized");
+    }
+    if (result == CNNVP_DONE && lines[1].out != dims[1])
+        return cnnvp_import_error(import, "channels cannot be resized");
+    if (result == CNNVP_DONE && cnnvp_onnx_int(import->node, "antialias", 0) != 0)
+        for (uint32_t i = 2; i < rank; ++i)
+            if (lines[i].out < lines[i].in)
+                return cnnvp_import_error(import, "antialias is not known where maps become smaller");
+    return result;
+}
+
+/* ---- the nearest element ---- */
+
+static cnnvp_result resize_nearest(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
+                                   int64_t axis, int32_t *tensor)
+{
+    const int64_t factor = line->out / line->in;
+    int is_whole = line->out % line->in == 0 && factor <= PHASES_MAX;
+    int64_t copies = 0;
+    int64_t *indices = cnnvp_keep_alloc(&import->graph->arena, (size_t)line->out, sizeof *indices);
+    int32_t parts[PHASES_MAX];
+    if (indices == NULL)
+        return cnnvp_import_no_memory(import);
+    for (int64_t i = 0; i < line->out; ++i) {
+        indices[i] = nearest(resize, line, i);
+        copies += i == 0 || indices[i] != indices[i - 1] + 1;
+        is_whole &= is_whole && indices[i] == i / factor;
+    }
+    if (!is_whole && copies > COPIES_MAX)
+        return cnnvp_import_error(import, "%lld of %lld elements by the nearest one take %lld copies; %d are possible, "
+                                          "or a whole factor up to %d", (long long)line->out, (long long)line->in,
+                                  (long long)copies, COPIES_MAX, PHASES_MAX);
+    if (!is_whole)
+        return cnnvp_import_gather(import, *tensor, axis, indices, (size_t)line->out, tensor);
+    for (int64_t i = 0; i < factor; ++i)
+        parts[i] = *tensor;
+    return cnnvp_import_weave(import, parts, (size_t)factor, axis, tensor);
+}
+
+/* ---- linear interpolation ---- */
+
+/* A convolution of each channel with the same `count` weights along the axis. */
+static cnnvp_result weigh_neighbours(struct cnnvp_import *import, int32_t in, int64_t axis, const float *weights,
+                                     uint32_t count, int32_t *out)
+{
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const int columns = axis == (int64_t)input.rank - 1;
+    struct cnnvp_graph_layer *layer;
+    const cnnvp_result result =
+        cnnvp_import_inner(import, CNNVP_OP_CONV, in, input.channels, columns ? input.height : input.height - count + 1,
+                           columns ? input.width - count + 1 : input.width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->kx = columns ? count : 1;
+    layer->ky = columns ? 1 : count;
+    layer->groups = input.channels;
+    layer->depthwise = input.channels > 1;
+    *out = layer->out;
+    if (import->graph->weightless)
+        return CNNVP_DONE;
+    layer->weights =
+        cnnvp_keep_alloc(&import->graph->arena, (size_t)input.channels * count, sizeof *layer->weights);
+    if (layer->weights == NULL)
+        return cnnvp_import_no_memory(import);
+    for (size_t i = 0; i < (size_t)input.channels * count; ++i)
+        layer->weights[i] = weights[i % count];
+    return CNNVP_DONE;
+}
+
+/* Of the two neighbours those before the first and behind the last one are the first and the last one. */
+static cnnvp_result resize_by_phases(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
+                                     int64_t axis, int32_t *tensor)
+{
+    const int64_t factor = line->out / line->in;
+    int32_t parts[PHASES_MAX];
+    int32_t in = *tensor;
+    cnnvp_result result =
+        cnnvp_import_repeat_border(import, &in, axis == (int64_t)import->graph->tensors[in].rank - 1, 1, 1);
+    for (int64_t i = 0; i < factor && result == CNNVP_DONE; ++i) {
+        const double place = place_of(resize, line, i);
+        const double before = floor(place); /* -1 or 0 */
+        float weights[3] = {0.0f, 0.0f, 0.0f};
+        weights[1 + (int)before] = (float)(1.0 - (place - before));
+        weights[2 + (int)before] = (float)(place - before);
+        result = weigh_neighbours(import, in, axis, weights, 3, &parts[i]);
+    }
+    return result == CNNVP_DONE ? cnnvp_import_weave(import, parts, (size_t)factor, axis, tensor) : result;
+}
+
+/* Of the neighbours -1 to 2 of a place that lies `part` behind number 0. */
+static void find_weights(const struct resize *resize, double part, double weights[4])
+{
+    const double a = resize->cubic;
+    const double from[4] = {1.0 + part, part, 1.0 - part, 2.0 - part};
+    for (int i = 0; i < 4; ++i) {
+        const double d = from[i];
+        const int near = i == 1 || i == 2;
+        if (resize->mode == LINEAR)
+            weights[i] = near ? 1.0 - d : 0.0;
+        else if (near)
+            weights[i] = ((a + 2.0) * d - (a + 3.0)) * d * d + 1.0;
+        else
+            weights[i] = ((a * d - 5.0 * a) * d + 8.0 * a) * d - 4.0 * a;
+    }
+}
+
+static void fill_row(const struct resize *resize, const struct line *line, double place, float *row)
+{
+    const double before = floor(place);
+    double weights[4];
+    double sum = 0.0;
+    find_weights(resize, place - before, weights);
+    for (int i = 0; i < 4; ++i) {
+        const double at = before + (double)(i - 1);
+        const int outside = at < 0.0 || at > (double)(line->in - 1);
+        weights[i] = resize->mode == CUBIC && resize->inside && outside ? 0.0 : weights[i];
+        sum += weights[i];
+    }
+    for (int i = 0; i < 4; ++i)
+        row[within(before + (double)(i - 1), line->in)] += (float)(weights[i] / sum);
+}
+
+static cnnvp_result fill_matrix(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
+                                float **matrix)
+{
+    *matrix = NULL;
+    if (import->graph->weightless)
+        return CNNVP_DONE;
+    *matrix = cnnvp_keep_alloc(&import->graph->arena, (size_t)(line->out * line->in), sizeof **matrix);
+    if (*matrix == NULL)
+        return cnnvp_import_no_memory(import);
+    for (int64_t i = 0; i < line->out; ++i)
+        fill_row(resize, line, place_of(resize, line, i), *matrix + i * line->in);
+    return CNNVP_DONE;
+}
+
+/* The axis becomes the channels, which a 1x1 convolution mixes, and comes back. */
+static cnnvp_result resize_by_matrix(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
+                                     int64_t axis, int32_t *tensor)
+{
+    static const uint32_t from[2][3] = {{1, 0, 2}, {2, 0, 1}};
+    static const uint32_t back[2][3] = {{1, 0, 2}, {1, 2, 0}};
+    const struct cnnvp_graph_tensor input = import->graph->tensors[*tensor];
+    const int columns = axis == (int64_t)input.rank - 1;
+    const uint32_t sizes[3] = {input.channels, input.height, input.width};
+    struct cnnvp_graph_layer *layer;
+    int32_t turned;
+    float *matrix;
+    if (line->out > MATRIX_MAX / line->in)
+        return cnnvp_import_error(import, "%lld of %lld elements take a matrix of more than %d weights",
+                                  (long long)line->out, (long long)line->in, MATRIX_MAX);
+    cnnvp_result result = fill_matrix(import, resize, line, &matrix);
+    if (result == CNNVP_DONE)
+        result = cnnvp_import_permute(import, *tensor, sizes, from[columns], &turned);
+    if (result != CNNVP_DONE)
+        return result;
+    const uint32_t rows = import->graph->tensors[turned].height, width = import->graph->tensors[turned].width;
+    result = cnnvp_import_inner(import, CNNVP_OP_CONV, turned, (uint32_t)line->out, rows, width, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    layer->weights = matrix;
+    const uint32_t made[3] = {(uint32_t)line->out, rows, width};
+    result = cnnvp_import_permute(import, layer->out, made, back[columns], tensor);
+    const int64_t dims[4] = {0, input.channels, columns && input.rank == 4 ? (int64_t)input.height : line->out,
+                             columns ? line->out : (int64_t)input.width};
+    return result == CNNVP_DONE && input.rank == 3
+               ? cnnvp_import_shaped(import, input.name, *tensor, 3, dims, tensor) : result;
+}
+
+/* All positions of a phase lie alike between their neighbours, at most half an element before the first. */
+static int has_phases(const struct resize *resize, const struct line *line)
+{
+    const double factor = (double)line->out / (double)line->in;
+    return resize->mode == LINEAR && line->out % line->in == 0 && factor <= PHASES_MAX && line->scale >= factor &&
+           line->scale <= factor && resize->transform != ALIGN_CORNERS && resize->transform != TF_HALF_PIXEL;
+}
+
+static cnnvp_result resize_line(struct cnnvp_import *import, const struct resize *resize, const struct line *line,
+                                int64_t axis, int32_t *tensor)
+{
+    if (line->in == line->out && line->scale >= 1.0 && line->scale <= 1.0)
+        return CNNVP_DONE;
+    if (resize->mode == NEAREST || line->in == 1)
+        return resize_nearest(import, resize, line, axis, tensor);
+    return has_phases(resize, line) ? resize_by_phases(import, resize, line, axis, tensor)
+                                    : resize_by_matrix(import, resize, line, axis, tensor);
+}
+
+static cnnvp_result import_resize(struct cnnvp_import *import)
+{
+    int32_t tensor;
+    int64_t dims[4];
+    struct resize resize = {.mode = NEAREST};
+    struct line lines[4];
+    cnnvp_result result = cnnvp_import_tensor(import, 0, 0, &tensor);
+    if (result != CNNVP_DONE)
+        return result;
+    const uint32_t rank = cnnvp_import_dims(import, tensor, dims);
+    result = read_modes(import, &resize);
+    if (result == CNNVP_DONE)
+        result = read_lines(import, rank, dims, lines);
+    for (uint32_t axis = rank; axis-- > 2 && result == CNNVP_DONE;)
+        result = resize_line(import, &resize, &lines[axis], axis, &tensor);
+    return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], tensor) : result;
+}
+
+static const struct cnnvp_import_operator operators[] = {
+    {"Resize", import_resize, CNNVP_FORM_IMAGES, 0},
+    {"Upsample", import_resize, CNNVP_FORM_IMAGES, 0},
+};
+
+const struct cnnvp_import_operators cnnvp_import_resizing = {operators, sizeof operators / sizeof operators[0]};
