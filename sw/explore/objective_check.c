@@ -7,6 +7,8 @@
  */
 #define _XOPEN_SOURCE 700
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -176,23 +178,33 @@ static void tell_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp_
     _exit(good ? 0 : 1);
 }
 
-/* All that comes over a line; NULL without memory. */
-static char *read_all(int line)
+/* All that a process says over its line until it ends, with *status as waitpid says; NULL without memory. What it
+ * leaves behind may hold the line open. Closes the line. */
+static char *hear_all(int line, pid_t process, int *status)
 {
     char *text = NULL;
     size_t size = 0, room = 0;
-    for (ssize_t got = 1; got != 0;) {
+    struct pollfd wait = {.fd = line, .events = POLLIN};
+    int ended = 0;
+    for (;;) {
         if (size + 1 >= room) {
             char *larger = realloc(text, room = room ? 2 * room : 65536);
             if (!larger)
                 break;
             text = larger;
         }
-        got = read(line, text + size, room - size - 1);
-        if (got < 0 && errno != EINTR)
-            break;
+        const ssize_t got = read(line, text + size, room - size - 1);
         size += got > 0 ? (size_t)got : 0;
+        if (got > 0 || (got < 0 && errno == EINTR))
+            continue;
+        if (ended || got == 0)
+            break;
+        (void)poll(&wait, 1, 200);
+        ended = waitpid(process, status, WNOHANG) > 0;
     }
+    (void)close(line);
+    while (!ended && waitpid(process, status, 0) < 0 && errno == EINTR)
+        continue;
     if (text)
         text[size] = '\0';
     return text;
@@ -204,16 +216,15 @@ static char *hear_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp
     int ends[2], status = 0;
     if (pipe(ends) != 0)
         return NULL;
-    const pid_t child = fork();
+    const pid_t child = fcntl(ends[0], F_SETFL, O_NONBLOCK) == 0 ? fork() : -1;
     if (child == 0) {
         (void)close(ends[0]);
         tell_statistics(sweep, point, ends[1]);
     }
     (void)close(ends[1]);
-    char *text = child > 0 ? read_all(ends[0]) : NULL;
-    (void)close(ends[0]);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
+    char *text = child > 0 ? hear_all(ends[0], child, &status) : NULL;
+    if (child < 0)
+        (void)close(ends[0]);
     if (text && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return text;
     free(text);

@@ -66,6 +66,8 @@ static cnnvp_result hear(struct cnnvp_driver *driver, struct slot *slot, struct 
 {
     struct cnnvp_worker_end end;
     switch (cnnvp_worker_hear(&slot->worker, &end, error)) {
+    case CNNVP_WORKER_BUSY:
+        return CNNVP_DONE;
     case CNNVP_WORKER_DONE:
         slot->busy = 0;
         slot->unsettled = 1;
@@ -92,10 +94,11 @@ static cnnvp_result wait_any(struct cnnvp_driver *driver, struct slot *slots, st
     cnnvp_driver_show(driver, 0);
     for (uint32_t i = 0; i < driver->jobs; i++)
         waits[i] = (struct pollfd){.fd = slots[i].busy ? slots[i].worker.line : -1, .events = POLLIN};
-    if (result == CNNVP_DONE && poll(waits, driver->jobs, 500) > 0)
-        for (uint32_t i = 0; i < driver->jobs && result == CNNVP_DONE; i++)
-            if (waits[i].revents)
-                result = hear(driver, &slots[i], error);
+    if (result == CNNVP_DONE)
+        (void)poll(waits, driver->jobs, 500);
+    for (uint32_t i = 0; i < driver->jobs && result == CNNVP_DONE; i++)
+        if (slots[i].busy)
+            result = hear(driver, &slots[i], error);
     free(waits);
     return result;
 }

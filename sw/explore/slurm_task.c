@@ -26,12 +26,13 @@ static enum cnnvp_worker_news hear(struct cnnvp_worker *worker, const char *task
                                    struct cnnvp_error *error)
 {
     struct pollfd wait = {.fd = worker->line, .events = POLLIN};
-    int ready;
+    enum cnnvp_worker_news news;
     do {
         beat(task_file);
-        ready = poll(&wait, 1, BEAT_MILLISECONDS);
-    } while (ready == 0 || (ready < 0 && errno == EINTR));
-    return cnnvp_worker_hear(worker, end, error);
+        (void)poll(&wait, 1, BEAT_MILLISECONDS);
+        news = cnnvp_worker_hear(worker, end, error);
+    } while (news == CNNVP_WORKER_BUSY);
+    return news;
 }
 
 /* Leaves a result file that says why the point failed. */
@@ -60,6 +61,7 @@ static cnnvp_result run_point(const struct cnnvp_sweep *sweep, struct cnnvp_work
             return CNNVP_DONE;
         case CNNVP_WORKER_CANNOT_WRITE:
             return CNNVP_FAILED;
+        case CNNVP_WORKER_BUSY: /* has been waited for */
         case CNNVP_WORKER_ENDED:
             break;
         }

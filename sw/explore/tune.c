@@ -6,6 +6,9 @@
  * The fewest cycles win, of equals the first plan: that does not depend on which trials run at the same time. What a
  * run takes beside the accelerator's cycles, at its start and its end, is the same for all plans, so a trial that has
  * come to the simulated time of the best one's end is given up.
+ *
+ * A trial is over when its process is: what that leaves behind, such as a process that somebody else's unit has
+ * started, may hold the line open for as long as it likes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -135,7 +138,7 @@ static cnnvp_result start(struct tuning *tuning, struct cnnvp_error *error)
     const pid_t self = getpid();
     while (trial->process)
         trial++;
-    pid_t process = pipe2(ends, O_CLOEXEC) == 0 ? fork() : -1;
+    pid_t process = pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0 ? fork() : -1;
     if (process == 0)
         become_trial(tuning, tuning->next, ends[1], self);
     if (process < 0) {
@@ -151,16 +154,21 @@ static cnnvp_result start(struct tuning *tuning, struct cnnvp_error *error)
     return process < 0 ? CNNVP_FAILED : CNNVP_DONE;
 }
 
-/* As waitpid gives it. */
-static int end(struct tuning *tuning, struct trial *trial)
+static void forget(struct tuning *tuning, struct trial *trial)
 {
-    int status = 0;
-    while (waitpid(trial->process, &status, 0) < 0 && errno == EINTR)
-        continue;
     (void)close(trial->line);
     trial->process = 0;
     tuning->running--;
-    return status;
+}
+
+/* 1 if it has ended, with *status as waitpid gives it. */
+static int has_ended(const struct trial *trial, int flags, int *status)
+{
+    pid_t ended;
+    do
+        ended = waitpid(trial->process, status, flags);
+    while (ended < 0 && errno == EINTR);
+    return ended != 0;
 }
 
 /* It says nothing of its plan, and another time it may answer. */
@@ -171,16 +179,22 @@ static void count_lost(struct tuning *tuning, int status)
     tuning->not_begun += WIFEXITED(status);
 }
 
-/* A trial has answered, or its process has ended without. */
+/* A trial has answered, or closed its line, or its process has ended without. */
 static void take(struct tuning *tuning, struct trial *trial)
 {
     struct cnnvp_tuned *tuned = tuning->tuned;
     struct took took;
     ssize_t got;
+    int status = 0;
+    const int ended = has_ended(trial, WNOHANG, &status);
     do
         got = read(trial->line, &took, sizeof took);
     while (got < 0 && errno == EINTR);
-    const int status = end(tuning, trial);
+    if (!ended && got < 0)
+        return;
+    if (!ended)
+        (void)has_ended(trial, 0, &status);
+    forget(tuning, trial);
     if (got != (ssize_t)sizeof took)
         count_lost(tuning, status);
     if (got != (ssize_t)sizeof took || took.cycles == 0)
@@ -200,10 +214,9 @@ static void wait_for_some(struct tuning *tuning)
     struct pollfd lines[JOBS];
     for (size_t i = 0; i < tuning->jobs; i++)
         lines[i] = (struct pollfd){.fd = tuning->trials[i].process ? tuning->trials[i].line : -1, .events = POLLIN};
-    if (poll(lines, tuning->jobs, WAIT_MS) <= 0)
-        return;
+    (void)poll(lines, tuning->jobs, WAIT_MS);
     for (size_t i = 0; i < tuning->jobs; i++)
-        if (lines[i].revents)
+        if (tuning->trials[i].process)
             take(tuning, &tuning->trials[i]);
 }
 
@@ -224,8 +237,10 @@ static cnnvp_result run_all(struct tuning *tuning, struct cnnvp_error *error)
     for (size_t i = 0; i < tuning->jobs; i++) {
         if (!tuning->trials[i].process)
             continue;
+        int status;
         (void)kill(tuning->trials[i].process, SIGKILL);
-        (void)end(tuning, &tuning->trials[i]);
+        (void)has_ended(&tuning->trials[i], 0, &status);
+        forget(tuning, &tuning->trials[i]);
     }
     return result;
 }

@@ -130,14 +130,27 @@ static cnnvp_result start(struct cnnvp_worker *worker, const struct cnnvp_sweep 
     return CNNVP_FAILED;
 }
 
-static int reap(struct cnnvp_worker *worker)
+/* 1 if the process has ended, with *status as waitpid says. */
+static int has_ended(const struct cnnvp_worker *worker, int flags, int *status)
 {
-    int status = 0;
-    while (waitpid(worker->process, &status, 0) < 0 && errno == EINTR)
-        continue;
+    pid_t ended;
+    do
+        ended = waitpid(worker->process, status, flags);
+    while (ended < 0 && errno == EINTR);
+    return ended != 0;
+}
+
+static void forget(struct cnnvp_worker *worker)
+{
     (void)close(worker->line);
     worker->process = 0;
-    return status;
+}
+
+static void reap(struct cnnvp_worker *worker)
+{
+    int status;
+    (void)has_ended(worker, 0, &status);
+    forget(worker);
 }
 
 cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_sweep *sweep, const char *program,
@@ -153,7 +166,7 @@ cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_s
         worker->given++;
         if (send(worker->line, &order, sizeof order, MSG_NOSIGNAL) == (ssize_t)sizeof order || fresh)
             return CNNVP_DONE; /* of a new one that is gone already its end will tell */
-        (void)reap(worker); /* somebody has ended it while it had nothing to do */
+        reap(worker); /* somebody has ended it while it had nothing to do */
     }
 }
 
@@ -161,14 +174,19 @@ enum cnnvp_worker_news cnnvp_worker_hear(struct cnnvp_worker *worker, struct cnn
                                          struct cnnvp_error *error)
 {
     struct answer answer;
-    const ssize_t got = recv(worker->line, &answer, sizeof answer, 0);
     *end = (struct cnnvp_worker_end){.first = worker->given == 1};
-    if (got == (ssize_t)sizeof answer && answer.kind == ANSWER_MORE)
+    const int ended = has_ended(worker, WNOHANG, &end->status);
+    const ssize_t got = recv(worker->line, &answer, sizeof answer, MSG_DONTWAIT);
+    if (!ended && got < 0)
+        return CNNVP_WORKER_BUSY;
+    if (!ended && got == (ssize_t)sizeof answer && answer.kind == ANSWER_MORE)
         return CNNVP_WORKER_DONE;
-    end->status = reap(worker);
+    if (!ended)
+        (void)has_ended(worker, 0, &end->status);
+    forget(worker);
     if (got != (ssize_t)sizeof answer)
         return CNNVP_WORKER_ENDED;
-    if (answer.kind == ANSWER_LAST)
+    if (answer.kind != ANSWER_CANNOT_WRITE)
         return CNNVP_WORKER_DONE;
     *error = answer.error;
     return CNNVP_WORKER_CANNOT_WRITE;
@@ -192,5 +210,5 @@ void cnnvp_worker_stop(struct cnnvp_worker *worker)
     if (worker->process == 0)
         return;
     (void)kill(worker->process, SIGKILL);
-    (void)reap(worker);
+    reap(worker);
 }

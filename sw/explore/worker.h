@@ -20,6 +20,7 @@ struct cnnvp_worker_end {
 };
 
 enum cnnvp_worker_news {
+    CNNVP_WORKER_BUSY,         /* no news */
     CNNVP_WORKER_DONE,         /* the point's result file is there */
     CNNVP_WORKER_CANNOT_WRITE, /* it cannot be written, for the reason in `error` */
     CNNVP_WORKER_ENDED         /* the process is gone, perhaps with the point */
@@ -29,7 +30,8 @@ enum cnnvp_worker_news {
 CNNVP_MUST_USE cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_sweep *sweep,
                                               const char *program, const char *folder,
                                               const struct cnnvp_sweep_point *point, struct cnnvp_error *error);
-/* Waits for what becomes of the point. `end` is of use after CNNVP_WORKER_ENDED. */
+/* What has become of the point, at once. `end` is of use after CNNVP_WORKER_ENDED. What the worker leaves behind may
+ * keep its line from ever becoming readable: ask from time to time, too. */
 CNNVP_MUST_USE enum cnnvp_worker_news cnnvp_worker_hear(struct cnnvp_worker *worker, struct cnnvp_worker_end *end,
                                                         struct cnnvp_error *error);
 /* Somebody else ended it: nothing is known of the point. */

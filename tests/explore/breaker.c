@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Somebody else's unit that crashes when told to, and keeps a global variable, which no unit should. */
+/* Somebody else's unit that crashes when told to, leaves a process behind, and keeps a global variable, which no unit
+ * should. */
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -11,6 +13,17 @@ struct breaker {
 
 static int used_before;
 
+/* Holds what the process has open for a minute. */
+static void leave_process(void)
+{
+    if (fork() != 0)
+        return;
+    (void)signal(SIGALRM, SIG_DFL);
+    (void)alarm(60);
+    for (;;)
+        (void)pause();
+}
+
 static int init(void *self, const struct cnnvp_init *init)
 {
     (void)self;
@@ -21,13 +34,17 @@ static int init(void *self, const struct cnnvp_init *init)
         abort();
     case 2:
         _exit(7);
+    case 4:
+        leave_process();
+        _exit(7);
     default:
         return CNNVP_OK;
     }
 }
 
 static const struct cnnvp_param params[] = {
-    {"end", CNNVP_PARAM_UINT, "", "0", 0, 3, NULL, "1: by abort, 2: by exit, otherwise not at all"}};
+    {"end", CNNVP_PARAM_UINT, "", "0", 0, 4, NULL,
+     "1: by abort, 2: by exit, 4: likewise, and a process stays; others: not"}};
 static const struct cnnvp_port ports[] = {{"regs", CNNVP_PORT_TARGET, 0, 0x1000, 0, "registers"}};
 static const struct cnnvp_register registers[] = {
     {"UNUSED", 0x0, CNNVP_REG_RW, 0, 0xffffffff, offsetof(struct breaker, unused), "nothing"}};

@@ -67,13 +67,24 @@ static char *take(const struct cnnvp_sweep_point *name)
     return text;
 }
 
+static enum cnnvp_worker_news hear(struct cnnvp_worker *worker, struct cnnvp_worker_end *end, struct cnnvp_error *error)
+{
+    struct pollfd wait = {.fd = worker->line, .events = POLLIN};
+    enum cnnvp_worker_news news;
+    do {
+        (void)poll(&wait, 1, 100);
+        news = cnnvp_worker_hear(worker, end, error);
+    } while (news == CNNVP_WORKER_BUSY);
+    return news;
+}
+
 static char *run(struct cnnvp_worker *worker, const cnnvp_sweep *sweep, uint64_t number)
 {
     const struct cnnvp_sweep_point name = name_of(sweep, number);
     struct cnnvp_worker_end end;
     struct cnnvp_error error = {""};
     give(worker, sweep, &name);
-    assert_int_equal(cnnvp_worker_hear(worker, &end, &error), CNNVP_WORKER_DONE);
+    assert_int_equal(hear(worker, &end, &error), CNNVP_WORKER_DONE);
     return take(&name);
 }
 
@@ -132,12 +143,12 @@ static void test_ends(void **state)
     assert_int_equal(kill(worker.process, SIGSTOP), 0);
     give(&worker, sweep, &name);
     assert_int_equal(kill(worker.process, SIGKILL), 0);
-    assert_int_equal(cnnvp_worker_hear(&worker, &end, &error), CNNVP_WORKER_ENDED);
+    assert_int_equal(hear(&worker, &end, &error), CNNVP_WORKER_ENDED);
     assert_true(cnnvp_worker_was_killed(&end) && !end.first && worker.process == 0);
     /* A crash in a worker that had run nothing before. */
     give(&worker, sweep, &name);
     assert_int_equal(kill(worker.process, SIGABRT), 0);
-    if (cnnvp_worker_hear(&worker, &end, &error) == CNNVP_WORKER_ENDED) {
+    if (hear(&worker, &end, &error) == CNNVP_WORKER_ENDED) {
         assert_true(!cnnvp_worker_was_killed(&end) && end.first);
         cnnvp_worker_describe(&end, text, sizeof text);
         assert_string_equal(text, "the worker was ended by signal 6");
@@ -163,7 +174,7 @@ static void test_cannot_write(void **state)
     struct cnnvp_error error = {""};
     (void)state;
     assert_int_equal(cnnvp_worker_give(&worker, sweep, "none", "/nosuch/folder", &name, &error), CNNVP_DONE);
-    assert_int_equal(cnnvp_worker_hear(&worker, &end, &error), CNNVP_WORKER_CANNOT_WRITE);
+    assert_int_equal(hear(&worker, &end, &error), CNNVP_WORKER_CANNOT_WRITE);
     assert_non_null(strstr(error.text, "/nosuch/folder"));
     assert_int_equal(worker.process, 0);
     cnnvp_sweep_free(sweep);
