@@ -4,6 +4,7 @@
  * that its convolution needs around it. Two features may share their place unless both hold values at the same time:
  * what a convolution makes is complete at once, and nothing shallower holds values then; what a pool makes comes
  * together from several blocks, and everything shallower is at work meanwhile; feature 0 is loaded ahead of its use.
+ * Where there is room none share one: then the zeros of each are written once, and not for every block.
  */
 #include "depth_internal.h"
 
@@ -121,7 +122,8 @@ static int overlap(const struct cnnvp_image_level *a, const struct cnnvp_image_l
 }
 
 /* Lowest address in the half beside the slots that are placed already; 0: no room. */
-static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t placed, uint32_t half)
+static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t placed, uint32_t half,
+                     int share)
 {
     struct cnnvp_image_level *level = &levels[row->sequence[placed]];
     const uint64_t room = row->target->limits.input_bytes;
@@ -133,7 +135,8 @@ static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_image_level
         moved = 0;
         for (size_t i = 0; i < placed; ++i) {
             const struct cnnvp_image_level *other = &levels[row->sequence[i]];
-            if (!at_the_same_time(levels, row->sequence[i], row->sequence[placed]) || !overlap(level, other))
+            if ((share && !at_the_same_time(levels, row->sequence[i], row->sequence[placed])) ||
+                !overlap(level, other))
                 continue;
             const uint64_t behind = other->block.chip_address + slot_bytes(other);
             if (behind + slot_bytes(level) > room)
@@ -153,10 +156,20 @@ static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_ima
     for (size_t i = 0; i < count; ++i) {
         int found = 0;
         for (uint32_t h = 0; h < halves && !found; ++h)
-            found = find_slot(row, levels, i, row->sequence[i] == 0 ? h : halves - 1u - h);
+            found = find_slot(row, levels, i, row->sequence[i] == 0 ? h : halves - 1u - h, 1);
         if (!found)
             return 0;
     }
+    return 1;
+}
+
+/* The same, without any that share a place or lie in another half. */
+static int place_side_by_side(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t count)
+{
+    const uint32_t last = row->target->limits.input_halves - 1u;
+    for (size_t i = 0; i < count; ++i)
+        if (!find_slot(row, levels, i, row->sequence[i] == 0 ? 0 : last, 0))
+            return 0;
     return 1;
 }
 
@@ -165,7 +178,7 @@ static int place_slots(const struct cnnvp_depth_row *row, struct cnnvp_image_lev
     const size_t count = level_count - (levels[level_count - 1].on_chip == 0);
     for (size_t i = 0; i < count; ++i)
         row->sequence[i] = i;
-    if (place_in_sequence(row, levels, count))
+    if (place_side_by_side(row, levels, count) || place_in_sequence(row, levels, count))
         return 1;
     /* Otherwise the largest first. */
     for (size_t i = 1; i < count; ++i)

@@ -30,10 +30,17 @@ void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor 
 
 /* ---- feature-image convolution (depth_convolution.c) ---- */
 
+/* A layer's step as it was pushed for the block before, with descriptors that are the layer's own and stand. */
+struct cnnvp_repeat {
+    uint32_t stands;
+    struct cnnvp_instruction window;
+    struct cnnvp_epilogue epilogue;
+};
+
 /* The block in the slot of layer->in gives a part of the next feature: `step` says where that goes. Its epilogue
- * waits. */
+ * waits. `repeat` NULL: the layer shares its descriptors with others. */
 void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
-                          const struct cnnvp_step *step);
+                          const struct cnnvp_step *step, struct cnnvp_repeat *repeat);
 
 /* ---- depth-first invocation (depth_first.c; in hardware depth_scheduler.c) ---- */
 
@@ -47,19 +54,21 @@ struct cnnvp_depth {
     struct cnnvp_division division[CNNVP_DEPTH_LEVELS]; /* the block of the feature that is next, or in work */
     uint32_t gathered[CNNVP_DEPTH_LEVELS]; /* S004's counter B_j: positions of the feature's block that are there */
     uint32_t left;                         /* blocks of feature 0 that have not been loaded */
+    struct cnnvp_repeat repeats[CNNVP_CHAIN_SETS]; /* of the first layers */
+    uint32_t live[CNNVP_CHAIN_SETS];       /* 1: the descriptor of the values of feature 1, 2, .. stands */
 };
 
 /* What a step consists of; the functions push instructions. */
 
 /* Layer j calculates on the block at division[j]; its results wait in the output buffer. Positions that it gives. */
-uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer);
+uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer);
 /* Loads a block of feature 0. */
 void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth,
                       const struct cnnvp_division *division);
 /* The block that layer j has read is free. */
-void cnnvp_depth_free(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer);
+void cnnvp_depth_free(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer);
 /* Layer j's results are finished and go to their place; gathered[j + 1] counts them already. */
-void cnnvp_depth_finish(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer);
+void cnnvp_depth_finish(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer);
 /* A gathered block of the last feature leaves the chip. */
 void cnnvp_depth_emit(struct cnnvp_guest *guest, const struct cnnvp_depth *depth);
 

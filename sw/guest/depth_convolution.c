@@ -39,11 +39,48 @@ static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_image_layer
     cnnvp_end_step(guest, &epilogue);
 }
 
-void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
-                          const struct cnnvp_step *step)
+/* Whether the next block's step will differ only in where its results go. */
+static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, uint32_t windows)
 {
+    if (guest->element.capture != NULL || windows != 1 || cnnvp_rounds_by_chance(layer))
+        return 0;
+    for (uint32_t i = 0; i < layer->blob_count; ++i)
+        if (!guest->blobs[layer->first_blob + i].stays)
+            return 0;
+    return 1;
+}
+
+/* The output half is the only one that changes. */
+static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+                           const struct cnnvp_step *step, struct cnnvp_repeat *repeat)
+{
+    struct cnnvp_epilogue *epilogue = &repeat->epilogue;
+    const struct cnnvp_instruction *window = &repeat->window;
+    const uint32_t others = window->halves & ~cnnvp_slice_halves(0, 0, 1);
+    epilogue->output_half = cnnvp_begin_step(guest);
+    epilogue->memory_address = cnnvp_tensor_address(guest, &layer->out, &step->place);
+    epilogue->chip_address = cnnvp_tensor_chip_address(&layer->out, &step->place);
+    cnnvp_element_tile_again(&guest->element, (enum cnnvp_opcode)window->opcode, window->status,
+                             others | cnnvp_slice_halves(0, 0, epilogue->output_half), 0, guest->window_at);
+    cnnvp_end_step(guest, epilogue);
+}
+
+void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+                          const struct cnnvp_step *step, struct cnnvp_repeat *repeat)
+{
+    const uint32_t windows = guest->windows;
+    if (repeat != NULL && repeat->stands != 0) {
+        convolve_again(guest, layer, step, repeat);
+        return;
+    }
     if (layer->op == CNNVP_OP_CONV)
         cnnvp_convolution(guest, layer, step);
     else
         pool_block(guest, layer, step);
+    if (repeat == NULL || !is_repeated(guest, layer, guest->windows - windows))
+        return;
+    repeat->stands = 1;
+    repeat->window = guest->last_window;
+    repeat->epilogue = guest->waiting[guest->waiting_count - 1u];
+    repeat->epilogue.again = 1;
 }

@@ -9,6 +9,8 @@
  */
 #include "depth.h"
 
+#include <stddef.h>
+
 /* Positions that layer j gives of one block. */
 static uint32_t part_rows(const struct cnnvp_depth *depth, uint32_t layer)
 {
@@ -64,9 +66,22 @@ static struct cnnvp_step step_of(const struct cnnvp_depth *depth, uint32_t layer
 }
 
 /* Says how many values of the feature are in its slot. */
-static void note_values(struct cnnvp_guest *guest, const struct cnnvp_image_level *level, uint32_t positions)
+static void note_values(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t feature, uint32_t positions)
 {
-    cnnvp_push_live(guest, &level->block, positions * level->block.channels);
+    const struct cnnvp_image_tensor *block = &depth->levels[feature].block;
+    const uint32_t values = positions * block->channels;
+    const uint32_t set = feature - 1u;
+    if (set >= CNNVP_CHAIN_SETS) {
+        cnnvp_push_live(guest, block, values, CNNVP_BASE_LIVE);
+        return;
+    }
+    const uint32_t at = cnnvp_chain_register(set, offsetof(struct cnnvp_chain_set, live));
+    if (depth->live[set] != 0) {
+        cnnvp_push_live_again(guest, block, values, at);
+        return;
+    }
+    cnnvp_push_live(guest, block, values, at);
+    depth->live[set] = guest->element.capture == NULL;
 }
 
 /* The first weights that the next layer needs come while this one calculates. They count as the next one's. */
@@ -88,25 +103,27 @@ void cnnvp_depth_emit(struct cnnvp_guest *guest, const struct cnnvp_depth *depth
     cnnvp_store_block(guest, &depth->chain->out, &box, &level->block);
 }
 
-uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer)
+uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
 {
     const struct cnnvp_step step = step_of(depth, layer);
     cnnvp_element_layer(&guest->element, depth->layers[layer].tag);
-    cnnvp_convolve_block(guest, &depth->layers[layer], &step);
+    cnnvp_use_chain_set(guest, layer);
+    cnnvp_convolve_block(guest, &depth->layers[layer], &step,
+                         layer < CNNVP_CHAIN_SETS ? &depth->repeats[layer] : NULL);
+    cnnvp_use_ordinary_set(guest);
     return step.output.rows * step.output.columns;
 }
 
-void cnnvp_depth_free(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer)
+void cnnvp_depth_free(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
 {
-    note_values(guest, &depth->levels[layer], 0);
+    note_values(guest, depth, layer, 0);
 }
 
-void cnnvp_depth_finish(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer)
+void cnnvp_depth_finish(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
 {
-    const struct cnnvp_image_level *next = &depth->levels[layer + 1u];
     cnnvp_flush_epilogues(guest, 0);
-    if (next->on_chip)
-        note_values(guest, next, depth->gathered[layer + 1u]);
+    if (depth->levels[layer + 1u].on_chip)
+        note_values(guest, depth, layer + 1u, depth->gathered[layer + 1u]);
 }
 
 /* Layer j on the block of feature j. Returns 1 if that makes a block of feature j + 1 ready for layer j + 1. */
@@ -186,6 +203,8 @@ void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
         depth.division[i] = (struct cnnvp_division){0, 0, 0};
         depth.gathered[i] = 0;
     }
+    for (uint32_t i = 0; i < CNNVP_CHAIN_SETS; ++i)
+        depth.repeats[i].stands = depth.live[i] = 0;
     cnnvp_flush_epilogues(guest, 0);
     cnnvp_forget_inputs(guest);
     guest->in_chain = 1;

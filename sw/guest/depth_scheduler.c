@@ -72,7 +72,7 @@ static void end_section(struct lists *lists, enum variant variant, uint32_t cond
 }
 
 /* All that the layer's steps consist of, each part once. */
-static void collect(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t layer, struct lists *lists,
+static void collect(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer, struct lists *lists,
                     enum variant variant)
 {
     const struct cnnvp_image_level *next = &depth->levels[layer + 1u];

@@ -149,6 +149,16 @@ void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number)
         push(element, (uint32_t)CNNVP_OPCODE_irq << 24, number);
 }
 
+void cnnvp_element_tile_again(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                              uint32_t immediate, uint32_t base)
+{
+    const uint32_t high = (uint32_t)opcode << 24 | status << 16 | base << 8 | halves;
+    if (element->capture != NULL)
+        capture(element->capture, high, immediate);
+    else if (reserve(element, 1))
+        push(element, high, immediate);
+}
+
 void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count)
 {
@@ -164,7 +174,7 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
     }
     if (!reserve(element, count + 1u))
         return;
-    if (element->recording != NULL && count != 0) {
+    if (element->recording != NULL) {
         record_uses(element, base, descriptor, count);
         record_patch(element, base, descriptor);
     }
@@ -178,6 +188,14 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
     }
     push(element, (uint32_t)opcode << 24 | status << 16 | base << 8 | halves, immediate);
     element->image_stride = 0;
+}
+
+void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t wanted)
+{
+    if (element->value[number] == wanted || !reserve(element, 1))
+        return;
+    element->value[number] = wanted;
+    push(element, (uint32_t)CNNVP_OPCODE_set << 24 | number << 8, wanted);
 }
 
 void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touched)

@@ -102,10 +102,16 @@ void cnnvp_element_interrupt(struct cnnvp_element *element);
 /* All of these push words, and sleep while the queue is full. Not for use in an interrupt handler. */
 void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag);
 void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number);
-/* A tile instruction whose descriptor (`count` registers) is to stand at register `base` on; count 0: it stands there
- * already. */
+/* A tile instruction whose descriptor (`count` registers) is to stand at register `base` on. */
 void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count);
+
+/* One whose descriptor stands there already. */
+void cnnvp_element_tile_again(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                              uint32_t immediate, uint32_t base);
+
+/* Register `number`, which an instruction before has used, is to hold `wanted`. */
+void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t wanted);
 
 /* Makes the next tile instruction push register `number` even if it holds `wanted` already. For registers whose value
  * depends on data: how many words are pushed must not (contract.md, invariant 2). */

@@ -21,6 +21,13 @@ struct cnnvp_slot {
     uint32_t channels, rows, columns; /* of a tile of the input: several may begin at one address */
 };
 
+/* A tile instruction without its descriptor. */
+struct cnnvp_instruction {
+    uint32_t opcode;
+    uint32_t status;
+    uint32_t halves;
+};
+
 /* The rest of a step: what happens to its results after the calculation; see pipeline.h. */
 struct cnnvp_epilogue {
     const struct cnnvp_image_layer *layer;
@@ -41,6 +48,8 @@ struct cnnvp_epilogue {
     uint32_t to_chip;        /* 1: moved to the input buffer, 0: stored to memory */
     uint32_t uncounted;      /* 1: somebody else says which values are live where they are moved to */
     uint32_t seed;
+    uint32_t store_at;       /* register where the descriptor of the results' transfer begins */
+    uint32_t again;          /* 1: of a move, which stands but for its place on chip */
 };
 
 /* Steps whose epilogue waits while the next step's calculation is pushed first. */
@@ -115,6 +124,10 @@ struct cnnvp_guest {
     uint32_t image_number;   /* of the image in work */
     uint32_t blobs_resident; /* every blob that is needed is at its place */
     uint32_t in_chain;       /* tensors are slots on chip (depth.h) */
+    uint32_t window_at;      /* registers where the descriptors of windows and of results begin */
+    uint32_t store_at;
+    uint32_t windows;        /* pushed, and what the last one was */
+    struct cnnvp_instruction last_window;
     uint32_t scheduler_chain; /* the chain whose table the scheduler holds, 0: none */
     uint32_t scheduler_registers[8]; /* of the element, that the chain's instructions assign */
     uint32_t chain_weights;  /* the chain whose blobs are in the weight buffer, 0: none */

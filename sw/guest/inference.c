@@ -55,6 +55,7 @@ int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *mach
         guest->element_irq = train->element_irq;
         element = train->element;
     }
+    cnnvp_use_ordinary_set(guest);
     cnnvp_element_init(&guest->element, machine, element);
     const uint32_t line = guest->element_irq;
     cnnvp_device_write(machine, guest->plic + PLIC_PRIORITY(line), 1);

@@ -25,11 +25,16 @@ static int on_chip(const struct cnnvp_guest *guest)
     return guest->in_chain || (guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0;
 }
 
+int cnnvp_rounds_by_chance(const struct cnnvp_image_layer *layer)
+{
+    return (layer->format >> FORMAT_ROUNDING & 3u) == ROUNDING_STOCHASTIC;
+}
+
 /* Stochastic rounding: a stream of its own for each layer, image and step; 0 where rounding needs none. */
 static uint32_t step_seed(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
                           const struct cnnvp_step *step)
 {
-    if ((layer->format >> FORMAT_ROUNDING & 3u) != ROUNDING_STOCHASTIC)
+    if (!cnnvp_rounds_by_chance(layer))
         return 0;
     uint32_t seed = layer->seed + guest->image_number * CNNVP_IMAGE_SEED + step->seed;
     seed += step->output.channel * 0x85ebca6bu + (uint32_t)step->output.row * 0xc2b2ae35u;
@@ -69,6 +74,7 @@ struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct 
                    (step->to == CNNVP_STEP_TO_TENSOR && on_chip(guest) && layer != last),
         .uncounted = step->to == CNNVP_STEP_TO_CHIP,
         .seed = step_seed(guest, layer, step),
+        .store_at = guest->store_at,
     };
 }
 

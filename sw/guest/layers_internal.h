@@ -21,6 +21,8 @@ struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struc
                                           const struct cnnvp_box *box);
 
 /* What the results of a step need after its calculation; results lie at the start of the output half. */
+int cnnvp_rounds_by_chance(const struct cnnvp_image_layer *layer);
+
 struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
                                         const struct cnnvp_step *step, uint32_t output_half);
 

@@ -20,9 +20,9 @@ static const uint32_t *registers(const void *descriptor)
 
 #define REGISTER_COUNT(descriptor) ((uint32_t)(sizeof(descriptor) / sizeof(uint32_t)))
 
-static uint32_t register_of(enum cnnvp_descriptor_base base, size_t offset)
+static uint32_t register_of(uint32_t base, size_t offset)
 {
-    return (uint32_t)base + (uint32_t)(offset / sizeof(uint32_t));
+    return base + (uint32_t)(offset / sizeof(uint32_t));
 }
 
 /* Words from interior position (0, 0, 0) to a box's first; may be negative in the frame. */
@@ -62,7 +62,7 @@ static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *tr
     const uint32_t status = (uint32_t)buffer << CNNVP_STATUS_request_buffer;
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_request, status, bit(half, buffer), 0, (uint32_t)base,
                        registers(transfer), REGISTER_COUNT(*transfer));
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base, NULL, 0);
+    cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
 uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
@@ -147,7 +147,8 @@ void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnv
                        CNNVP_BASE_LOAD, registers(zeros), REGISTER_COUNT(*zeros));
 }
 
-void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words)
+void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words,
+                     uint32_t at)
 {
     const struct cnnvp_transfer frame = {
         .buffer_addr = tensor->chip_address,
@@ -159,8 +160,31 @@ void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_image_tensor 
         .feature_words = feature_words,
     };
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT,
-                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_LIVE, registers(&frame),
-                       REGISTER_COUNT(frame));
+                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at, registers(&frame), REGISTER_COUNT(frame));
+}
+
+void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words,
+                           uint32_t at)
+{
+    cnnvp_element_set(&guest->element, register_of(at, offsetof(struct cnnvp_transfer, feature_words)), feature_words);
+    cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT,
+                             bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at);
+}
+
+void cnnvp_use_chain_set(struct cnnvp_guest *guest, uint32_t layer)
+{
+    if (layer >= CNNVP_CHAIN_SETS) {
+        cnnvp_use_ordinary_set(guest);
+        return;
+    }
+    guest->window_at = cnnvp_chain_register(layer, offsetof(struct cnnvp_chain_set, window));
+    guest->store_at = cnnvp_chain_register(layer, offsetof(struct cnnvp_chain_set, store));
+}
+
+void cnnvp_use_ordinary_set(struct cnnvp_guest *guest)
+{
+    guest->window_at = CNNVP_BASE_WINDOW;
+    guest->store_at = CNNVP_BASE_STORE;
 }
 
 /* A box of a tensor in memory, and the whole interior of a slot. */
@@ -262,10 +286,12 @@ uint32_t cnnvp_part_seed(struct cnnvp_guest *guest, uint32_t seed, uint32_t part
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_window *window)
 {
-    cnnvp_element_forget(&guest->element, register_of(CNNVP_BASE_WINDOW, offsetof(struct cnnvp_window, format)),
+    cnnvp_element_forget(&guest->element, register_of(guest->window_at, offsetof(struct cnnvp_window, format)),
                          window->format);
-    cnnvp_element_tile(&guest->element, opcode, status, halves, 0, CNNVP_BASE_WINDOW, registers(window),
+    cnnvp_element_tile(&guest->element, opcode, status, halves, 0, guest->window_at, registers(window),
                        REGISTER_COUNT(*window));
+    guest->last_window = (struct cnnvp_instruction){opcode, status, halves};
+    ++guest->windows;
 }
 
 void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halves, const struct cnnvp_matmul *matmul)
@@ -385,6 +411,23 @@ static void push_division(struct cnnvp_guest *guest, const struct cnnvp_epilogue
     push_quotients(guest, epilogue, &vector, 0, epilogue->layer->pool_area);
 }
 
+/* Status of a move from the output buffer to the input buffer. */
+static uint32_t move_status(void)
+{
+    return (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
+           (uint32_t)CNNVP_BUFFER_OUTPUT << CNNVP_STATUS_move_source;
+}
+
+/* Another block's results, to another place on chip. */
+static void push_move_again(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+{
+    const uint32_t halves =
+        bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT) | bit(epilogue->layer->out.chip_half, CNNVP_BUFFER_INPUT);
+    cnnvp_element_set(&guest->element, register_of(epilogue->store_at, offsetof(struct cnnvp_transfer, buffer_addr)),
+                      epilogue->chip_address);
+    cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_move, move_status(), halves, 0, epilogue->store_at);
+}
+
 /* Results leave in the layout of the next layer's storage parameters. */
 static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
@@ -405,9 +448,9 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
     const uint32_t output = bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT);
     if (!epilogue->to_chip) {
         cnnvp_element_per_image(&guest->element,
-                                register_of(CNNVP_BASE_STORE, offsetof(struct cnnvp_transfer, memory_addr)),
+                                register_of(epilogue->store_at, offsetof(struct cnnvp_transfer, memory_addr)),
                                 transfer.memory_addr, out->image_stride);
-        cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_OUTPUT, output, 0, CNNVP_BASE_STORE,
+        cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_OUTPUT, output, 0, epilogue->store_at,
                            registers(&transfer), REGISTER_COUNT(transfer));
         return;
     }
@@ -420,10 +463,8 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
     transfer.buffer_plane_stride = out->channel_stride * WORD_BYTES;
     if (epilogue->uncounted)
         transfer.feature_words = 0;
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move,
-                       (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
-                           (uint32_t)CNNVP_BUFFER_OUTPUT << CNNVP_STATUS_move_source,
-                       output | bit(out->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE, registers(&transfer),
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, move_status(),
+                       output | bit(out->chip_half, CNNVP_BUFFER_INPUT), 0, epilogue->store_at, registers(&transfer),
                        REGISTER_COUNT(transfer));
 }
 
@@ -434,7 +475,10 @@ static void push_epilogue(struct cnnvp_guest *guest, const struct cnnvp_epilogue
         push_division(guest, epilogue);
     for (uint32_t i = epilogue->first_post; i < epilogue->layer->post_count; ++i)
         push_post(guest, epilogue, &epilogue->layer->posts[i]);
-    push_results(guest, epilogue);
+    if (epilogue->again && epilogue->to_chip)
+        push_move_again(guest, epilogue);
+    else
+        push_results(guest, epilogue);
 }
 
 void cnnvp_flush_epilogues(struct cnnvp_guest *guest, uint32_t but)

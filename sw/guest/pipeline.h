@@ -24,8 +24,22 @@ enum cnnvp_descriptor_base {
     CNNVP_BASE_LOAD = 80,
     CNNVP_BASE_WEIGHTS = 96,
     CNNVP_BASE_STORE = 112,
-    CNNVP_BASE_LIVE = 128
+    CNNVP_BASE_LIVE = 128,
+    CNNVP_BASE_CHAIN = 138 /* and behind it: CNNVP_CHAIN_SETS (image/network_image.h) of struct cnnvp_chain_set */
 };
+
+/* Descriptors that are used block by block. A chain's first layers, which have the most blocks, have a set each, in
+ * which little changes from block to block; the others share the ordinary registers. */
+struct cnnvp_chain_set {
+    struct cnnvp_window window;
+    struct cnnvp_transfer store;
+    struct cnnvp_transfer live; /* of what the layer makes */
+};
+static inline uint32_t cnnvp_chain_register(uint32_t layer, size_t offset)
+{
+    const size_t bytes = layer * sizeof(struct cnnvp_chain_set) + offset;
+    return (uint32_t)CNNVP_BASE_CHAIN + (uint32_t)(bytes / sizeof(uint32_t));
+}
 
 enum cnnvp_buffer { CNNVP_BUFFER_INPUT = 0, CNNVP_BUFFER_WEIGHT = 1, CNNVP_BUFFER_OUTPUT = 2 };
 
@@ -60,8 +74,18 @@ void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_
 /* Sets words of an input half to zeros; memory's side of the transfer does not matter. */
 void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *zeros);
 
-/* Says that so many values of a tensor's place on chip are live from now on. */
-void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words);
+/* Says that so many values of a tensor's place on chip are live from now on, with the descriptor at register `at`. */
+void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words,
+                     uint32_t at);
+
+/* The same where all but the number stands there already. */
+void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words,
+                           uint32_t at);
+
+/* The calculations that follow, and their results, have the descriptors of a chain's layer. */
+void cnnvp_use_chain_set(struct cnnvp_guest *guest, uint32_t layer);
+/* Those that follow have the ordinary ones. */
+void cnnvp_use_ordinary_set(struct cnnvp_guest *guest);
 
 /* Loads a box into the interior of a slot of the same size, or stores that. */
 void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,

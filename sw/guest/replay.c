@@ -23,10 +23,15 @@ static uint32_t next_seed(uint32_t seed, uint32_t images)
     return seed == 0 ? 0 : seed + images * CNNVP_IMAGE_SEED;
 }
 
+#define CHAIN_SEED(layer)                                                                                              \
+    (CNNVP_BASE_CHAIN + ((layer) * sizeof(struct cnnvp_chain_set) + offsetof(struct cnnvp_chain_set, window.seed)) /   \
+                            sizeof(uint32_t))
+
 static const uint8_t seed_registers[] = {
     CNNVP_BASE_WINDOW + offsetof(struct cnnvp_window, seed) / sizeof(uint32_t),
     CNNVP_BASE_MATMUL + offsetof(struct cnnvp_matmul, seed) / sizeof(uint32_t),
     CNNVP_BASE_VECTOR + offsetof(struct cnnvp_vector, seed) / sizeof(uint32_t),
+    CHAIN_SEED(0), CHAIN_SEED(1), CHAIN_SEED(2),
 };
 #define SEED_REGISTERS (sizeof(seed_registers) / sizeof(seed_registers[0]))
 

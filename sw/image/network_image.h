@@ -106,6 +106,9 @@ enum cnnvp_image_padding {
     CNNVP_PADDING_EACH = 2  /* before each block: the slot is shared */
 };
 
+/* The guest keeps descriptors for each of so many first layers of a chain, which it repeats from block to block. */
+#define CNNVP_CHAIN_SETS 3u
+
 struct cnnvp_image_chain {
     uint32_t first_layer; /* the chain runs in its place; its other layers are passed over */
     uint32_t layer_count;

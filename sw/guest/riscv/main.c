@@ -43,6 +43,10 @@ void *memset(void *to, int value, size_t size)
     uint8_t *t = to;
     if (((uintptr_t)to & 3u) == 0) {
         const uint32_t word = (uint32_t)(uint8_t)value * 0x01010101u;
+        for (; size >= 16u; size -= 16u, t += 16) {
+            uint32_t *words = (uint32_t *)(void *)t;
+            words[0] = words[1] = words[2] = words[3] = word;
+        }
         for (; size >= 4u; size -= 4u, t += 4)
             *(uint32_t *)(void *)t = word;
     }
