@@ -167,12 +167,11 @@ void cli_platform_options_clear(struct cli_platform_options *options)
     options->set_count = 0;
 }
 
-cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host, cnnvp_config **config)
+/* Sets what the options say; frees the configuration if that cannot be. */
+static cnnvp_result configure(const struct cli_platform_options *options, int cpu_host, cnnvp_config **config)
 {
     struct cnnvp_error error = {""};
-    cnnvp_result result = cnnvp_config_new(options->platform ? options->platform : "nfu", config, &error);
-    if (result != CNNVP_DONE)
-        return cli_report(result, &error);
+    cnnvp_result result = CNNVP_DONE;
     if (cpu_host)
         result = cnnvp_config_set(*config, "cpu.model=host_cpu", &error);
     for (size_t i = 0; i < options->set_count && result == CNNVP_DONE; i++)
@@ -184,4 +183,19 @@ cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_h
     cnnvp_config_free(*config);
     *config = NULL;
     return cli_report(result, &error);
+}
+
+cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host, cnnvp_config **config)
+{
+    struct cnnvp_error error = {""};
+    const cnnvp_result result = cnnvp_config_new(options->platform ? options->platform : "nfu", config, &error);
+    return result == CNNVP_DONE ? configure(options, cpu_host, config) : cli_report(result, &error);
+}
+
+cnnvp_result cli_configure_core(const struct cli_platform_options *options, const cnnvp_config *read,
+                                cnnvp_config **config)
+{
+    struct cnnvp_error error = {""};
+    const cnnvp_result result = cnnvp_config_as_read(read, config, &error);
+    return result == CNNVP_DONE ? configure(options, 0, config) : cli_report(result, &error);
 }

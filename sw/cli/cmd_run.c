@@ -275,7 +275,7 @@ static cnnvp_result tune(struct run *run)
     if (!options->tune)
         return CNNVP_DONE;
     if (options->network.cpu_host)
-        result = cli_configure(&options->platform, 0, &config);
+        result = cli_configure_core(&options->platform, run->config, &config);
     if (result != CNNVP_DONE)
         return result;
     result = cnnvp_tune(run->network, config ? config : run->config, &tune_options, &run->tuned, &error);
