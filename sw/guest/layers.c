@@ -326,10 +326,16 @@ static int is_dense(const struct cnnvp_input_tile *tile, const struct cnnvp_box 
     return is_plane(tile, box) && tile->column_stride == 1 && tile->channel_stride == box->rows * box->columns;
 }
 
+/* A channel's first row follows the last row of the one before as rows follow each other. */
+static int is_rows(const struct cnnvp_input_tile *tile, const struct cnnvp_box *box)
+{
+    return tile->channel_stride == box->rows * tile->row_stride;
+}
+
 /*
  * One vector instruction over all words of a tile: b is a second tile of the same box, or NULL. Operands that count for
- * several positions make channels repetitions. Tiles that lie in frames (on chip) take one instruction a channel, with
- * a repetition for each row.
+ * several positions make channels repetitions, and rows that all lie alike are repetitions too. Tiles that lie in
+ * frames (on chip) take one instruction a channel, with a repetition for each row.
  */
 static void push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                              const struct cnnvp_vector *base, const struct cnnvp_box *box,
@@ -360,6 +366,11 @@ static void push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode
     vector.out_repeat = box->columns;
     if (b != NULL)
         vector.b_repeat = b->row_stride;
+    if (is_rows(a, box) && is_rows(second, box)) {
+        vector.repeat *= box->channels;
+        cnnvp_push_vector(guest, opcode, status, halves, &vector);
+        return;
+    }
     for (uint32_t channel = 0; channel < box->channels; ++channel) {
         cnnvp_push_vector(guest, opcode, status, halves, &vector);
         vector.a_addr += a->channel_stride * WORD_BYTES;
