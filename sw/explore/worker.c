@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,9 @@
 #include <unistd.h>
 
 enum { POINTS = 128 };
+/* Blocks from this size on come from the kernel, zeroed and untouched, for every platform: by itself the C library
+ * serves those of the second from what the first has freed, and writes the zeros of all its empty memories. */
+enum { FRESH_BYTES = 1 << 20 };
 #define GROWTH ((size_t)64 << 20)
 
 struct order {
@@ -101,6 +105,7 @@ static void become_worker(const struct cnnvp_sweep *sweep, const char *program, 
         (void)signal(quiet[i], SIG_DFL);
     /* A driver that is killed takes its workers along: two of one point would only waste time. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)mallopt(M_MMAP_THRESHOLD, FRESH_BYTES);
     if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
         _exit(1);
     serve(sweep, program, folder, line);
