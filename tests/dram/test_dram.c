@@ -505,6 +505,25 @@ static void test_one_call(void **state)
     bench_free(bench);
 }
 
+/* Row hits go before another row of their bank, but not for ever: a refresh closes the row, then the oldest is first. */
+static void test_nobody_starves(void **state)
+{
+    (void)state;
+    static const cnnvp_time refresh = 9364, takes = 433, rest = 300; /* clocks: tREFI, tRFC, a queue and its rows */
+    for (uint64_t fcfs = 0; fcfs < 2; ++fcfs) {
+        struct bench *bench = bench_new("scheduler", fcfs);
+        struct cnnvp_request *hits = add(bench, 1, CNNVP_READ, 0, 8192, 64);
+        hits->count = 400;
+        send(bench, hits);
+        fake_run(&bench->sim, 1000000);
+        send_new(bench, 2, CNNVP_READ, 3 * 131072, 64, 1);
+        run_to_end(bench);
+        assert_true(bench->done[0] > 10 * refresh * TCK);
+        assert_in_range(bench->done[1], 1000000, 1000000 + (fcfs ? rest : refresh + takes + rest) * TCK);
+        bench_free(bench);
+    }
+}
+
 /* The shares of the requesters make up the totals; each burst is told once, in order. */
 static void test_requesters(void **state)
 {
@@ -539,6 +558,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requesters),
+        cmocka_unit_test(test_nobody_starves),
         cmocka_unit_test(test_one_burst),
         cmocka_unit_test(test_as_replay),
         cmocka_unit_test(test_interleave),
