@@ -188,9 +188,10 @@ static void fail(struct external *self, struct cnnvp_request *request, const str
     if (request->status != CNNVP_OK)
         return;
     self->ops->log(self->host, CNNVP_LOG_WARNING,
-                   "%s of %llu bytes at 0x%llx: the memory behind the socket answered: %s",
+                   "%s of %llu bytes at 0x%llx: the memory behind the socket answered: %s%s",
                    burst->op == CNNVP_READ ? "read" : "write", (unsigned long long)burst->size,
-                   (unsigned long long)burst->address, cnnvp_status_text(status));
+                   (unsigned long long)burst->address, cnnvp_status_text(status),
+                   status == CNNVP_E_ACCESS ? "; burst_bytes sets the longest transaction" : "");
     request->status = status;
 }
 

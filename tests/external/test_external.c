@@ -203,6 +203,23 @@ static void test_error(void **state)
     fake_sim_free(&bench.sim);
 }
 
+/* A memory that refuses transactions for what they are: the message says what can be set. */
+static void test_refused(void **state)
+{
+    (void)state;
+    struct bench bench;
+    begin(&bench, NULL, 0);
+    bench.sim.memory_error_address = 0;
+    bench.sim.memory_error = CNNVP_E_ACCESS;
+    struct cnnvp_request bad = request(CNNVP_WRITE, 0, 1024, 1, 0, NULL);
+    send(&bench, &bad);
+    run(&bench);
+    assert_int_equal(bad.status, CNNVP_E_ACCESS);
+    assert_non_null(strstr(bench.unit->message, "write of 64 bytes at 0x0: the memory"));
+    assert_non_null(strstr(bench.unit->message, "; burst_bytes sets the longest transaction"));
+    fake_sim_free(&bench.sim);
+}
+
 static void test_outside(void **state)
 {
     (void)state;
@@ -270,8 +287,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_split),   cmocka_unit_test(test_strided), cmocka_unit_test(test_bound_of_requester),
-        cmocka_unit_test(test_turns),   cmocka_unit_test(test_error),   cmocka_unit_test(test_outside),
-        cmocka_unit_test(test_own_storage), cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_turns),   cmocka_unit_test(test_error),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_outside), cmocka_unit_test(test_own_storage), cmocka_unit_test(test_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -315,6 +315,7 @@ void fake_sim_init(struct fake_sim *sim, uint64_t clock_mhz, uint64_t memory_bas
     sim->memory_base = memory_base;
     sim->memory_size = memory_size;
     sim->memory_error_address = UINT64_MAX;
+    sim->memory_error = CNNVP_E_MEMORY;
     sim->other_activity = CNNVP_TIME_NEVER;
     if (sim->memory == NULL)
         fail("out of memory for", "memory");
@@ -435,7 +436,7 @@ static void move_data(struct fake_sim *sim, struct cnnvp_request *request)
         const uint64_t at = request->address + i * (uint64_t)request->stride;
         uint8_t *memory = sim->memory + (at - sim->memory_base);
         if (sim->memory_error_address >= at && sim->memory_error_address < at + request->size)
-            request->status = CNNVP_E_MEMORY;
+            request->status = sim->memory_error;
         if (request->data == NULL)
             continue;
         if (request->op == CNNVP_READ)

@@ -95,7 +95,8 @@ struct fake_sim {
     cnnvp_time memory_latency;
     cnnvp_time memory_ps_per_byte;
     cnnvp_time memory_free; /* requests are served one after the other, latency overlaps */
-    uint64_t memory_error_address; /* a request that covers it completes with CNNVP_E_MEMORY; UINT64_MAX: none */
+    uint64_t memory_error_address; /* a request that covers it completes with memory_error; UINT64_MAX: none */
+    int memory_error;              /* CNNVP_E_MEMORY at first */
     struct fake_pending pending[FAKE_REQUESTS];
     uint32_t pending_count;
     struct fake_record records[FAKE_SPANS];
