@@ -556,6 +556,18 @@ def magnitudes(zoo):
     zoo.node("small_leaky_relu", "LeakyRelu", (10,), lambda x: F.leaky_relu(x, 0.1), images=smaller, alpha=0.1)
 
 
+def more_activations(zoo):
+    shape, wide = (4, 9, 11), zoo.normal(IMAGES, 4, 9, 11, scale=4.0)
+    near = wide / 6  # where GELU is neither 0 nor x, and an error of its own size is more than is allowed
+    zoo.node("abs", "Abs", shape, torch.abs, images=wide)
+    zoo.node("erf", "Erf", shape, torch.erf, images=wide)
+    zoo.node("gelu_wide", "Gelu", shape, F.gelu, opset=20, images=wide)
+    zoo.node("gelu", "Gelu", shape, F.gelu, opset=20, images=near)
+    zoo.node("gelu_tanh", "Gelu", shape, lambda x: F.gelu(x, approximate="tanh"), opset=20, images=near,
+             approximate="tanh")
+    zoo_networks.export(zoo, "net_gelu", zoo_networks.Smooth(), (3, 10, 8))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", default=FOLDER)
@@ -566,7 +578,7 @@ def main():
     for part in (convolutions, pools, activations, norms, dense, arithmetic, places, zoo_networks.networks, later,
                  zoo_quantised.operators, more_operators, forms, zoo_forms.forms,
                  zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers, parts, magnitudes,
-                 zoo_networks.several_outputs, zoo_larger.cases):
+                 zoo_networks.several_outputs, zoo_larger.cases, more_activations):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

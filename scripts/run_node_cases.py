@@ -25,7 +25,7 @@ Conv MaxPool AveragePool GlobalAveragePool GlobalMaxPool BatchNormalization Relu
 HardSwish Tanh Elu Softmax Gemm MatMul Add Sub Mul Div Concat Pad Flatten Reshape Squeeze Unsqueeze Transpose Identity
 Dropout Constant ReduceMean QuantizeLinear DequantizeLinear QLinearConv QLinearMatMul InstanceNormalization LogSoftmax Selu
 Softplus Softsign Max Min Sum Neg Expand Split Slice Gather DepthToSpace SpaceToDepth Cast ReduceMax ReduceSum Shape
-ConstantOfShape ConvTranspose Resize Upsample""".split())
+ConstantOfShape ConvTranspose Resize Upsample Abs Erf""".split())
 EITHER = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Concat"}
 LIMIT = 0.01
 PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "bin", "cnnvp")

@@ -119,6 +119,20 @@ class Shuffled(nn.Module):
         return self.head(x.mean((2, 3)))
 
 
+class Smooth(nn.Module):
+    """GELU and Mish, which exporters write as several nodes, and distances."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1, groups=8),
+                                     nn.Conv2d(8, 6, 1)])
+        self.centre = nn.Parameter(torch.randn(1, 6, 1, 1))
+
+    def forward(self, x):
+        x = F.mish(self.layers[1](F.gelu(self.layers[0](x))))
+        return torch.abs(self.layers[2](x) - self.centre)
+
+
 class Heads(nn.Module):
     """A detector's pyramid: two maps of results, one of features that goes on, scores before and behind softmax, a part
     of the input, and what is made of parts."""

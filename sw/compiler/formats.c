@@ -218,10 +218,10 @@ static void choose_tensors(struct cnnvp_graph *graph)
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
         if (!cnnvp_formats_has_table(layer))
             out->max_abs = larger(out->max_abs, layer->pre_max_abs);
-        /* Sigmoid and tanh reach 1 whatever the calibration saw. */
+        /* Sigmoid, tanh and erf reach 1 whatever the calibration saw. */
         for (uint32_t p = 0; p < layer->post_count; ++p)
             if (layer->posts[p].kind == CNNVP_GRAPH_SIGMOID || layer->posts[p].kind == CNNVP_GRAPH_TANH ||
-                layer->posts[p].kind == CNNVP_GRAPH_SOFTSIGN)
+                layer->posts[p].kind == CNNVP_GRAPH_SOFTSIGN || layer->posts[p].kind == CNNVP_GRAPH_ERF)
                 out->max_abs = larger(out->max_abs, 1.0f);
     }
     take_sizes(graph);

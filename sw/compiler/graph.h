@@ -27,6 +27,9 @@ enum cnnvp_graph_post_kind {
     CNNVP_GRAPH_SELU,       /* value * (x < 0: 1.67326 * (e^x - 1), else x), value 1.0507 unless said otherwise */
     CNNVP_GRAPH_SOFTPLUS,   /* ln(1 + e^x) */
     CNNVP_GRAPH_SOFTSIGN,   /* x / (1 + |x|) */
+    CNNVP_GRAPH_ERF,
+    CNNVP_GRAPH_GELU,       /* x / 2 * (1 + erf(x / sqrt(2))); value 1: tanh(sqrt(2 / pi) (x + 0.044715 x^3)) in
+                             * place of erf */
     CNNVP_GRAPH_LOG         /* ln(min{1, max{value, x}}), value above 0 */
 };
 

@@ -95,6 +95,21 @@ static cnnvp_result import_leaky_relu(struct cnnvp_import *import)
     return add_prelu(import, in, &slopes, alpha > 1.0f ? CNNVP_ARITHMETIC_MIN : CNNVP_ARITHMETIC_MAX);
 }
 
+/* |x| is LeakyRelu with the slope -1. */
+static cnnvp_result import_abs(struct cnnvp_import *import)
+{
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_LEAKY_RELU, -1.0f});
+}
+
+static cnnvp_result import_gelu(struct cnnvp_import *import)
+{
+    const int by_tanh = cnnvp_onnx_is(import->node, "approximate", "tanh");
+    if (!by_tanh && cnnvp_onnx_attribute(import->node, "approximate") != NULL &&
+        !cnnvp_onnx_is(import->node, "approximate", "none"))
+        return cnnvp_import_error(import, "approximate is none of none, tanh");
+    return add_activation(import, 1, &(struct cnnvp_graph_post){CNNVP_GRAPH_GELU, by_tanh ? 1.0f : 0.0f});
+}
+
 static cnnvp_result import_elu(struct cnnvp_import *import)
 {
     const float alpha = cnnvp_onnx_float(import->node, "alpha", 1.0f);
@@ -351,6 +366,9 @@ static const struct cnnvp_import_operator operators[] = {
     {"HardSwish", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_HARD_SWISH},
     {"Softplus", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SOFTPLUS},
     {"Softsign", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_SOFTSIGN},
+    {"Erf", import_function, CNNVP_FORM_WORDS, CNNVP_GRAPH_ERF},
+    {"Gelu", import_gelu, CNNVP_FORM_WORDS, 0},
+    {"Abs", import_abs, CNNVP_FORM_WORDS, 0},
     {"LeakyRelu", import_leaky_relu, CNNVP_FORM_WORDS, 0},
     {"Elu", import_elu, CNNVP_FORM_WORDS, 0},
     {"Selu", import_selu, CNNVP_FORM_WORDS, 0},

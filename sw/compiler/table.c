@@ -8,6 +8,8 @@
 #define SEGMENTS CNNVP_PWL_SEGMENTS
 
 #define SELU_ALPHA 1.67326319217681884765625 /* ONNX's default */
+#define SQRT_HALF 0x1.6a09e667f3bcdp-1       /* sqrt(1 / 2) */
+#define SQRT_2_PI 0x1.9884533d43651p-1       /* sqrt(2 / pi) */
 
 uint32_t cnnvp_post_table_words(void)
 {
@@ -36,6 +38,11 @@ double cnnvp_post_function(const struct cnnvp_graph_post *post, double x)
         return cnnvp_log(x < value ? value : x > 1.0 ? 1.0 : x);
     case CNNVP_GRAPH_SOFTSIGN:
         return x / (1.0 + (x < 0.0 ? -x : x));
+    case CNNVP_GRAPH_ERF:
+        return cnnvp_erf(x);
+    case CNNVP_GRAPH_GELU:
+        return 0.5 * x * (1.0 + (value > 0.0 ? cnnvp_tanh(SQRT_2_PI * (x + 0.044715 * x * x * x))
+                                             : cnnvp_erf(x * SQRT_HALF)));
     default:
         return x;
     }
@@ -71,9 +78,10 @@ cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, int32_t in_fr
     if (post->kind == CNNVP_GRAPH_LEAKY_RELU) {
         shift = leaky_relu(post->value, in_frac, out_frac, words);
     } else {
-        /* Softsign's tails fall like 1 / x; the logarithm ends at 1. */
+        /* Softsign's tails fall like 1 / x; the logarithm ends at 1, erf is 1 but for 2e-8 from 4 on. */
         const double range = post->kind == CNNVP_GRAPH_SOFTSIGN ? 4.0 * CNNVP_PWL_RANGE
                              : post->kind == CNNVP_GRAPH_LOG    ? 1.0
+                             : post->kind == CNNVP_GRAPH_ERF    ? CNNVP_PWL_RANGE / 2.0
                                                                 : CNNVP_PWL_RANGE;
         if (cnnvp_pwl_table_of(call_function, post, range, in_frac, out_frac, SEGMENTS, words, &count, &shift) != 0)
             return cnnvp_compiler_error(error,

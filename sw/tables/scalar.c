@@ -46,6 +46,22 @@ double cnnvp_tanh(double x)
     return x < 0.0 ? -value : value;
 }
 
+double cnnvp_erf(double x)
+{
+    const double magnitude = x < 0.0 ? -x : x;
+    if (!(magnitude < 6.0)) /* 1 - erf(6) is below 2^-55 */
+        return x < 0.0 ? -1.0 : x > 0.0 ? 1.0 : x;
+    /* 2 / sqrt(pi) e^(-x^2) (x + 2 x^3 / 3 + 4 x^5 / (3 * 5) + ...): no term has another sign */
+    double term = magnitude;
+    double sum = magnitude;
+    for (int n = 1; term > sum * 0x1p-56; ++n) {
+        term *= 2.0 * magnitude * magnitude / (2 * n + 1);
+        sum += term;
+    }
+    sum *= 0x1.20dd750429b6dp+0 * cnnvp_exp(-magnitude * magnitude);
+    return x < 0.0 ? -sum : sum;
+}
+
 double cnnvp_log(double x)
 {
     int exponent;

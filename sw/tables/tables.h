@@ -33,6 +33,7 @@ extern "C" {
 double cnnvp_exp(double x);
 double cnnvp_sigmoid(double x);
 double cnnvp_tanh(double x);
+double cnnvp_erf(double x);
 /* x > 0 */
 double cnnvp_log(double x);
 

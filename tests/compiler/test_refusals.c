@@ -209,6 +209,10 @@ static void node_must_fail(const char *op, const char *attribute, int64_t value,
 static void blocks_and_reductions_have_limits(void **state)
 {
     (void)state;
+    struct builder gelu;
+    begin(&gelu, "x", 4, maps);
+    builder_string(&gelu, builder_node(&gelu, "Gelu", "y", "x", NULL, NULL, NULL), "approximate", "sigmoid");
+    must_fail(&gelu, "approximate is none of none, tanh");
     node_must_fail("DepthToSpace", "blocksize", 0, "blocksize is 0; 1 to 32767 is possible");
     node_must_fail("DepthToSpace", "blocksize", 32768, "blocksize is 32768; 1 to 32767 is possible");
     node_must_fail("DepthToSpace", "blocksize", 32767, "4 channels are not divided by the square of the blocksize");
