@@ -87,20 +87,35 @@ static struct cnnvp_plan_sweeps norm_sweeps(const struct cnnvp_image_layer *laye
     return (struct cnnvp_plan_sweeps){6, cycles + 6u * timing->vector_pipeline};
 }
 
+/* Instructions that copy a box whose dimensions change places: one where planes, or rows, follow each other at one
+ * distance, else one a channel (push_elementwise in guest/layers.c). */
+static uint64_t turned_instructions(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_extent *extent)
+{
+    const uint64_t sizes[3] = {extent->channels, extent->rows, extent->columns};
+    uint64_t in[3] = {1, 1, 1};
+    for (uint32_t i = 0; i < 3; ++i)
+        in[layer->from[i]] = sizes[i];
+    const uint64_t strides[3] = {in[1] * in[2], in[2], 1};
+    const uint64_t channel = strides[layer->from[0]], row = strides[layer->from[1]], column = strides[layer->from[2]];
+    const int planes = sizes[1] == 1 || row == sizes[2] * column;
+    return planes || channel == sizes[1] * row ? 1u : sizes[0];
+}
+
 struct cnnvp_plan_sweeps cnnvp_plan_main_sweeps(const struct cnnvp_image_layer *layer,
                                                 const struct cnnvp_plan_timing *timing,
                                                 const struct cnnvp_plan_extent *extent)
 {
     const uint64_t words = (uint64_t)extent->channels * extent->rows * extent->columns;
     const int divides = layer->op == CNNVP_OP_ADD && layer->arithmetic == CNNVP_ARITHMETIC_DIV;
+    const uint64_t instructions = layer->permuted != 0 ? turned_instructions(layer, extent) : 1u;
+    const uint64_t each = beats(timing, words / instructions) * (divides ? 1u + timing->division : 1u);
     switch (layer->op) {
     case CNNVP_OP_SOFTMAX:
         return softmax_sweeps(layer, timing, extent);
     case CNNVP_OP_NORM:
         return norm_sweeps(layer, timing, extent);
     default:
-        return sweeps(timing, 1, streamed(words, timing->read_port, beats(timing, words) *
-                                                                       (divides ? 1u + timing->division : 1u)));
+        return sweeps(timing, instructions, streamed(words / instructions, timing->read_port, each));
     }
 }
 

@@ -141,6 +141,20 @@ static uint64_t line_ps(const struct cnnvp_plan_timing *timing, uint64_t bytes)
     return stream_ps(timing, &stream, bursts, rows);
 }
 
+/* The box of the input that becomes this one of the result when dimensions change places. */
+static void turn(const struct cnnvp_image_layer *layer, struct box *box)
+{
+    const uint64_t sizes[3] = {box->channels, box->rows, box->columns};
+    const uint32_t tiles[3] = {layer->group_out, layer->tile_h, layer->tile_w};
+    const uint32_t all[3] = {layer->out.channels, layer->out.height, layer->out.width};
+    uint64_t *const dims[3] = {&box->channels, &box->rows, &box->columns};
+    for (uint32_t i = 0; i < 3; ++i) {
+        *dims[layer->from[i]] = sizes[i];
+        if (layer->from[i] == 2u)
+            box->step = tiles[i] < all[i] ? tiles[i] : 0;
+    }
+}
+
 uint64_t cnnvp_plan_operand_ps(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_timing *timing,
                                const struct cnnvp_image_tensor *operand, const struct cnnvp_plan_extent *extent,
                                uint32_t depth)
@@ -157,6 +171,8 @@ uint64_t cnnvp_plan_operand_ps(const struct cnnvp_image_layer *layer, const stru
         box.first -= (uint64_t)layer->pad_top * operand->row_stride + layer->pad_left;
         box.step *= layer->sx;
     }
+    if (layer->permuted != 0)
+        turn(layer, &box);
     if (layer->op == CNNVP_OP_ADD) {
         box.channels = sooner(box.channels, operand->channels);
         box.rows = sooner(box.rows, operand->height);

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "plan_cases.h"
+#include "plan_cost.h"
 
 static int multiple_or_whole(uint32_t tile, uint32_t total, uint32_t multiple)
 {
@@ -232,12 +233,48 @@ static void parts_of_windows_cost_no_cycles(void **state)
     builder_free(&random);
 }
 
+/* Dimensions that change places: what is read is the input's box, in its own rows; one instruction copies planes or
+ * rows that lie alike, else one a channel. */
+static void turned_boxes(void **state)
+{
+    static const struct {
+        uint32_t from[3];
+        uint64_t instructions;
+    } turns[] = {{{0, 1, 2}, 1}, {{1, 2, 0}, 1}, {{2, 0, 1}, 1}, {{0, 2, 1}, 6}, {{1, 0, 2}, 6}, {{2, 1, 0}, 6}};
+    const uint32_t sizes[3] = {24, 50, 36};      /* of the result */
+    const struct cnnvp_plan_extent tile = {6, 10, 36}; /* of it */
+    const struct cnnvp_plan_timing timing = cnnvp_plan_timing_of(NULL);
+    (void)state;
+    for (size_t t = 0; t < sizeof turns / sizeof turns[0]; ++t) {
+        uint32_t in[3], box[3];
+        const uint32_t parts[3] = {tile.channels, tile.rows, tile.columns};
+        for (size_t i = 0; i < 3; ++i) {
+            in[turns[t].from[i]] = sizes[i];
+            box[turns[t].from[i]] = parts[i];
+        }
+        const struct cnnvp_image_tensor from = {.channels = in[0], .height = in[1], .width = in[2],
+                                                .row_stride = in[2], .channel_stride = in[1] * in[2]};
+        struct cnnvp_image_layer turned = {
+            .op = CNNVP_OP_ACTIVATION, .in = from, .permuted = 1, .group_out = tile.channels, .tile_h = tile.rows,
+            .tile_w = tile.columns, .out = {.channels = sizes[0], .height = sizes[1], .width = sizes[2]}};
+        memcpy(turned.from, turns[t].from, sizeof turned.from);
+        const struct cnnvp_image_layer plain = {.op = CNNVP_OP_ACTIVATION, .in = from, .out = from,
+                                                .group_out = box[0], .tile_h = box[1], .tile_w = box[2]};
+        const struct cnnvp_plan_extent read = {box[0], box[1], box[2]};
+        assert_int_equal(cnnvp_plan_operand_ps(&turned, &timing, &from, &tile, tile.channels),
+                         cnnvp_plan_operand_ps(&plain, &timing, &from, &read, read.channels));
+        const struct cnnvp_plan_sweeps sweeps = cnnvp_plan_main_sweeps(&turned, &timing, &tile);
+        assert_int_equal(sweeps.instructions, turns[t].instructions);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_layers_fit),
         cmocka_unit_test(the_smallest_tile_suffices),
         cmocka_unit_test(parts_of_windows_cost_no_cycles),
+        cmocka_unit_test(turned_boxes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
