@@ -13,6 +13,7 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "cnnvp_explore.h"
 #include "config_internal.h"
@@ -232,6 +233,13 @@ CNNVP_MUST_USE cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, c
 CNNVP_MUST_USE cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point,
                                              const char *program, const char *folder, int *failed,
                                              struct cnnvp_error *error);
+
+/* ---- processes that try something (process.c) ---- */
+
+/* In a new one: it has no console, takes signals as usual, and ends with its parent. Ends it where that cannot be. */
+void cnnvp_process_begin(pid_t parent);
+/* 1: it has ended, with *status as waitpid says. Flags are waitpid's: WNOHANG asks, 0 waits. */
+int cnnvp_process_ended(pid_t process, int flags, int *status);
 
 /* ---- database and result files (results.c) ---- */
 

@@ -200,11 +200,11 @@ static char *hear_all(int line, pid_t process, int *status)
         if (ended || got == 0)
             break;
         (void)poll(&wait, 1, 200);
-        ended = waitpid(process, status, WNOHANG) > 0;
+        ended = cnnvp_process_ended(process, WNOHANG, status);
     }
     (void)close(line);
-    while (!ended && waitpid(process, status, 0) < 0 && errno == EINTR)
-        continue;
+    if (!ended)
+        (void)cnnvp_process_ended(process, 0, status);
     if (text)
         text[size] = '\0';
     return text;

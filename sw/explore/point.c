@@ -431,8 +431,8 @@ cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnn
     pid_t child = result == CNNVP_DONE ? fork() : -1;
     if (child == 0)
         become(program, arguments, log, self);
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
+    if (child > 0)
+        (void)cnnvp_process_ended(child, 0, &status);
     if (child < 0) {
         (void)cnnvp_config_error(error, NULL, "the program cannot be started: %s", strerror(errno));
         result = CNNVP_FAILED;

@@ -18,7 +18,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,14 +116,8 @@ static cnnvp_result run_trial(const struct tuning *tuning, uint64_t plan, struct
 /* Never returns. */
 static void become_trial(const struct tuning *tuning, uint64_t plan, int line, pid_t parent)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    const int null = open("/dev/null", O_RDWR);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        (void)signal(signals[i], SIG_DFL);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
-        _exit(1);
     struct took took;
+    cnnvp_process_begin(parent);
     const cnnvp_result result = run_trial(tuning, plan, &took);
     _exit(result == CNNVP_DONE && write(line, &took, sizeof took) == (ssize_t)sizeof took ? 0 : 1);
 }
@@ -161,16 +154,6 @@ static void forget(struct tuning *tuning, struct trial *trial)
     tuning->running--;
 }
 
-/* 1 if it has ended, with *status as waitpid gives it. */
-static int has_ended(const struct trial *trial, int flags, int *status)
-{
-    pid_t ended;
-    do
-        ended = waitpid(trial->process, status, flags);
-    while (ended < 0 && errno == EINTR);
-    return ended != 0;
-}
-
 /* It says nothing of its plan, and another time it may answer. */
 static void count_lost(struct tuning *tuning, int status)
 {
@@ -186,14 +169,14 @@ static void take(struct tuning *tuning, struct trial *trial)
     struct took took;
     ssize_t got;
     int status = 0;
-    const int ended = has_ended(trial, WNOHANG, &status);
+    const int ended = cnnvp_process_ended(trial->process, WNOHANG, &status);
     do
         got = read(trial->line, &took, sizeof took);
     while (got < 0 && errno == EINTR);
     if (!ended && got < 0)
         return;
     if (!ended)
-        (void)has_ended(trial, 0, &status);
+        (void)cnnvp_process_ended(trial->process, 0, &status);
     forget(tuning, trial);
     if (got != (ssize_t)sizeof took)
         count_lost(tuning, status);
@@ -239,7 +222,7 @@ static cnnvp_result run_all(struct tuning *tuning, struct cnnvp_error *error)
             continue;
         int status;
         (void)kill(tuning->trials[i].process, SIGKILL);
-        (void)has_ended(&tuning->trials[i], 0, &status);
+        (void)cnnvp_process_ended(tuning->trials[i].process, 0, &status);
         forget(tuning, &tuning->trials[i]);
     }
     return result;

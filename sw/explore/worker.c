@@ -12,13 +12,11 @@
 #include "worker.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -99,15 +97,9 @@ static void serve(const struct cnnvp_sweep *sweep, const char *program, const ch
 static void become_worker(const struct cnnvp_sweep *sweep, const char *program, const char *folder, int line,
                           pid_t parent)
 {
-    static const int quiet[] = {SIGINT, SIGTERM, SIGHUP};
-    int null = open("/dev/null", O_RDWR);
-    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
-        (void)signal(quiet[i], SIG_DFL);
     /* A driver that is killed takes its workers along: two of one point would only waste time. */
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    cnnvp_process_begin(parent);
     (void)mallopt(M_MMAP_THRESHOLD, FRESH_BYTES);
-    if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
-        _exit(1);
     serve(sweep, program, folder, line);
 }
 
@@ -135,16 +127,6 @@ static cnnvp_result start(struct cnnvp_worker *worker, const struct cnnvp_sweep 
     return CNNVP_FAILED;
 }
 
-/* 1 if the process has ended, with *status as waitpid says. */
-static int has_ended(const struct cnnvp_worker *worker, int flags, int *status)
-{
-    pid_t ended;
-    do
-        ended = waitpid(worker->process, status, flags);
-    while (ended < 0 && errno == EINTR);
-    return ended != 0;
-}
-
 static void forget(struct cnnvp_worker *worker)
 {
     (void)close(worker->line);
@@ -154,7 +136,7 @@ static void forget(struct cnnvp_worker *worker)
 static void reap(struct cnnvp_worker *worker)
 {
     int status;
-    (void)has_ended(worker, 0, &status);
+    (void)cnnvp_process_ended(worker->process, 0, &status);
     forget(worker);
 }
 
@@ -180,14 +162,14 @@ enum cnnvp_worker_news cnnvp_worker_hear(struct cnnvp_worker *worker, struct cnn
 {
     struct answer answer;
     *end = (struct cnnvp_worker_end){.first = worker->given == 1};
-    const int ended = has_ended(worker, WNOHANG, &end->status);
+    const int ended = cnnvp_process_ended(worker->process, WNOHANG, &end->status);
     const ssize_t got = recv(worker->line, &answer, sizeof answer, MSG_DONTWAIT);
     if (!ended && got < 0)
         return CNNVP_WORKER_BUSY;
     if (!ended && got == (ssize_t)sizeof answer && answer.kind == ANSWER_MORE)
         return CNNVP_WORKER_DONE;
     if (!ended)
-        (void)has_ended(worker, 0, &end->status);
+        (void)cnnvp_process_ended(worker->process, 0, &end->status);
     forget(worker);
     if (got != (ssize_t)sizeof answer)
         return CNNVP_WORKER_ENDED;
