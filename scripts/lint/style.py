@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of style over everything that git follows or might: style.py [BUILD-FOLDER]. Status 0: no finding.
+"""Limits of style over everything that git follows or might (where there is no git, or no repository: all but build
+folders): style.py [BUILD-FOLDER]. Status 0: no finding.
 
 - the licence stands in the first line, or in the second behind an interpreter's;
 - a file that names its interpreter is executable;
@@ -102,15 +103,27 @@ def check_symbols(findings, folder):
                 findings.unused.discard(("symbol", symbol.split("_")[0]))
 
 
+def all_files():
+    """Names from the tree's root on."""
+    try:
+        tracked = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True,
+                                 text=True, check=True)
+        return tracked.stdout.split("\n")
+    except (OSError, subprocess.CalledProcessError):
+        pass
+    names = []
+    for folder, folders, files in os.walk("."):
+        folders[:] = [name for name in folders if not name.startswith((".", "build", "__pycache__"))]
+        names += [os.path.relpath(os.path.join(folder, name)) for name in files]
+    return sorted(names)
+
+
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     folder = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
     os.chdir(os.path.join(here, "..", ".."))
     findings = Findings(exceptions(os.path.join(here, "style.txt")))
-    tracked = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True,
-                             text=True, check=True)
-    names = tracked.stdout.split("\n")
-    for name in names:
+    for name in all_files():
         if SOURCES.search(name) and not NOT_OURS.search(name) and os.path.exists(name):
             check_file(findings, name)
     if folder:
