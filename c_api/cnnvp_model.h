@@ -476,6 +476,12 @@ static inline uint64_t cnnvp_edge_at_or_after(uint64_t mhz, cnnvp_time time)
     return time / 1000000u * mhz + (time % 1000000u * mhz + 999999u) / 1000000u;
 }
 
+/* Cycles that a delay from `now` on takes. Where a cycle is no whole number of picoseconds, only edges tell. */
+static inline uint64_t cnnvp_delay_cycles(uint64_t mhz, cnnvp_time now, cnnvp_time delay)
+{
+    return cnnvp_edge_at_or_after(mhz, now + delay) - cnnvp_edge_at_or_after(mhz, now);
+}
+
 #ifdef __cplusplus
 }
 #endif

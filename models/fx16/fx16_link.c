@@ -23,7 +23,7 @@ static struct cnnvp_access link_access(uint32_t op, const struct cnnvp_command *
 
 static uint64_t stall_cycles(const struct cnnvp_fx16_unit *unit, const struct cnnvp_access *access)
 {
-    return cnnvp_edge_at_or_after(unit->ops->clock_mhz(unit->host), access->delay);
+    return cnnvp_delay_cycles(unit->ops->clock_mhz(unit->host), unit->ops->now(unit->host), access->delay);
 }
 
 /* Whether `size` bytes of the output half are there, without touching them. */

@@ -74,7 +74,8 @@ static int borrow(const struct multi_function *module, struct work *work, struct
     const uint32_t port = operand->held ? PORT_max_min_buffer : PORT_output;
     const int status = module->ops->access(module->host, port, &access);
     operand->data = status == CNNVP_OK && access.data != NULL ? (char *)access.data + (operand->address - begin) : NULL;
-    const uint64_t stalls = cnnvp_edge_at_or_after(module->ops->clock_mhz(module->host), access.delay);
+    const uint64_t stalls =
+        cnnvp_delay_cycles(module->ops->clock_mhz(module->host), module->ops->now(module->host), access.delay);
     work->port_stalls = stalls > work->port_stalls ? stalls : work->port_stalls;
     return status;
 }

@@ -83,7 +83,7 @@ struct piece {
 
 static uint64_t stall_cycles(const struct train_array *array, const struct cnnvp_access *access)
 {
-    return cnnvp_edge_at_or_after(array->ops->clock_mhz(array->host), access->delay);
+    return cnnvp_delay_cycles(array->ops->clock_mhz(array->host), array->ops->now(array->host), access->delay);
 }
 
 /* Borrows a piece, widened to even addresses as buffers take them. `data` is NULL in timing-only. */
