@@ -3,6 +3,8 @@
  * The links of a PE array on FX16: how a command reaches the array, and its operands and results the buffers. A command
  * makes one access on each link: the tile's inputs, its weights with the biases, and the update of the output buffer.
  *
+ * The vector unit reaches the buffers through them too where it sweeps windows.
+ *
  * An engine's access callback: cnnvp_fx16_command, cnnvp_fx16_decode, its own cost, cnnvp_fx16_fetch, its arithmetic or
  * stepping, cnnvp_fx16_deliver, cnnvp_fx16_occupy.
  */

@@ -2,7 +2,8 @@
 /*
  * What the PE arrays on 16-bit fixed point work on, free of any host: one checked command ("tile"), its data and the
  * exact sums that come out, whatever the array's structure. Sums are exact modulo 2^acc_bits, so no order of adding
- * matters: engines that share this file give the same bits. What a command costs is each engine's own business.
+ * matters: engines that share this file, and the vector unit's vpool and vconv, give the same bits. What a command
+ * costs is each engine's own business.
  */
 #ifndef CNNVP_FX16_TILE_H
 #define CNNVP_FX16_TILE_H

@@ -44,6 +44,14 @@
  *          segments with linear interpolation, 30 fraction bits; word = min(32767, round(E * 2^15 / sum of E)), half
  *          up. shift and rounding are not used.
  *
+ * Windows. vpool and vconv do what pool and conv of the PE arrays do, with the same status bits and WINDOW descriptor,
+ * bit for bit (sums are modulo 2^64, as with acc_bits 64 of an array): for layers that a PE array does not take. A
+ * lane calculates one result at a time: in each beat it takes one tap, which it multiplies and adds (vconv), adds
+ * (vpool with `sum`) or compares (vpool). The bias is the addend of the first tap. No input is handed on from lane to
+ * lane: each tap of each result is a word of the input buffer's port. The registers of the other instructions stay as
+ * they are. The results, in the order [channel][row][column], fill the lanes without gaps; each unit has
+ * ceil(channels / units) channels, the last one what is left.
+ *
  * Batch normalisation of data (S000 A4) without looking at a value: vmean, vvar over the channels as repetitions; scale
  * = gamma * word and offset = beta - mean * scale by vmac and vsub on the vectors of one word a channel; vnorm.
  *
@@ -56,7 +64,11 @@
  *   vmean                                 turns * (row + levels + 1 + D)
  *   vvar                                  turns * (row + levels + 2 * (1 + D))
  *   vsoftmax                              turns * (3 * row + 2 * levels + row * D)
- * and `pipeline` cycles after it, and what the port of the busiest buffer adds (buffer.h).
+ *   vpool vconv                           taps * ceil(turns * out_h * out_w / lanes), turns = ceil(channels / units),
+ *                                         taps = kx * ky, times the input channels where vconv is not depthwise
+ * and `pipeline` cycles after it, and what the port of the busiest buffer adds (buffer.h). Words of vpool and vconv at
+ * the ports: taps for each result; each weight and bias once for each group of lanes that works on its channel; the
+ * results, four words each where they are partial sums, and as many again where they update such sums.
  */
 #ifndef CNNVP_VECTOR_H
 #define CNNVP_VECTOR_H

@@ -2,8 +2,6 @@
 /* What a command of the vector unit costs; the formulas are in vector.h. */
 #include "vector_internal.h"
 
-#include <string.h>
-
 static uint64_t ceil_div(uint64_t a, uint64_t b)
 {
     return (a + b - 1u) / b;
@@ -27,7 +25,7 @@ void vector_cost(const struct vector_job *job, const struct vector_shape *shape,
     const uint64_t levels = levels_of(lanes);
     const uint64_t accumulated = job->accumulate ? elements : 0;
     uint64_t *const operations = cost->operations;
-    memset(cost, 0, sizeof *cost);
+    *cost = (struct vector_cost){.elements = elements};
     cost->beats = job->accumulate ? job->repeat * row : ceil_div(elements, lanes);
     cost->cycles = cost->beats;
     switch (job->opcode) {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The vector unit's host-free parts: decoded commands, their cost, their arithmetic. */
+/* The vector unit's host-free parts: decoded commands, their cost, their arithmetic. Those of vpool and vconv are the
+ * PE arrays', from models/fx16; only the cost is the unit's own. */
 #ifndef CNNVP_VECTOR_INTERNAL_H
 #define CNNVP_VECTOR_INTERNAL_H
 
 #include <stddef.h>
 
+#include "fx16/fx16_link.h"
 #include "vector.h"
 
 #define VECTOR_LANES 256u /* the largest value of parameter `lanes` */
@@ -66,6 +68,7 @@ struct vector_job {
 struct vector_cost {
     uint64_t cycles;
     uint64_t beats;
+    uint64_t elements;
     uint64_t operations[VECTOR_OPERATORS];
 };
 
@@ -85,6 +88,19 @@ struct vector_shape {
 };
 
 void vector_cost(const struct vector_job *job, const struct vector_shape *shape, struct vector_cost *cost);
+
+/* The lanes' registers, which hold a window's sum while its taps go by. */
+#define VECTOR_REGISTER_BITS 64u
+
+static inline int vector_is_window(uint32_t opcode)
+{
+    return opcode == VECTOR_OP_vpool || opcode == VECTOR_OP_vconv;
+}
+
+/* The tile of vpool or vconv, or what is wrong. (vector_window.c) */
+CNNVP_MUST_USE const char *vector_window_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile);
+void vector_window_cost(const struct cnnvp_fx16_tile *tile, const struct vector_shape *shape, struct vector_cost *cost,
+                        struct cnnvp_fx16_traffic *traffic);
 
 /* Carries a job out on data. Returns how many results were clipped. */
 uint64_t vector_execute(const struct vector_job *job, uint64_t lanes, struct vector_registers *registers);

@@ -48,6 +48,7 @@ static void test_formats(void **state)
         UINT64_C(0x4100010200000000), UINT64_C(0x42000102fffffffb), UINT64_C(0x4300010203000000),
         UINT64_C(0x4500ff0001000000), UINT64_C(0x8009100200000000), UINT64_C(0x4c02050700001234),
         UINT64_C(0x4b06000500000000), UINT64_C(0x4c00050000000003), UINT64_C(0x902d210300000000),
+        UINT64_C(0x9b05100400000000), UINT64_C(0x9c2a100300000000),
     };
     assembles("nop\n"
               "layer 7 ; a comment\n"
@@ -61,7 +62,9 @@ static void test_formats(void **state)
               "fill.buffer=2 r5, o1 i1 w1, 0x1234\n"
               "move.source=1.buffer=2 r0, i1 o1\n"
               "fill.buffer=0 r5, 3\n"
-              "vmac.a=1.b=3.store r33, i1 w1",
+              "vmac.a=1.b=3.store r33, i1 w1\n"
+              "vpool.update=1.sum r16, o1\n"
+              "vconv.depthwise.bias.update=2 r16, i1 w1",
               words, COUNT(words));
     assembles("", NULL, 0);
     assembles("; nothing\n\n", NULL, 0);

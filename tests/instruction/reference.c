@@ -44,7 +44,10 @@ static void needs(uint64_t word, uint32_t *uses, uint32_t *causes)
     *causes = 0;
     if (op >= 0x80 && op <= 0x83) {
         *uses = 1u | half(word, 0) | half(word, 2) | (op == 0x81 ? 0 : half(word, 1));
-    } else if (op == 0x90) { /* vmac: the one vector instruction of the random programs */
+    } else if (op == 0x9b || op == 0x9c) { /* vpool, vconv */
+        *uses = 2u | half(word, 0) | half(word, 2) | (op == 0x9b ? 0 : half(word, 1));
+        *causes = 1u << CAUSE_VECTOR;
+    } else if (op == 0x90) { /* vmac: the only other vector instruction of the random programs */
         *uses = 2u | half(word, buffer == 3 ? 2 : buffer) | half(word, status >> 2 & 3);
         if (status & 0x20)
             *uses |= half(word, 2);

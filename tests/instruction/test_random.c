@@ -32,9 +32,9 @@ static void put(struct reference_program *program, uint64_t word)
 
 static uint64_t random_tile(struct random *random)
 {
-    static const enum isa_code codes[] = {ISA_conv, ISA_pool, ISA_matmul, ISA_vmac, ISA_request,
-                                          ISA_receive, ISA_store, ISA_move, ISA_fill, ISA_live};
-    const enum isa_code code = codes[below(random, 10)];
+    static const enum isa_code codes[] = {ISA_conv, ISA_pool, ISA_matmul, ISA_vmac, ISA_vpool, ISA_vconv,
+                                          ISA_request, ISA_receive, ISA_store, ISA_move, ISA_fill, ISA_live};
+    const enum isa_code code = codes[below(random, sizeof codes / sizeof codes[0])];
     uint32_t status = 0;
     if (code == ISA_vmac)
         status = below(random, 64);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vpool and vconv are pool and conv of the PE arrays, which models/fx16 decodes, computes and links. Their cost is the
+ * vector unit's, see vector.h. */
+#include "vector_internal.h"
+
+enum {
+#define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
+    MASK_##mnemonic = (status_mask),
+#include "instruction/opcodes.def"
+};
+
+enum {
+#define CNNVP_STATUS(mnemonic, name, lsb, width, help) LSB_##mnemonic##_##name = (lsb),
+#include "instruction/opcodes.def"
+};
+_Static_assert((int)MASK_vpool == (int)MASK_pool && (int)LSB_vpool_update == (int)LSB_pool_update &&
+                   (int)LSB_vpool_sum == (int)LSB_pool_sum,
+               "vpool has the status of pool");
+_Static_assert((int)MASK_vconv == (int)MASK_conv && (int)LSB_vconv_update == (int)LSB_conv_update &&
+                   (int)LSB_vconv_partial == (int)LSB_conv_partial && (int)LSB_vconv_bias == (int)LSB_conv_bias &&
+                   (int)LSB_vconv_ones == (int)LSB_conv_ones && (int)LSB_vconv_depthwise == (int)LSB_conv_depthwise,
+               "vconv has the status of conv");
+
+const char *vector_window_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
+{
+    const int pool = command->opcode == VECTOR_OP_vpool;
+    struct cnnvp_command of_array = *command;
+    const char *reason = NULL;
+    of_array.opcode = pool ? VECTOR_OP_pool : VECTOR_OP_conv;
+    if ((command->status & ~(uint32_t)(pool ? MASK_vpool : MASK_vconv)) != 0)
+        return "vpool and vconv have the status bits of pool and conv";
+    return cnnvp_fx16_decode(&of_array, tile, &reason) == CNNVP_OK ? NULL : reason;
+}
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return (a + b - 1u) / b;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Channels that a unit's groups of lanes have to do with, summed over the groups: each boundary between channels that
+ * lies inside a group is one more. */
+static uint64_t channel_groups(uint64_t channels, uint64_t plane, uint64_t lanes)
+{
+    if (channels == 0)
+        return 0;
+    const uint64_t between_groups = (channels - 1u) / (lanes / common_divisor(plane, lanes));
+    return ceil_div(channels * plane, lanes) + channels - 1u - between_groups;
+}
+
+static enum vector_operator operator_of(const struct cnnvp_fx16_tile *tile)
+{
+    if (tile->operation.compare)
+        return VECTOR_cmp;
+    return tile->uses_k ? VECTOR_mac : VECTOR_add;
+}
+
+void vector_window_cost(const struct cnnvp_fx16_tile *tile, const struct vector_shape *shape, struct vector_cost *cost,
+                        struct cnnvp_fx16_traffic *traffic)
+{
+    const uint64_t lanes = shape->lanes;
+    const uint64_t plane = tile->plane_words;
+    const uint64_t taps = (uint64_t)tile->kx * tile->ky * (tile->per_channel ? 1u : tile->in_channels);
+    const uint64_t results = tile->planes * plane;
+    const uint64_t turns = ceil_div(tile->planes, shape->units); /* channels of a unit, fewer of the last one */
+    const uint64_t groups = tile->planes / turns * channel_groups(turns, plane, lanes) +
+                            channel_groups(tile->planes % turns, plane, lanes);
+    const uint64_t parameters = (tile->uses_k ? taps : 0u) + (tile->bias ? 1u : 0u);
+    const uint64_t beats = ceil_div(turns * plane, lanes) * taps;
+    *cost = (struct vector_cost){.cycles = beats + shape->pipeline, .beats = beats, .elements = results * taps};
+    cost->operations[operator_of(tile)] = cost->elements;
+    *traffic = (struct cnnvp_fx16_traffic){
+        .input_words = cost->elements,
+        .input_cycles = beats,
+        .weight_words = groups * parameters,
+        .weight_cycles = beats,
+        .output_words = results * (tile->partial ? 4u : 1u),
+        .output_cycles = beats,
+        .passes = 1,
+    };
+}
