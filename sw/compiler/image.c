@@ -163,6 +163,7 @@ static cnnvp_result describe_layer(const struct cnnvp_graph *graph, size_t index
     *to = (struct cnnvp_image_layer){
         .op = (uint32_t)from->op,
         .tag = (uint32_t)index + 1u,
+        .unit = CNNVP_UNIT_ARRAY,
         .kx = from->kx, .ky = from->ky, .sx = from->sx, .sy = from->sy, .dx = from->dx, .dy = from->dy,
         .pad_top = from->pad_top,
         .pad_left = from->pad_left,

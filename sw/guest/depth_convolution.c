@@ -34,7 +34,8 @@ static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_image_layer
         .valid_cols = pack(0, block->width),
         .seed = epilogue.seed,
     };
-    cnnvp_push_window(guest, CNNVP_OPCODE_pool, 0, cnnvp_slice_halves(block->chip_half, 0, output_half), &window);
+    cnnvp_push_window(guest, cnnvp_window_opcode(layer), 0, cnnvp_slice_halves(block->chip_half, 0, output_half),
+                      &window);
     cnnvp_use_table(&epilogue, layer, weight_half, table);
     cnnvp_end_step(guest, &epilogue);
 }

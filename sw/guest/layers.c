@@ -121,6 +121,13 @@ static struct cnnvp_window window_of(const struct cnnvp_image_layer *layer, cons
     };
 }
 
+enum cnnvp_opcode cnnvp_window_opcode(const struct cnnvp_image_layer *layer)
+{
+    if (layer->op == CNNVP_OP_CONV)
+        return layer->unit == CNNVP_UNIT_VECTOR ? CNNVP_OPCODE_vconv : CNNVP_OPCODE_conv;
+    return layer->unit == CNNVP_UNIT_VECTOR ? CNNVP_OPCODE_vpool : CNNVP_OPCODE_pool;
+}
+
 uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output)
 {
     return input << CNNVP_BUFFER_INPUT | weight << CNNVP_BUFFER_WEIGHT | output << CNNVP_BUFFER_OUTPUT;
@@ -169,7 +176,7 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_image_layer
             window.seed = cnnvp_part_seed(guest, epilogue.seed, out);
             const uint32_t status = slice_status(layer, in == 0, last) |
                                     (layer->depthwise ? 1u : 0u) << CNNVP_STATUS_conv_depthwise;
-            cnnvp_push_window(guest, CNNVP_OPCODE_conv, status,
+            cnnvp_push_window(guest, cnnvp_window_opcode(layer), status,
                               cnnvp_slice_halves(tile.half, weight_half, output_half), &window);
             cnnvp_use_table(&epilogue, layer, weight_half,
                       window.bias_addr + (last && layer->bias ? out_count * WORD_BYTES : 0));
@@ -220,7 +227,7 @@ static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_image_l
     window.seed = seed;
     const uint32_t sum = layer->pool == CNNVP_POOL_AVERAGE;
     const uint32_t further = sum && (part->ky != 0 || part->kx != 0);
-    cnnvp_push_window(guest, CNNVP_OPCODE_pool,
+    cnnvp_push_window(guest, cnnvp_window_opcode(layer),
                       sum << CNNVP_STATUS_pool_sum | further << CNNVP_STATUS_pool_update,
                       cnnvp_slice_halves(tile.half, 0, output_half), &window);
 }

@@ -19,7 +19,7 @@
 #define CNNVP_MEMORY_BASE UINT32_C(0x80000000)
 #define CNNVP_IMAGE_ADDRESS UINT32_C(0x80100000)
 #define CNNVP_IMAGE_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_IMAGE_VERSION UINT32_C(3)
+#define CNNVP_IMAGE_VERSION UINT32_C(4)
 
 /* PE arrays that images are made for. The instructions are the same; tiles are cut for the one or the other. */
 enum cnnvp_image_engine { CNNVP_ENGINE_NFU = 0, CNNVP_ENGINE_WINDOW = 1 };
@@ -149,6 +149,12 @@ struct cnnvp_image_post {
     uint32_t format;      /* for TABLE: descriptor register `format` of vact */
 };
 
+/* Which unit calculates the windows of conv and pool. */
+enum cnnvp_image_unit {
+    CNNVP_UNIT_ARRAY = 0,
+    CNNVP_UNIT_VECTOR = 1 /* vconv, vpool: for what the PE array does not take */
+};
+
 enum cnnvp_image_pool_kind { CNNVP_POOL_MAX = 0, CNNVP_POOL_AVERAGE = 1 };
 
 /* What CNNVP_OP_ADD does with its operands. A dimension of one operand that is 1 where the result's is not counts for
@@ -221,6 +227,7 @@ struct cnnvp_image_layer {
     struct cnnvp_image_tensor in;
     struct cnnvp_image_tensor in2; /* add: second operand */
     struct cnnvp_image_tensor out;
+    uint32_t unit;  /* conv, pool: enum cnnvp_image_unit */
     uint32_t kx, ky, sx, sy, dx, dy;
     uint32_t pad_top, pad_left; /* conv, pool: padding before row 0 and column 0; lies in the frame */
     uint32_t depthwise;         /* conv: 1: output channel c sees input channel c only */

@@ -2,7 +2,7 @@
 /*
  * Depth-first chains against the integer reference, which pads every convolution block by block: every word that comes
  * to memory, for random chains, map and block sizes, engines, buffers, orders, images; on the core and without, with
- * the scheduler unit and without.
+ * the scheduler unit and without, windows on the array and on the vector unit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,6 +18,7 @@
 #include "cnnvp.h"
 #include "fx16_reference.h"
 #include "image/network_image.h"
+#include "image_units.h"
 
 #define CASES 70
 #define MEMORY ((size_t)16 << 20)
@@ -100,7 +101,8 @@ static void compare(const uint8_t *left, const uint8_t *right)
     }
 }
 
-static void run_case(cnnvp_config *config, const char *file, const struct cnnvp_network_options *options)
+static void run_case(cnnvp_config *config, const char *file, const struct cnnvp_network_options *options,
+                     uint32_t to_vector)
 {
     cnnvp_network *network = NULL;
     cnnvp_platform *platform = NULL;
@@ -115,6 +117,7 @@ static void run_case(cnnvp_config *config, const char *file, const struct cnnvp_
     uint8_t *copy = malloc(MEMORY);
     assert_non_null(copy);
     memcpy(copy, memory, MEMORY);
+    (void)test_image_to_vector(memory, to_vector);
     struct cnnvp_run_result end;
     if (cnnvp_platform_run(platform, &end) != CNNVP_DONE)
         fail_msg("%s", end.reason);
@@ -149,9 +152,10 @@ static void random_chains_equal_the_reference(void **state)
             .seed = seed,
             .images = 1 + chain_below(&random, 4),
         };
-        print_message("seed %u: %ux%u, %u layers, block %u\n", (unsigned)seed, chain.height, chain.width,
-                      chain.layer_count, block);
-        run_case(config, file, &options);
+        const uint32_t to_vector = chain_below(&random, 3) == 0 ? chain_below(&random, TEST_IMAGE_WINDOWS + 1u) : 0;
+        print_message("seed %u: %ux%u, %u layers, block %u, on the vector unit %u\n", (unsigned)seed, chain.height,
+                      chain.width, chain.layer_count, block, to_vector);
+        run_case(config, file, &options, to_vector);
         cnnvp_config_free(config);
         (void)unlink(file);
     }

@@ -16,6 +16,7 @@
 #include "cnnvp.h"
 #include "fx16_reference.h"
 #include "image/network_image.h"
+#include "image_units.h"
 
 struct exact_case {
     const char *network;
@@ -24,32 +25,44 @@ struct exact_case {
     const char *settings[4];
     enum cnnvp_rounding rounding;
     int on_chip;
+    uint32_t to_vector; /* enum test_image_windows: layers whose windows the vector unit calculates */
 };
 
 #define LENET TEST_NETWORKS "/lenet5.onnx", TEST_DATA "/lenet5_input.npy"
 #define MIXED TEST_NETWORKS "/mixed.onnx", TEST_DATA "/mixed_input.npy"
+#define DEPTHWISE TEST_DATA "/zoo/conv_depthwise_stride2.onnx", TEST_DATA "/zoo/conv_depthwise_stride2.in.npy"
+#define BY_POSITION TEST_DATA "/zoo/averagepool_exclude.onnx", TEST_DATA "/zoo/averagepool_exclude.in.npy"
 #define PARTS TEST_DATA "/zoo/averagepool_parts.onnx", TEST_DATA "/zoo/averagepool_parts.in.npy"
 
 static const struct exact_case cases[] = {
-    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0},
-    {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0},
-    {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0},
-    {MIXED, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0},
-    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 1},
-    {LENET, "nfu", {"pe_array.detail=cycle"}, CNNVP_ROUND_NEAREST, 0},
-    {MIXED, "nfu", {"pe_array.detail=cycle", "pe_array.kernel_piece=3"}, CNNVP_ROUND_NEAREST, 0},
-    {LENET, "nfu", {"pe_array.acc_bits=20"}, CNNVP_ROUND_NEAREST, 0},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0},
+    {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, 0},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0, 0},
+    {MIXED, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 0, 0},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 1, 0},
+    {LENET, "nfu", {"pe_array.detail=cycle"}, CNNVP_ROUND_NEAREST, 0, 0},
+    {MIXED, "nfu", {"pe_array.detail=cycle", "pe_array.kernel_piece=3"}, CNNVP_ROUND_NEAREST, 0, 0},
+    {LENET, "nfu", {"pe_array.acc_bits=20"}, CNNVP_ROUND_NEAREST, 0, 0},
     {LENET, "nfu", {"input_buffer.size=1KiB", "weight_buffer.size=2KiB", "output_buffer.size=2KiB"},
-     CNNVP_ROUND_NEAREST, 0},
+     CNNVP_ROUND_NEAREST, 0, 0},
     {MIXED, "nfu", {"input_buffer.size=2KiB", "weight_buffer.size=4KiB", "output_buffer.size=2KiB"},
-     CNNVP_ROUND_NEAREST, 0},
+     CNNVP_ROUND_NEAREST, 0, 0},
     {LENET, "nfu", {"pe_array.rows=3", "pe_array.cols=7", "output_buffer.pingpong=off", "instruction.order=strict"},
-     CNNVP_ROUND_NEAREST, 0},
+     CNNVP_ROUND_NEAREST, 0, 0},
     {MIXED, "nfu", {"input_buffer.pingpong=off", "weight_buffer.pingpong=off", "vector.lanes=3"},
-     CNNVP_ROUND_NEAREST, 0},
-    {LENET, "window", {NULL}, CNNVP_ROUND_NEAREST, 0},
-    {MIXED, "window", {"pe_array.input_para=3", "pe_array.output_para=5"}, CNNVP_ROUND_NEAREST, 0},
-    {PARTS, "window", {"pe_array.input_para=12", "input_buffer.size=1KiB"}, CNNVP_ROUND_NEAREST, 0},
+     CNNVP_ROUND_NEAREST, 0, 0},
+    {LENET, "window", {NULL}, CNNVP_ROUND_NEAREST, 0, 0},
+    {MIXED, "window", {"pe_array.input_para=3", "pe_array.output_para=5"}, CNNVP_ROUND_NEAREST, 0, 0},
+    {PARTS, "window", {"pe_array.input_para=12", "input_buffer.size=1KiB"}, CNNVP_ROUND_NEAREST, 0, 0},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_WINDOWS},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 1, TEST_IMAGE_POOLS},
+    {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_WINDOWS},
+    {MIXED, "nfu", {"input_buffer.size=2KiB", "weight_buffer.size=4KiB", "output_buffer.size=2KiB"},
+     CNNVP_ROUND_TRUNCATE, 0, TEST_IMAGE_WINDOWS},
+    {MIXED, "window", {"vector.lanes=5", "output_buffer.pingpong=off"}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_WINDOWS},
+    {DEPTHWISE, "nfu", {"instruction.order=strict"}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_CONVOLUTIONS},
+    {BY_POSITION, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_POOLS},
+    {PARTS, "window", {"pe_array.input_para=12", "input_buffer.size=1KiB"}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_POOLS},
 };
 
 static struct cnnvp_error problem;
@@ -126,6 +139,7 @@ static void run_case(const struct exact_case *test)
     uint8_t *copy = malloc(size);
     assert_non_null(copy);
     memcpy(copy, memory, size);
+    assert_int_equal(test_image_to_vector(memory, test->to_vector) != 0, test->to_vector != 0);
 
     struct cnnvp_run_result end;
     if (cnnvp_platform_run(platform, &end) != CNNVP_DONE)
@@ -147,7 +161,8 @@ static void platform_equals_the_reference(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
-        print_message("%s on %s %s\n", strrchr(cases[i].network, '/') + 1, cases[i].platform,
+        print_message("%s on %s%s %s\n", strrchr(cases[i].network, '/') + 1, cases[i].platform,
+                      cases[i].to_vector != 0 ? "'s vector unit" : "",
                       cases[i].settings[0] != NULL ? cases[i].settings[0] : "");
         run_case(&cases[i]);
     }
