@@ -69,6 +69,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_c
 /* The same platform without what has been set since it was read. Nothing is read again: a pipe has no second time. */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_as_read(const cnnvp_config *config, cnnvp_config **fresh,
                                                  struct cnnvp_error *error);
+/* An independent copy, resolved if this one is (shares the libraries that were loaded). NULL: out of memory. */
+cnnvp_config *cnnvp_config_copy(const cnnvp_config *config);
 void cnnvp_config_free(cnnvp_config *config);
 
 /* Sets one parameter from text of the form "instance.parameter=value", as --set does. */
@@ -99,6 +101,40 @@ CNNVP_MUST_USE cnnvp_result cnnvp_config_text(const cnnvp_config *config, char *
 /* A C header for programs that run on the platform: windows on the bus, interrupts, registers. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_header(const cnnvp_config *config, char **header);
 
+/* ---- units without a simulation ---- */
+
+/*
+ * The units of a resolved configuration, made and connected, but in no simulation: they are asked what commands and
+ * transfers take, which they answer by their own models, buffers' ports and memories behind them included. Any number of
+ * these may exist, also beside a platform.
+ */
+typedef struct cnnvp_units cnnvp_units;
+
+struct cnnvp_cost {
+    int status;         /* enum cnnvp_status: what the unit answers */
+    uint64_t ps;        /* until the command is done, if it were alone; 0 where it is refused */
+    const char *reason; /* the unit's own words where it is refused, "" without; valid until the next question */
+};
+
+CNNVP_MUST_USE cnnvp_result cnnvp_units_new(const cnnvp_config *config, cnnvp_units **units,
+                                            struct cnnvp_error *error);
+/* NULL is allowed. */
+void cnnvp_units_free(cnnvp_units *units);
+
+struct cnnvp_command; /* cnnvp_command.h */
+
+/* What a command of the instruction element takes on an instance ("pe_array", "vector", "dma"): a `receive` or `store`
+ * with the whole transfer, from the request to the last word. BAD_INPUT: there is no such instance, or it takes no
+ * commands. A refusal is an answer: DONE, and its status in *cost. */
+CNNVP_MUST_USE cnnvp_result cnnvp_units_command(cnnvp_units *units, const char *instance,
+                                                const struct cnnvp_command *command, struct cnnvp_cost *cost,
+                                                struct cnnvp_error *error);
+/* How an instance wants the tiles of a layer to be cut, see `tiling` in cnnvp_model.h; *reason as in struct cnnvp_cost.
+ * BAD_INPUT with a message: it says nothing of tiles, takes no such command, or its answer is none. */
+CNNVP_MUST_USE cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance,
+                                               const struct cnnvp_command *layer, struct cnnvp_tiling *tiling,
+                                               struct cnnvp_error *error);
+
 /* ---- platform ---- */
 
 typedef struct cnnvp_platform cnnvp_platform;
@@ -116,6 +152,8 @@ struct cnnvp_platform_options {
     /* Where console output goes; NULL: standard output. */
     void (*console)(void *context, const void *data, size_t size);
     void *console_context;
+    /* 1: may be made while there is another platform, which is not to be used until this one is free again. */
+    int beside;
 };
 
 /* How a run ended. */
@@ -168,6 +206,15 @@ void cnnvp_platform_set_max_time(cnnvp_platform *platform, uint64_t max_time_ps)
 
 /* Asks a run to end at the next safe point; the one function that a signal handler may call. */
 void cnnvp_platform_interrupt(void);
+
+/* What a layer has taken so far; layers count from 0. BAD_INPUT: there is no such. */
+struct cnnvp_layer_result {
+    uint64_t cycles; /* compute and stall cycles */
+    uint64_t dram_read_bytes;
+    uint64_t dram_write_bytes;
+};
+CNNVP_MUST_USE cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer,
+                                                 struct cnnvp_layer_result *result);
 
 /* What the statistics should know of the work that was run. All pointers are copied. */
 struct cnnvp_layer_info {
@@ -305,6 +352,7 @@ struct cnnvp_network_options {
     enum cnnvp_block_order block_order;    /* depth-first */
     int (*stopped)(void); /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
     uint64_t input_images; /* of the input, the first so many, which it must have; 0: all */
+    int tune; /* 1: the best tilings of each layer are tried on the platform; see cnnvp_network_new */
     const char *input_name; /* what messages call the input and the calibration, such as their files; may be NULL */
     const char *calibration_name;
 };
@@ -313,26 +361,21 @@ struct cnnvp_network_options {
  * need it. FAILED: something that they need is not there, so it is a platform for other programs. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error *error);
 
-/* Reads an ONNX file, checks it, chooses number formats from a float pass over the calibration data and plans it for
- * the configured accelerator. The error names the node. */
+/*
+ * Reads an ONNX file, checks it, chooses number formats from a float pass over the calibration data and plans it for
+ * the configured accelerator. The error names the node.
+ *
+ * Planning asks the platform's units what commands and transfers take (cnnvp_units). With `tune` it also runs each
+ * layer's best tilings by these answers on a platform of its own, timing only, and takes the fastest: `config` is then
+ * one whose core runs the guest program, and whose memory is not one that a C++ program binds.
+ */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
                                               const struct cnnvp_network_options *options, cnnvp_network **network,
                                               struct cnnvp_error *error);
 void cnnvp_network_free(cnnvp_network *network);
 
-/*
- * How many plans (tiles of all layers) the network has. It runs by the first, which is the best by an estimate; only a
- * run says which is the fastest. What a platform with smaller buffers has, one with larger ones has too, but for plans
- * that are far from its best. 1: of the depth-first schedule where all layers are in chains, with maps on chip, on the
- * training engine.
- */
-size_t cnnvp_network_plans(const cnnvp_network *network);
-/* Loads a plan for a trial instead of the network: into a platform that is made with timing_only and whose cpu runs
- * the guest program. Two images at most. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_load_trial(const cnnvp_network *network, size_t plan,
-                                                     cnnvp_platform *platform, struct cnnvp_error *error);
-/* By this plan, from 0, the network runs when it is loaded from now on. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_choose(cnnvp_network *network, size_t plan, struct cnnvp_error *error);
+/* How many tilings of layers were tried with `tune` when the network was made. */
+size_t cnnvp_network_trials(const cnnvp_network *network);
 
 /* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,

@@ -69,33 +69,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, 
 /* A task of a job array: runs the points of a file that the driver wrote and leaves a result file for each. */
 CNNVP_MUST_USE cnnvp_result cnnvp_sweep_task(const char *task_file, struct cnnvp_error *error);
 
-/* ---- plans by trial ---- */
-
-struct cnnvp_tune_options {
-    uint32_t struct_size; /* sizeof(struct cnnvp_tune_options) */
-    uint32_t jobs;        /* trials at a time; 0: as many as there are processors. The choice does not depend on it. */
-    uint64_t max_time_ps; /* of each trial; 0: no limit */
-    int (*stopped)(void); /* asked now and then; not 0: give up, CNNVP_FAILED. NULL: never */
-};
-
-struct cnnvp_tuned {
-    uint64_t plans;        /* that the network has; one needs no trial */
-    uint64_t plan;         /* the fastest; of equals the first */
-    uint64_t cycles;       /* what it took; 0: no trial, or none came to its end */
-    uint64_t first_cycles; /* the same of the first plan, the planner's own; 0: its trial did not come to its end */
-};
-
-/*
- * Runs each of the network's plans once, timing only, two images at most, in a process of its own, and chooses the one
- * with the fewest accelerator cycles. A trial ends as soon as another one has taken less; one that is killed, or finds
- * no memory, is an error, for it says nothing of its plan. `config` is the platform's
- * with a cpu that runs the guest program; no platform may exist in this process. Units of somebody else's libraries
- * take part as they do in a run; what they print is lost.
- */
-CNNVP_MUST_USE cnnvp_result cnnvp_tune(cnnvp_network *network, const cnnvp_config *config,
-                                       const struct cnnvp_tune_options *options, struct cnnvp_tuned *tuned,
-                                       struct cnnvp_error *error);
-
 /* ---- values ---- */
 
 /* Outputs of a run beside the right classes. */

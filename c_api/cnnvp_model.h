@@ -41,8 +41,8 @@ extern "C" {
 #endif
 
 /* Another major is refused; a minor only appends members to the two tables. */
-#define CNNVP_ABI_MAJOR 1u
-#define CNNVP_ABI_MINOR 2u
+#define CNNVP_ABI_MAJOR 2u
+#define CNNVP_ABI_MINOR 0u
 
 /* The exported symbol of a model library and its type, see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -90,8 +90,14 @@ enum cnnvp_op {
 };
 
 enum cnnvp_access_flag {
-    CNNVP_DEBUG = 1u << 0,  /* no side effects, no time, not counted */
-    CNNVP_UNTIMED = 1u << 1 /* costs no time and is not counted in links (the core's own traffic) */
+    CNNVP_DEBUG = 1u << 0,   /* no side effects, no time, not counted */
+    CNNVP_UNTIMED = 1u << 1, /* costs no time and is not counted in links (the core's own traffic) */
+    /* What would this take? Asked of instances that run in no simulation (cnnvp_units in cnnvp.h), which time stands
+     * still for. The unit answers at once, by `delay` and status, as if nothing else were under way, and does nothing
+     * that a later question could see. Data pointers are NULL, as in timing-only; counts, spans and counters go
+     * nowhere, so a unit that answers its commands at once needs no code for this: what it does is the answer. One that
+     * would answer CNNVP_PENDING answers CNNVP_OK and the delay of a lone command instead. */
+    CNNVP_ESTIMATE = 1u << 2
 };
 
 /*
@@ -140,6 +146,24 @@ struct cnnvp_request {
     uint64_t cookie;       /* the initiator's own */
     uint64_t scratch[4];   /* the target's own while it holds the request */
     void *link;            /* the host's own */
+};
+
+/*
+ * How the tiles of a calculation unit's commands should be cut; see `tiling` of struct cnnvp_unit. A tile's edges are
+ * multiples of these, or the rest of the layer, wherever such tiles fit into the buffers; 1: any.
+ */
+struct cnnvp_tiling {
+    uint32_t struct_size; /* set by the host: bytes of this struct that it knows */
+    uint32_t rows;        /* of results */
+    uint32_t cols;
+    uint32_t in;          /* input channels; of a fully connected layer inputs */
+    uint32_t out;         /* output channels; outputs */
+    uint32_t side;        /* rows and columns of a window that are taken at once: parts of a large window are multiples */
+    uint32_t result_bytes; /* of the output buffer that a result takes while a command runs that writes words: word_bytes,
+                              or more where partial sums lie there meanwhile */
+    uint32_t word_bytes;  /* of a word of inputs, weights and results */
+    const char *format;   /* of words: "fx16" is 16-bit fixed point. Text of static storage. */
+    uint64_t pes;         /* multiply-accumulate operations in a cycle, at most; the utilization is a share of them */
 };
 
 /* A directly usable piece of memory. Valid until the simulation ends. */
@@ -325,6 +349,16 @@ struct cnnvp_unit {
     void (*process)(void *self);
     /* The run is over (or a snapshot of statistics is taken): bring counts up to date with `count`. */
     void (*flush)(void *self);
+
+    /* Host-free: called after `init`, in a simulation or without one; changes nothing. */
+    /* How the tiles of a layer should be cut whose calculation in one piece `access` is: a command as the port would get
+     * it, all of the layer's channels, rows and columns in one, addresses 0. Members come as 1 (result_bytes and
+     * word_bytes 2, format "fx16", pes 1); the unit sets what is different. CNNVP_E_INVAL and a line of `log`: it takes
+     * no command of this layer. Calculation units have it. */
+    int (*tiling)(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling);
+    /* What a request at a memory target port would take from now to its completion, if it were alone. Memories have
+     * it. */
+    int (*estimate)(void *self, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration);
 };
 
 /* ------------------------------------------------------------------------------------------------------------------
@@ -405,7 +439,7 @@ struct cnnvp_host_ops {
     /* Up to `size` bytes that are there without waiting; returns how many, 0 at end of input. */
     size_t (*console_read)(struct cnnvp_host *host, void *data, size_t size);
 
-    /* -- memory targets (any but init), since 1.1 -- */
+    /* -- memory targets (any but init) -- */
     /* Notes n of statistic `stat` for the instance `requester`, as struct cnnvp_request::initiator says it: the share
      * of the total, which `count` counts, that is that requester's. */
     void (*count_for)(struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n);
@@ -414,12 +448,17 @@ struct cnnvp_host_ops {
     int (*burst)(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,
                  uint64_t address);
 
-    /* -- blocking, only from process, since 1.2 -- */
+    /* -- blocking, only from process -- */
     /* wait up to the absolute time `at`, then settle. Where nothing else can happen up to and at `at`, the calling
      * process runs ahead of the kernel instead, which is what makes it cheap: `now` says `at`, and transactions, events
      * and interrupts are those of that time. The next call of wait, wait_wake or settle lets the kernel catch up
      * first. */
     int (*reach)(struct cnnvp_host *host, cnnvp_time at);
+
+    /* -- while an access with CNNVP_ESTIMATE is answered -- */
+    /* `estimate` of the memory at `port`; CNNVP_E_NOSUP where it has none, or in a simulation. Questions to units at
+     * other ports are accesses with CNNVP_ESTIMATE. */
+    int (*estimate)(struct cnnvp_host *host, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration);
 };
 
 /* The index-th unit of a library, NULL behind the last. `host_abi` is major << 16 | minor of the host. */

@@ -22,6 +22,7 @@ struct cnnvp_platform {
     uint64_t end_ps = 0;
     double wall_seconds = 0;
     bool has_run = false;
+    bool flushed = false; /* since the last run */
 
     ~cnnvp_platform()
     {
@@ -78,6 +79,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     control.verbosity = options.verbosity;
     control.console = options.console;
     control.console_context = options.console_context;
+    control.beside = options.beside != 0;
     made.max_time = options.max_time_ps;
     return cnnvp::platform::build(*resolved, control, &made.platform, error, bind);
 }
@@ -194,6 +196,7 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *resu
     return shielded(nullptr, [&] {
         const auto begin = std::chrono::steady_clock::now();
         platform->has_run = true;
+        platform->flushed = false;
         platform->platform->run(platform->max_time, result);
         platform->end_ps = result->time_ps;
         platform->wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -209,6 +212,17 @@ void cnnvp_platform_set_max_time(cnnvp_platform *platform, uint64_t max_time_ps)
 void cnnvp_platform_interrupt(void)
 {
     cnnvp::run_control::interrupt();
+}
+
+cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, cnnvp_layer_result *result)
+{
+    return shielded(nullptr, [&] {
+        if (!platform->flushed)
+            platform->platform->flush();
+        platform->flushed = true;
+        cnnvp_recorder_layer(platform->recorder, layer, result);
+        return result->cycles || result->dram_read_bytes || result->dram_write_bytes ? CNNVP_DONE : CNNVP_BAD_INPUT;
+    });
 }
 
 cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const cnnvp_work_info *work)

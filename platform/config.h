@@ -62,9 +62,6 @@ struct cnnvp_resolved {
  * until its next resolve. */
 const struct cnnvp_resolved *cnnvp_config_resolved(const cnnvp_config *config);
 
-/* An independent copy of a resolved configuration (shares the libraries that were loaded). NULL: out of memory. */
-cnnvp_config *cnnvp_config_copy(const cnnvp_config *config);
-
 /* The plic line of the instance's first interrupt output, what `irq:` says; 0 and *binding left alone if there is
  * none. */
 uint32_t cnnvp_instance_irq(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,

@@ -107,6 +107,7 @@ struct host_ops {
     static int settle(cnnvp_host *host) { return of(host).settle(); }
     static int reach(cnnvp_host *host, cnnvp_time at) { return of(host).reach(at); }
     static void wake(cnnvp_host *host) { of(host).wake(); }
+    static int estimate(cnnvp_host *, uint32_t, const cnnvp_request *, cnnvp_time *) { return CNNVP_E_NOSUP; }
 
     static void count(cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n)
     {
@@ -188,6 +189,7 @@ const cnnvp_host_ops *host_ops_table()
         host_ops::finish, host_ops::console_write, host_ops::console_read,
         host_ops::count_for, host_ops::burst,
         host_ops::reach,
+        host_ops::estimate,
     };
     return &table;
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t default_clock_mhz = 1000;
 const char *const core_port = "control"; /* see cpu/program.h */
 
-bool platform_is_alive = false;
+int platforms = 0; /* alive */
 const run_control *report_to = nullptr; /* log of the platform that is alive */
 
 /* The kernel's own messages: errors become exceptions, which end the run or the construction; nothing ever aborts. */
@@ -250,12 +250,14 @@ cnnvp_result platform::assemble(const bind_memory *bind, cnnvp_error *error)
     return result == CNNVP_DONE ? init(error) : result;
 }
 
-platform::platform(const cnnvp_resolved &resolved, const run_control::options &options) : resolved_(resolved)
+platform::platform(const cnnvp_resolved &resolved, const run_control::options &options)
+    : resolved_(resolved), outer_report_(report_to)
 {
     sc_core::sc_report_handler::set_handler(on_report);
     control_ = std::make_unique<run_control>("_control", options);
     report_to = control_.get();
     loader_ = std::make_unique<loader>("_loader", *control_);
+    platforms++;
 }
 
 cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::options &options,
@@ -263,11 +265,10 @@ cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::
 {
     if (made)
         made->reset();
-    if (platform_is_alive) {
+    if (platforms > 0 && !options.beside) {
         std::snprintf(error->text, sizeof error->text, "there is a platform already; free it first");
         return CNNVP_FAILED;
     }
-    platform_is_alive = true;
     std::unique_ptr<platform> fresh;
     try {
         fresh.reset(new platform(resolved, options));
@@ -284,7 +285,6 @@ cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::
                 host->reset();
     } catch (const std::exception &problem) {
         std::snprintf(error->text, sizeof error->text, "the platform cannot be built: %s", problem.what());
-        platform_is_alive = fresh != nullptr;
         return CNNVP_FAILED;
     }
     *made = std::move(fresh);
@@ -298,9 +298,9 @@ platform::~platform()
         host->reset();
     bus_.reset();
     loader_.reset();
-    report_to = nullptr;
+    report_to = outer_report_;
     control_.reset();
-    platform_is_alive = false;
+    platforms--;
 }
 
 unit_host *platform::find(const std::string &name)

@@ -59,6 +59,7 @@ private:
 
     simulation_context context_;
     const cnnvp_resolved &resolved_;
+    const run_control *outer_report_; /* whose log is the one of the platform beside this one */
     std::unique_ptr<run_control> control_;
     std::unique_ptr<loader> loader_;
     std::unique_ptr<bus> bus_;

@@ -197,6 +197,21 @@ uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance,
     return stats->instances[instance].stats[stat].total;
 }
 
+void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct cnnvp_layer_result *result)
+{
+    const struct cnnvp_stats *stats = &recorder->stats;
+
+    memset(result, 0, sizeof *result);
+    if (layer + 1 >= stats->tags)
+        return;
+
+    const uint64_t *sums = stats->rows + (layer + 1) * stats->columns;
+
+    result->cycles = cnnvp_stats_row_cycles(sums);
+    result->dram_read_bytes = sums[CNNVP_COLUMN_dram_read_bytes];
+    result->dram_write_bytes = sums[CNNVP_COLUMN_dram_write_bytes];
+}
+
 cnnvp_result cnnvp_recorder_describe(cnnvp_recorder *recorder, const struct cnnvp_work_info *work)
 {
     return cnnvp_stats_describe(&recorder->stats, work);

@@ -76,6 +76,8 @@ void cnnvp_recorder_moved(cnnvp_recorder *recorder, uint64_t address, uint64_t r
 /* Reading back. */
 uint64_t cnnvp_recorder_total(const cnnvp_recorder *recorder, uint32_t instance, uint32_t stat);
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_describe(cnnvp_recorder *recorder, const struct cnnvp_work_info *work);
+/* Sums of a layer, see cnnvp_platform_layer; all 0 where it has none. */
+void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct cnnvp_layer_result *result);
 /* 1: the run did not come to its end; stats.json then has the member "partial": true. */
 void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial);
 /* Replaces the default energy table (energy.def); the table is copied. */

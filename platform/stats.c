@@ -419,3 +419,12 @@ const char *cnnvp_stats_layer_name(const struct cnnvp_stats *stats, uint32_t tag
     snprintf(buffer, size, "tag_%" PRIu32, tag);
     return buffer;
 }
+
+uint64_t cnnvp_stats_row_cycles(const uint64_t *sums)
+{
+    uint64_t cycles = sums[CNNVP_COLUMN_COMPUTE];
+
+#define CNNVP_STALL(cause, help) cycles += sums[CNNVP_COLUMN_STALL_##cause];
+#include "stats.def"
+    return cycles;
+}

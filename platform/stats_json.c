@@ -21,15 +21,6 @@ static const uint64_t *row(const struct cnnvp_stats *stats, uint32_t tag)
     return stats->rows + (size_t)tag * stats->columns;
 }
 
-static uint64_t row_cycles(const uint64_t *sums)
-{
-    uint64_t cycles = sums[CNNVP_COLUMN_COMPUTE];
-
-#define CNNVP_STALL(cause, help) cycles += sums[CNNVP_COLUMN_STALL_##cause];
-#include "stats.def"
-    return cycles;
-}
-
 /* Tags from 1 that get a line: those described, and others that something was counted for. */
 static int has_line(const struct cnnvp_stats *stats, uint32_t tag)
 {
@@ -151,12 +142,12 @@ static void add_total(struct stats_builder *b, json_t *root)
     json_t *object = set_object(b, root, "total");
     size_t element = find_instance(stats, "instruction");
     /* work that was tagged with no layer is no layer's either */
-    uint64_t idle = total(stats, element, "idle_cycles") + row_cycles(row(stats, 0));
+    uint64_t idle = total(stats, element, "idle_cycles") + cnnvp_stats_row_cycles(row(stats, 0));
     uint64_t cycles = 0;
     uint64_t macs = 0;
 
     for (uint32_t tag = 1; tag < stats->tags; tag++) {
-        cycles += row_cycles(row(stats, tag));
+        cycles += cnnvp_stats_row_cycles(row(stats, tag));
         macs += layer_macs(stats, tag);
     }
     set_count(b, object, "time_ps", b->end_ps);
@@ -190,7 +181,7 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     set_count(b, object, "macs", layer_macs(stats, tag));
     set_count(b, object, "start_ps", times->begin == CNNVP_TIME_NEVER ? 0 : times->begin);
     set_count(b, object, "end_ps", times->end);
-    set_count(b, object, "cycles", row_cycles(sums));
+    set_count(b, object, "cycles", cnnvp_stats_row_cycles(sums));
     set_count(b, object, "compute_cycles", sums[CNNVP_COLUMN_COMPUTE]);
 
     json_t *stalls = set_object(b, object, "stall_cycles");

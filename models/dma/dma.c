@@ -366,6 +366,21 @@ static int do_live(struct dma *dma, const struct cnnvp_command *command, uint32_
     return CNNVP_OK;
 }
 
+/* What the transfer takes, from its request on; a `request` itself takes a cycle. */
+static int answer(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
+{
+    const struct dma_shape memory = side(command, 1);
+    const struct dma_shape buffer = side(command, 0);
+    const cnnvp_time now = dma->ops->now(dma->host);
+    if (command->opcode == OP_request) {
+        *delay += dma_after(dma, now, 1) - now;
+        return CNNVP_OK;
+    }
+    const int status = dma_estimate(dma, index, command->halves >> index & 1u, command->opcode == OP_store, &memory,
+                                    &buffer, delay);
+    return status == CNNVP_OK ? status : refuse(dma, command, status, "the transfer is refused");
+}
+
 /* ---- callbacks ---- */
 
 static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
@@ -386,11 +401,14 @@ static int dma_access(void *self, uint32_t port, struct cnnvp_access *access)
     const uint32_t index = command->status >> LSB_request_buffer & BUFFER_FIELD;
     if (index >= DMA_BUFFERS)
         return refuse(dma, command, CNNVP_E_INVAL, "buffer is none: 0 input, 1 weight, 2 output");
-    if (opcode == OP_receive)
+    if (opcode == OP_receive && !(access->flags & CNNVP_ESTIMATE))
         return do_receive(dma, command, index);
-    const char *error = descriptor_error(dma, command, opcode == OP_request || opcode == OP_store, opcode == OP_move);
+    const int uses_memory = opcode == OP_request || opcode == OP_receive || opcode == OP_store;
+    const char *error = descriptor_error(dma, command, uses_memory, opcode == OP_move);
     if (error != NULL)
         return refuse(dma, command, CNNVP_E_INVAL, error);
+    if ((access->flags & CNNVP_ESTIMATE) && uses_memory)
+        return answer(dma, command, index, &access->delay);
     if (opcode == OP_request)
         return do_request(dma, command, index, &access->delay);
     if (opcode == OP_store)

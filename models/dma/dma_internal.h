@@ -110,6 +110,9 @@ CNNVP_MUST_USE int dma_store_reserve(struct dma_store *store, uint64_t bytes);
 /* `time` + `cycles`, counted from the clock edge at or after `time`. */
 cnnvp_time dma_after(const struct dma *dma, cnnvp_time time, uint64_t cycles);
 uint64_t dma_port_cycles(const struct dma *dma, uint64_t bytes);
+/* What a lone transfer takes, with CNNVP_ESTIMATE. (dma_estimate.c) */
+CNNVP_MUST_USE int dma_estimate(struct dma *dma, uint32_t index, uint32_t half, int store,
+                                const struct dma_shape *memory, const struct dma_shape *buffer, cnnvp_time *delay);
 /* An access to the range of a buffer that `shape` spans, `bytes` of which cross the port. */
 CNNVP_MUST_USE int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_t index, uint32_t half,
                                      const struct dma_shape *shape, const struct dma_transfer *whose,

@@ -70,6 +70,8 @@ struct dram {
     uint8_t *data;
     uint64_t size;
     struct dram_queue queue;
+    struct dram_queue trial; /* of estimates */
+    int trial_made;
     cnnvp_time notified;
     struct dram_bandwidth windows[COUNTER_COUNT];
     struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
@@ -370,6 +372,8 @@ static void dram_fini(void *instance)
 {
     struct dram *self = instance;
     cnnvp_dram_queue_fini(&self->queue);
+    if (self->trial_made)
+        cnnvp_dram_queue_fini(&self->trial);
     free(self->data);
     self->data = NULL;
 }
@@ -432,6 +436,31 @@ static int dram_request(void *instance, uint32_t port, struct cnnvp_request *req
     if (self->notified > (now / self->queue.timing.tck_ps + 1u) * self->queue.timing.tck_ps)
         schedule(self);
     return CNNVP_OK;
+}
+
+/* By a queue and channels of its own, which are idle when the request arrives. */
+static int dram_estimate(void *instance, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration)
+{
+    struct dram *self = instance;
+    struct cnnvp_request alone = *request;
+    (void)port;
+    int status = check_request(self, request);
+    if (status == CNNVP_OK && !self->trial_made) {
+        status = cnnvp_dram_queue_init(&self->trial, &self->queue.options, &self->queue.timing);
+        self->trial_made = status == CNNVP_OK;
+    }
+    if (status != CNNVP_OK)
+        return status;
+    cnnvp_dram_queue_reset(&self->trial, 0);
+    alone.data = NULL;
+    alone.initiator = 0;
+    status = cnnvp_dram_queue_add(&self->trial, &alone, 0);
+    if (status != CNNVP_OK)
+        return status;
+    cnnvp_dram_queue_schedule(&self->trial, CNNVP_TIME_NEVER);
+    *duration = cnnvp_dram_queue_due(&self->trial);
+    (void)cnnvp_dram_queue_take(&self->trial);
+    return *duration == CNNVP_TIME_NEVER ? CNNVP_E_FATAL : CNNVP_OK;
 }
 
 static int dram_dmi(void *instance, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi)
@@ -538,4 +567,5 @@ const struct cnnvp_unit cnnvp_unit_dram = {
     .dmi = dram_dmi,
     .event = dram_event,
     .flush = dram_flush,
+    .estimate = dram_estimate,
 };

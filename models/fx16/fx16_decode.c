@@ -267,6 +267,16 @@ static int decode_matmul(const struct cnnvp_command *command, struct cnnvp_fx16_
     return CNNVP_OK;
 }
 
+void cnnvp_fx16_describe(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile)
+{
+    *tile = (struct cnnvp_fx16_tile){.kind = CNNVP_FX16_MATMUL};
+    if (command->opcode == OP_matmul)
+        return;
+    tile->kind = CNNVP_FX16_WINDOW;
+    decode_window_status(command, tile);
+    read_window(command->descriptor, tile);
+}
+
 static bool allowed(const struct cnnvp_command *command, uint32_t mask)
 {
     return (command->status & ~mask) == 0;

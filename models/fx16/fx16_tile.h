@@ -96,6 +96,9 @@ struct cnnvp_fx16_data {
 CNNVP_MUST_USE int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile,
                                      const char **reason);
 
+/* The same without any check, for a command with the sizes of a whole layer: kind, operation, sizes of a window. */
+void cnnvp_fx16_describe(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile);
+
 /* Working memory of the fast kernels, grown where a command needs more. What a command has made of its input stays:
  * often the next one computes other output channels of the same map. All zero at first. (fx16_compute.c) */
 struct cnnvp_fx16_scratch {

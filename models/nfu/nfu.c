@@ -127,6 +127,30 @@ static int nfu_access(void *self, uint32_t port, struct cnnvp_access *access)
     return status == CNNVP_OK ? execute(self, access, command) : status;
 }
 
+/* Whole PE tiles; a fully connected layer lays one direction out on the array, and is cut there in the other as well. */
+static int nfu_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
+{
+    const struct nfu *nfu = self;
+    const struct cnnvp_command *command = NULL;
+    const uint32_t pes = nfu->shape.rows * nfu->shape.cols;
+    struct cnnvp_fx16_tile tile;
+    (void)port;
+    const int status = cnnvp_fx16_command(access, &command);
+    if (status != CNNVP_OK)
+        return status;
+    cnnvp_fx16_describe(command, &tile);
+    tiling->pes = pes;
+    if (tile.kind == CNNVP_FX16_MATMUL) {
+        tiling->in = pes;
+        tiling->out = pes;
+        return CNNVP_OK;
+    }
+    tiling->rows = nfu->shape.rows;
+    tiling->cols = nfu->shape.cols;
+    tiling->side = nfu->shape.kernel_piece != 0 ? nfu->shape.kernel_piece : 1u;
+    return CNNVP_OK;
+}
+
 static int nfu_init(void *self, const struct cnnvp_init *init)
 {
     static const uint32_t pieces[] = {0, 3}; /* choices of kernel_piece */
@@ -191,4 +215,5 @@ const struct cnnvp_unit cnnvp_unit_nfu = {
     .init = nfu_init,
     .fini = nfu_fini,
     .access = nfu_access,
+    .tiling = nfu_tiling,
 };

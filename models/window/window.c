@@ -41,6 +41,8 @@ enum {
 
 enum { DETAIL_fast, DETAIL_cycle };
 
+#define SLOT_BYTES 8u /* of a partial sum in the output buffer */
+
 struct window {
     struct cnnvp_fx16_unit unit;
     struct cnnvp_window_shape shape;
@@ -150,6 +152,41 @@ static int window_access(void *self, uint32_t port, struct cnnvp_access *access)
     return status == CNNVP_OK ? execute(self, access, command) : status;
 }
 
+/* Whole groups of channels. A command of more than one pass (window_cost.c) keeps its sums in the output buffer. */
+static int window_tiling(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling)
+{
+    const struct window *window = self;
+    const struct cnnvp_window_shape *shape = &window->shape;
+    const struct cnnvp_command *command = NULL;
+    struct cnnvp_fx16_tile tile;
+    (void)port;
+    const int status = cnnvp_fx16_command(access, &command);
+    if (status != CNNVP_OK)
+        return status;
+    cnnvp_fx16_describe(command, &tile);
+    tiling->pes = (uint64_t)CNNVP_WINDOW_TAPS * shape->input_para * shape->output_para;
+    tiling->result_bytes = SLOT_BYTES;
+    if (tile.kind == CNNVP_FX16_MATMUL) {
+        tiling->in = shape->fc_para;
+        tiling->out = shape->fc_para;
+        return CNNVP_OK;
+    }
+    tiling->side = CNNVP_WINDOW_SIDE;
+    if (!tile.uses_k) {
+        tiling->out = shape->input_para;
+    } else if (tile.per_channel) {
+        tiling->out = shape->input_para < shape->output_para ? shape->input_para : shape->output_para;
+        tiling->in = tiling->out;
+    } else {
+        tiling->in = shape->input_para;
+        tiling->out = shape->output_para;
+    }
+    const bool one_piece = tile.kx <= CNNVP_WINDOW_SIDE && tile.ky <= CNNVP_WINDOW_SIDE;
+    if (one_piece && !tile.bias && (tile.per_channel || tile.in_channels <= shape->input_para))
+        tiling->result_bytes = tiling->word_bytes;
+    return CNNVP_OK;
+}
+
 static int window_init(void *self, const struct cnnvp_init *init)
 {
     struct window *window = self;
@@ -210,4 +247,5 @@ const struct cnnvp_unit cnnvp_unit_window = {
     .init = window_init,
     .fini = window_fini,
     .access = window_access,
+    .tiling = window_tiling,
 };

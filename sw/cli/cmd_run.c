@@ -49,7 +49,6 @@ struct run {
     cnnvp_network *network;
     cnnvp_platform *platform;
     struct cnnvp_accuracy accuracy; /* no images: there is none */
-    struct cnnvp_tuned tuned;       /* no cycles: nothing was tried */
     char *json;
 };
 
@@ -238,6 +237,7 @@ static cnnvp_result plan(struct run *run)
         .on_chip = options->network.on_chip,
         .timing_only = options->network.timing_only,
         .cpu_host = options->network.cpu_host,
+        .tune = options->tune,
         .seed = options->platform.seed,
         .input = options->input ? &run->input : NULL,
         .images = options->images ? options->images : 1,
@@ -247,7 +247,15 @@ static cnnvp_result plan(struct run *run)
         .calibration_name = options->calibration,
         .stopped = cli_was_interrupted,
     };
-    cnnvp_result result = cnnvp_network_new(options->file, run->config, &network_options, &run->network, &error);
+    /* Plans are made for a platform whose core runs the guest program. */
+    cnnvp_config *core = NULL;
+    cnnvp_result result = CNNVP_DONE;
+    if (options->network.cpu_host)
+        result = cli_configure_core(&options->platform, run->config, &core);
+    if (result != CNNVP_DONE)
+        return result;
+    result = cnnvp_network_new(options->file, core ? core : run->config, &network_options, &run->network, &error);
+    cnnvp_config_free(core);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
 }
 
@@ -258,29 +266,6 @@ static cnnvp_result check_outputs(const struct run *run)
         return CNNVP_DONE;
     return cli_bad("--output: there are %zu files for %zu output%s of %s, the first of which is \"%s\"", given, count,
                    count == 1 ? "" : "s", run->options->file, cnnvp_network_output_name(run->network, 0));
-}
-
-/* The network runs by the fastest of its plans. Trials have the guest program on the core, with --cpu host too. */
-static cnnvp_result tune(struct run *run)
-{
-    const struct run_options *options = run->options;
-    struct cnnvp_error error = {""};
-    cnnvp_config *config = NULL; /* the run's own will do unless it has no core */
-    const struct cnnvp_tune_options tune_options = {
-        .struct_size = sizeof tune_options,
-        .max_time_ps = options->platform.max_time_ps,
-        .stopped = cli_was_interrupted,
-    };
-    cnnvp_result result = CNNVP_DONE;
-    if (!options->tune)
-        return CNNVP_DONE;
-    if (options->network.cpu_host)
-        result = cli_configure_core(&options->platform, run->config, &config);
-    if (result != CNNVP_DONE)
-        return result;
-    result = cnnvp_tune(run->network, config ? config : run->config, &tune_options, &run->tuned, &error);
-    cnnvp_config_free(config);
-    return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
 }
 
 static cnnvp_result simulate(struct run *run)
@@ -380,25 +365,6 @@ static void free_results(struct run *run)
     free(run->results);
 }
 
-static void print_tuned(const struct cnnvp_tuned *tuned)
-{
-    (void)printf("%-20s  ", "plans");
-    if (tuned->plans == 1)
-        (void)printf("1, none to choose from\n");
-    else if (tuned->cycles == 0)
-        (void)printf("%" PRIu64 ", no trial came to its end\n", tuned->plans);
-    else if (tuned->first_cycles == 0)
-        (void)printf("%" PRIu64 " tried, the fastest takes %" PRIu64
-                     " cycles, the planner's own did not come to its end\n",
-                     tuned->plans, tuned->cycles);
-    else if (tuned->plan == 0)
-        (void)printf("%" PRIu64 " tried, the planner's own is the fastest: %" PRIu64 " cycles\n", tuned->plans,
-                     tuned->cycles);
-    else
-        (void)printf("%" PRIu64 " tried, the fastest takes %" PRIu64 " cycles, the planner's own %" PRIu64 "\n",
-                     tuned->plans, tuned->cycles, tuned->first_cycles);
-}
-
 static cnnvp_result print(struct run *run)
 {
     const struct run_options *options = run->options;
@@ -414,7 +380,7 @@ static cnnvp_result print(struct run *run)
     if (result == CNNVP_DONE && !options->platform.quiet) {
         result = cli_print_totals(run->json, stdout);
         if (options->tune)
-            print_tuned(&run->tuned);
+            (void)printf("%-20s  %zu tried\n", "tilings", cnnvp_network_trials(run->network));
         if (options->platform.stats)
             (void)printf("%-20s  %s\n", "statistics", options->platform.stats);
         if (options->platform.trace)
@@ -437,8 +403,6 @@ static cnnvp_result run_network(struct run *run)
         result = plan(run);
     if (result == CNNVP_DONE)
         result = check_outputs(run);
-    if (result == CNNVP_DONE)
-        result = tune(run);
     if (result == CNNVP_DONE)
         result = simulate(run);
     if (result == CNNVP_DONE) {
@@ -467,8 +431,7 @@ static int command(int argc, char **argv)
         {"images", 'n', "N", 0,
          "Use the first N images of the input, which must have them; without -i, make N (default: 1)", 0},
         {"tune", KEY_TUNE, NULL, 0,
-         "Choose the tiles by trial: run each plan that may be the fastest, timing only, with two images at most. With "
-         "as many, layer by layer, larger buffers are never slower", 0},
+         "Try more tilings of each layer on the platform before the run, and take the fastest", 0},
         {0},
     };
     const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {&cli_network_argp, 0, NULL, 0}, {0}};

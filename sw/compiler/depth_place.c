@@ -7,6 +7,7 @@
  * Where there is room none share one: then the zeros of each are written once, and not for every block.
  */
 #include "depth_internal.h"
+#include "plan_ask.h"
 
 #include <stdlib.h>
 
@@ -216,10 +217,21 @@ struct cnnvp_image_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *r
     return layer;
 }
 
-static int fits(const struct cnnvp_depth_row *row, uint64_t weight_bytes, const struct cnnvp_image_layer *layer)
+/* Of a layer that the unit refuses as of one whose tiles are anything: compiling it says so. */
+static struct cnnvp_tiling tiling_of(const struct cnnvp_depth_row *row, const struct cnnvp_image_layer *layer)
+{
+    struct cnnvp_tiling tiling;
+    struct cnnvp_error unwanted;
+    if (cnnvp_plan_tiling(layer, "", &row->target->limits, &tiling, &unwanted) != CNNVP_DONE)
+        tiling.rows = tiling.cols = tiling.in = tiling.out = 1;
+    return tiling;
+}
+
+static int fits(const struct cnnvp_depth_row *row, uint64_t weight_bytes, const struct cnnvp_image_layer *layer,
+                const struct cnnvp_tiling *tiling)
 {
     const struct cnnvp_plan_limits *limits = &row->target->limits;
-    const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, &limits->engine);
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, tiling->result_bytes);
     return use.weight_bytes <= weight_bytes && use.output_bytes <= limits->output_bytes;
 }
 
@@ -227,7 +239,7 @@ static int fits(const struct cnnvp_depth_row *row, uint64_t weight_bytes, const 
 static uint32_t smaller_part(uint32_t total, uint32_t part, uint32_t multiple)
 {
     for (uint32_t parts = (total + part - 1u) / part + 1u; parts <= total; ++parts) {
-        const uint32_t value = (uint32_t)(cnnvp_divide_up(cnnvp_divide_up(total, parts), multiple) * multiple);
+        const uint32_t value = cnnvp_divide_up32(cnnvp_divide_up32(total, parts), multiple) * multiple;
         if (value < part)
             return value;
     }
@@ -237,18 +249,17 @@ static uint32_t smaller_part(uint32_t total, uint32_t part, uint32_t multiple)
 int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes,
                              struct cnnvp_image_layer *layer)
 {
-    const struct cnnvp_engine *engine = &row->target->limits.engine;
-    const struct cnnvp_engine_edges edges = engine->kind->edges(engine, layer, 0);
+    const struct cnnvp_tiling tiling = tiling_of(row, layer);
     layer->group_out = layer->tile_in = layer->tile_out = layer->out.channels;
     layer->tile_h = layer->out.height;
     layer->tile_w = layer->out.width;
     if (layer->op != CNNVP_OP_CONV || layer->depthwise != 0)
-        return fits(row, weight_bytes, layer);
+        return fits(row, weight_bytes, layer, &tiling);
     for (layer->tile_in = layer->in.channels; layer->tile_in != 0;
-         layer->tile_in = smaller_part(layer->in.channels, layer->tile_in, edges.in))
+         layer->tile_in = smaller_part(layer->in.channels, layer->tile_in, tiling.in))
         for (layer->tile_out = layer->group_out; layer->tile_out != 0;
-             layer->tile_out = smaller_part(layer->group_out, layer->tile_out, edges.out))
-            if (fits(row, weight_bytes, layer))
+             layer->tile_out = smaller_part(layer->group_out, layer->tile_out, tiling.out))
+            if (fits(row, weight_bytes, layer, &tiling))
                 return 1;
     return 0;
 }
@@ -264,11 +275,11 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
     uint64_t need = cnnvp_image_align(cnnvp_image_frame_bytes(&layer.in));
     uint64_t have = limits->input_bytes;
     if (!cnnvp_depth_choose_tiles(row, limits->weight_bytes, &layer)) {
-        const struct cnnvp_engine_edges edges = limits->engine.kind->edges(&limits->engine, &layer, 0);
+        const struct cnnvp_tiling tiling = tiling_of(row, &layer);
         layer.group_out = layer.out.channels;
-        layer.tile_in = layer.depthwise != 0 || !is_conv(from) ? layer.group_out : edges.in;
-        layer.tile_out = layer.depthwise != 0 || !is_conv(from) ? layer.group_out : edges.out;
-        const struct cnnvp_plan_use use = cnnvp_plan_use_of(&layer, &limits->engine);
+        layer.tile_in = layer.depthwise != 0 || !is_conv(from) ? layer.group_out : tiling.in;
+        layer.tile_out = layer.depthwise != 0 || !is_conv(from) ? layer.group_out : tiling.out;
+        const struct cnnvp_plan_use use = cnnvp_plan_use_of(&layer, tiling.result_bytes);
         const int weights = use.weight_bytes > limits->weight_bytes;
         buffer = weights ? "weight_buffer" : "output_buffer";
         need = weights ? use.weight_bytes : use.output_bytes;

@@ -9,7 +9,7 @@
  * is whether the scheduler unit issues its instructions, which needs all weights before the first block.
  */
 #include "depth_internal.h"
-#include "plan_sums.h"
+#include "plan_ask.h"
 
 #include <stdlib.h>
 
@@ -21,11 +21,13 @@
 #define BLOCK_CORE 2400u
 #define AGAIN_CORE 1200u
 
-/* Words of the element that the scheduler pushes, and the core's cycles for the table of a layer, measured, of which a
- * network with one chain needs one for all images: it is weighed by two of them, as other plans are. */
-#define CALCULATE_WORDS 8u
-#define STORE_WORDS 8u
+/* The core's cycles for the scheduler's table of a layer, measured, of which a network with one chain needs one for all
+ * images: it is weighed by two of them. */
 #define TABLE_CORE 35000u
+#define IMAGES 2u
+
+/* The core's work counts besides by this part. */
+#define CORE_PART 64u
 
 struct piece {
     uint64_t bytes;
@@ -59,6 +61,16 @@ static cnnvp_result add_piece(void *context, uint64_t bytes)
         .bytes = bytes, .visits = pieces->visits, .number = pieces->count, .layer = pieces->layer};
     ++pieces->count;
     return CNNVP_DONE;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 static uint64_t visits_of(const struct cnnvp_image_level *level)
@@ -116,6 +128,7 @@ struct sliced {
     struct cnnvp_image_layer layer;
     struct loads first; /* for its first block */
     struct loads next;  /* and for each further one */
+    uint64_t compute_ps;
 };
 
 /* A chain under work. */
@@ -126,6 +139,8 @@ struct slicing {
     size_t count;
     struct sliced *sliced;
     struct pieces pieces;
+    struct cnnvp_plan_ask *ask; /* about loads of weights */
+    struct cnnvp_error *error;
 };
 
 /* Slices of at most `limit` bytes. 0: some layer cannot be cut so without cutting its input depth more than it must
@@ -144,7 +159,12 @@ static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *re
             return 0;
         pieces->visits = visits_of(&slicing->levels[i]);
         pieces->layer = i;
-        *result = cnnvp_image_each_blob(layer, add_piece, pieces);
+        if (cnnvp_image_each_blob(layer, add_piece, pieces) != CNNVP_DONE)
+            *result = cnnvp_compiler_no_memory(slicing->error);
+        if (*result == CNNVP_DONE)
+            *result = cnnvp_plan_compute(layer, slicing->row->graph->layers[slicing->layers[i]].name,
+                                         &slicing->row->target->limits, &slicing->sliced[i].compute_ps,
+                                         slicing->error);
     }
     return *result == CNNVP_DONE;
 }
@@ -153,32 +173,29 @@ static void add_load(struct loads *loads, uint64_t ps)
 {
     ++loads->count;
     loads->ps += ps;
-    loads->longest_ps = later(loads->longest_ps, ps);
+    loads->longest_ps = larger(loads->longest_ps, ps);
 }
 
 static void sum_loads(struct slicing *slicing)
 {
-    const struct cnnvp_plan_timing *timing = &slicing->row->target->limits.timing;
     for (size_t i = 0; i < slicing->count; ++i)
         slicing->sliced[i].first = slicing->sliced[i].next = (struct loads){0};
     for (size_t i = 0; i < slicing->pieces.count; ++i) {
         const struct piece *piece = &slicing->pieces.all[i];
-        const uint64_t ps = cnnvp_plan_weights_ps(timing, piece->bytes);
+        const uint64_t ps = cnnvp_plan_weights_ps(slicing->ask, piece->bytes);
         add_load(&slicing->sliced[piece->layer].first, ps);
         if (!piece->stays)
             add_load(&slicing->sliced[piece->layer].next, ps);
     }
 }
 
-/* What a layer takes for one block, behind one that calculates for so long, and a little of the core's work. */
-static uint64_t block_ps(const struct cnnvp_plan_timing *timing, uint64_t compute, const struct loads *loads,
+/* What a layer takes for one block, after one that calculates for so long, and a little of the core's work. */
+static uint64_t block_ps(const struct cnnvp_plan_limits *limits, uint64_t compute, const struct loads *loads,
                          uint64_t slices, uint64_t block_core, uint64_t before)
 {
-    const uint64_t core =
-        (slices * timing->calculate_core + loads->count * timing->load_core + block_core) * timing->core;
-    const uint64_t waits = loads->longest_ps - sooner(loads->longest_ps, before);
-    const uint64_t ps = timing->strict ? compute + loads->ps : later(compute, loads->ps) + waits;
-    return later(ps, core) + core / CNNVP_PLAN_CORE_PRICE_PART;
+    const uint64_t core = ((slices + 2u * loads->count) * CNNVP_PLAN_COMMAND_CYCLES + block_core) * limits->core_ps;
+    const uint64_t waits = loads->longest_ps - smaller(loads->longest_ps, before);
+    return larger(larger(compute, loads->ps) + waits, core) + core / CORE_PART;
 }
 
 /* What the chain costs for an image, by the estimate. */
@@ -190,12 +207,12 @@ static uint64_t chain_ps(struct slicing *slicing)
     sum_loads(slicing);
     for (size_t i = 0; i < slicing->count; ++i) {
         const struct sliced *sliced = &slicing->sliced[i];
-        const uint64_t compute = cnnvp_plan_totals(&sliced->layer, limits).compute_ps;
-        const uint64_t slices = later(sliced->first.count, 1);
+        const uint64_t compute = sliced->compute_ps;
+        const uint64_t slices = larger(sliced->first.count, 1);
         const int again = i < CNNVP_CHAIN_SETS && slices == 1 && sliced->next.count == 0;
-        ps += block_ps(&limits->timing, compute, &sliced->first, slices, BLOCK_CORE, before) +
+        ps += block_ps(limits, compute, &sliced->first, slices, BLOCK_CORE, before) +
               (visits_of(&slicing->levels[i]) - 1u) *
-                  block_ps(&limits->timing, compute, &sliced->next, slices, again ? AGAIN_CORE : BLOCK_CORE, before);
+                  block_ps(limits, compute, &sliced->next, slices, again ? AGAIN_CORE : BLOCK_CORE, before);
         before = compute;
     }
     return ps;
@@ -217,17 +234,15 @@ static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t
  * table is written; then the core has nothing to do. */
 static uint64_t scheduled_ps(const struct slicing *slicing)
 {
-    const uint32_t images = slicing->row->build->depth->chain_count > 1u ? 1u : CNNVP_PLAN_IMAGES;
+    const uint32_t images = slicing->row->build->depth->chain_count > 1u ? 1u : IMAGES;
     const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
-    const struct cnnvp_plan_timing *timing = &limits->timing;
     uint64_t ps = 0;
     for (size_t i = 0; i < slicing->count; ++i) {
         const struct sliced *sliced = &slicing->sliced[i];
-        const uint64_t slices = later(sliced->first.count, 1);
-        const uint64_t issue = (slices * CALCULATE_WORDS + STORE_WORDS) * timing->cycle;
-        const uint64_t core = sliced->first.count * timing->load_core + slices * timing->calculate_core;
-        ps += later(sliced->first.ps, core * timing->core) + TABLE_CORE * (uint64_t)timing->core / images +
-              visits_of(&slicing->levels[i]) * later(cnnvp_plan_totals(&sliced->layer, limits).compute_ps, issue);
+        const uint64_t slices = larger(sliced->first.count, 1);
+        const uint64_t core = (slices + 2u * sliced->first.count) * CNNVP_PLAN_COMMAND_CYCLES;
+        ps += larger(sliced->first.ps, core * limits->core_ps) + TABLE_CORE * (uint64_t)limits->core_ps / images +
+              visits_of(&slicing->levels[i]) * sliced->compute_ps;
     }
     return ps;
 }
@@ -254,8 +269,8 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_ch
     cnnvp_result result = CNNVP_DONE;
     *best = limits->weight_bytes;
     chain->resident = CNNVP_WEIGHTS_RELOADED;
-    for (uint64_t limit = SMALLEST_SLICE; limit < 2u * later(limits->weight_bytes, SMALLEST_SLICE); limit *= 2u) {
-        const uint64_t slice = sooner(limit, limits->weight_bytes);
+    for (uint64_t limit = SMALLEST_SLICE; limit < 2u * larger(limits->weight_bytes, SMALLEST_SLICE); limit *= 2u) {
+        const uint64_t slice = smaller(limit, limits->weight_bytes);
         if (!cut_weights(slicing, slice, &result)) {
             if (result != CNNVP_DONE)
                 return result;
@@ -266,7 +281,7 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_ch
             (void)place(limits, &slicing->pieces, slice);
         const uint64_t guest_ps = chain_ps(slicing);
         const uint64_t unit_ps = scheduler && all ? scheduled_ps(slicing) : UINT64_MAX;
-        const uint64_t ps = sooner(guest_ps, unit_ps);
+        const uint64_t ps = smaller(guest_ps, unit_ps);
         if (ps >= least)
             continue;
         least = ps;
@@ -281,14 +296,20 @@ cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const
                                         const size_t *layers, struct cnnvp_image_chain *chain,
                                         struct cnnvp_error *error)
 {
-    struct slicing slicing = {.row = row, .levels = levels, .layers = layers, .count = chain->layer_count};
+    struct slicing slicing = {.row = row, .levels = levels, .layers = layers, .count = chain->layer_count,
+                              .error = error};
     slicing.sliced = calloc(slicing.count, sizeof *slicing.sliced);
+    slicing.ask = cnnvp_plan_ask_new(&row->build->layers[layers[0]], row->graph->layers[layers[0]].name,
+                                     &row->target->limits);
     uint64_t best = 0;
-    const cnnvp_result result = slicing.sliced != NULL ? choose_slices(&slicing, chain, &best) : CNNVP_FAILED;
+    const cnnvp_result result = slicing.sliced != NULL && slicing.ask != NULL
+                                    ? choose_slices(&slicing, chain, &best)
+                                    : cnnvp_compiler_no_memory(error);
     free(slicing.pieces.all);
     free(slicing.sliced);
+    cnnvp_plan_ask_free(slicing.ask);
     if (result != CNNVP_DONE)
-        return cnnvp_compiler_no_memory(error);
+        return result;
     chain->stream_bytes = chain->resident == CNNVP_WEIGHTS_STAY ? 0 : (uint32_t)best;
     for (size_t i = 0; i < chain->layer_count; ++i)
         take_tiles(row, layers[i], best);

@@ -17,16 +17,9 @@ void cnnvp_image_clear(struct cnnvp_build *build, size_t layers)
     free(build->layers);
     free(build->tensors);
     free(build->blobs);
-    free(build->rivals);
+    free(build->finalists);
     cnnvp_depth_clear(build);
     memset(build, 0, sizeof *build);
-}
-
-void cnnvp_image_take_rivals(struct cnnvp_build *build, struct cnnvp_build *from)
-{
-    free(build->rivals);
-    build->rivals = from->rivals;
-    from->rivals = NULL;
 }
 
 /* ---- layers ---- */
@@ -215,22 +208,21 @@ static cnnvp_result add_blobs(struct cnnvp_image_layer *layer, struct cnnvp_buil
     return CNNVP_DONE;
 }
 
-static cnnvp_result plan_all(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                             const struct cnnvp_image_layer *planned, struct cnnvp_build *build,
-                             struct cnnvp_error *error)
+static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnnvp_target *target, size_t index,
+                               struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    struct cnnvp_plan *plan = NULL;
-    if (planned != NULL && cnnvp_plan_repeat(build->layers, planned, graph->layer_count))
-        return CNNVP_DONE;
-    cnnvp_result result = cnnvp_plan_new(&target->limits, graph->layer_count, &plan, error);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
-        if (build->layers[i].chain == 0)
-            result = cnnvp_plan_add(plan, &build->layers[i], graph->layers[i].name, error);
-    if (result == CNNVP_DONE) {
-        (void)cnnvp_plan_make(plan);
-        result = cnnvp_plan_rivals_of(plan, &build->rivals, error);
-    }
-    cnnvp_plan_free(plan);
+    struct cnnvp_image_layer *layer = &build->layers[index];
+    struct cnnvp_plan_finalists *finalists = &build->finalists[index];
+    cnnvp_result result = CNNVP_DONE;
+    size_t as = 0;
+    while (as < index && (build->layers[as].chain != 0 || !cnnvp_plan_are_alike(&build->layers[as], layer)))
+        ++as;
+    if (as < index)
+        *finalists = build->finalists[as];
+    else
+        result = cnnvp_plan_layer(layer, graph->layers[index].name, &target->limits, finalists, error);
+    if (result == CNNVP_DONE)
+        cnnvp_plan_cut_layer(layer, &finalists->all[0].cut);
     return result;
 }
 
@@ -239,12 +231,22 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
                                 struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    if (!options->on_chip)
-        result = plan_all(graph, target, options->planned, build, error);
+    if (!options->on_chip && options->planned == NULL)
+        build->finalists = calloc(graph->layer_count, sizeof *build->finalists);
+    if (!options->on_chip && options->planned == NULL && build->finalists == NULL)
+        return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
-        if (options->on_chip)
-            cnnvp_plan_whole(&build->layers[i], &target->limits);
-        result = add_blobs(&build->layers[i], build, error);
+        struct cnnvp_image_layer *layer = &build->layers[i];
+        if (options->on_chip) {
+            result = cnnvp_plan_whole(layer, graph->layers[i].name, &target->limits, error);
+        } else if (layer->chain == 0 && options->planned != NULL) {
+            const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&options->planned[i]);
+            cnnvp_plan_cut_layer(layer, &cut);
+        } else if (layer->chain == 0) {
+            result = plan_layer(graph, target, i, build, error);
+        }
+        if (result == CNNVP_DONE)
+            result = add_blobs(layer, build, error);
     }
     return result;
 }
@@ -351,7 +353,6 @@ cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnn
                                       .magic = CNNVP_IMAGE_MAGIC,
                                       .version = CNNVP_IMAGE_VERSION,
                                       .flags = options->on_chip ? CNNVP_IMAGE_ON_CHIP : 0u,
-                                      .engine = target->limits.engine.kind->image,
                                       .layer_count = (uint32_t)graph->layer_count,
                                       .images = options->images,
                                       .element = target->element,

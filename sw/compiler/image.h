@@ -30,15 +30,13 @@ struct cnnvp_build {
     size_t byte_count;                  /* of the image at CNNVP_IMAGE_ADDRESS; weightless: table_bytes */
     uint64_t end;                       /* address behind everything */
     struct cnnvp_depth *depth;          /* depth.h; NULL: layer by layer */
-    struct cnnvp_plan_rivals *rivals;   /* of the layers outside of chains; NULL: repeated, or kept on chip */
+    struct cnnvp_plan_finalists *finalists; /* of each layer outside of chains; NULL: planned before, or kept on chip */
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                               const struct cnnvp_image_options *options, struct cnnvp_build *build,
                                               struct cnnvp_error *error);
 void cnnvp_image_clear(struct cnnvp_build *build, size_t layers);
-/* From a build that this one repeats. */
-void cnnvp_image_take_rivals(struct cnnvp_build *build, struct cnnvp_build *from);
 /* Writes all byte_count bytes of the image. */
 void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to);
 

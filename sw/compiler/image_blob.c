@@ -26,7 +26,7 @@ typedef cnnvp_result (*slice_function)(void *context, const struct slice *slice)
 /* All slices of a layer with weights, in the order of the guest's loops. */
 static cnnvp_result each_slice(const struct cnnvp_image_layer *layer, slice_function function, void *context)
 {
-    const uint32_t depth = cnnvp_engine_inputs(layer);
+    const uint32_t depth = cnnvp_plan_inputs(layer);
     for (uint32_t group = 0; group < layer->out.channels; group += layer->group_out) {
         const uint32_t outputs = smaller(layer->group_out, layer->out.channels - group);
         const uint32_t inputs = layer->depthwise != 0 ? outputs : depth;
@@ -121,7 +121,7 @@ static void put_transposed(struct fill *fill, const struct slice *slice)
 {
     enum { BLOCK = 64 };
     int16_t block[BLOCK];
-    const size_t pitch = cnnvp_engine_inputs(fill->layer);
+    const size_t pitch = cnnvp_plan_inputs(fill->layer);
     int16_t *words = (int16_t *)(void *)fill->at;
     for (uint32_t first = 0; first < slice->inputs; first += BLOCK) {
         const uint32_t count = smaller(BLOCK, slice->inputs - first);

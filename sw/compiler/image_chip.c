@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "image.h"
+#include "plan_ask.h"
 
 #define HALVES 2u
 
@@ -202,7 +203,12 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
                                   const struct cnnvp_build *build, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
-        const uint64_t need = cnnvp_plan_use_of(&build->layers[i], &target->limits.engine).output_bytes;
+        struct cnnvp_tiling tiling;
+        const cnnvp_result result = cnnvp_plan_tiling(&build->layers[i], graph->layers[i].name, &target->limits,
+                                                      &tiling, error);
+        if (result != CNNVP_DONE)
+            return result;
+        const uint64_t need = cnnvp_plan_use_of(&build->layers[i], tiling.result_bytes).output_bytes;
         if (need > target->limits.output_bytes)
             return cnnvp_compiler_error(error,
                                         "the network does not fit on chip: layer \"%s\" gives %llu bytes, a half of "

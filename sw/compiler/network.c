@@ -12,6 +12,7 @@
 #include "guest_file.h"
 #include "onnx_import.h"
 #include "onnx_read.h"
+#include "plan_ask.h"
 #include "train_inference.h"
 #include "train_plan.h"
 
@@ -94,17 +95,37 @@ static struct cnnvp_image_options image_options_of(const struct cnnvp_network *n
     };
 }
 
-/* Plans as for timing only: what does not fit is refused before its images are made and its float pass, which could
- * take any time and memory. Sizes and places do not depend on the formats: the tiles are kept. */
-static cnnvp_result check_plan(struct cnnvp_network *network, const struct cnnvp_network_options *options,
-                               struct cnnvp_error *error)
+/* The array says with each layer how many processing elements it has: the first one counts. */
+static cnnvp_result count_pes(struct cnnvp_network *network, struct cnnvp_error *error)
+{
+    network->target.pes = 1;
+    for (size_t i = 0; i < network->graph.layer_count && network->target.pes == 1; ++i) {
+        struct cnnvp_tiling tiling;
+        const cnnvp_result result = cnnvp_plan_tiling(&network->build.layers[i], network->graph.layers[i].name,
+                                                      &network->target.limits, &tiling, error);
+        if (result != CNNVP_DONE)
+            return result;
+        network->target.pes = tiling.pes;
+    }
+    return CNNVP_DONE;
+}
+
+/* Plans, before images are made and calculated in float, which could take any time and memory: what does not fit is
+ * refused first. Sizes and places do not depend on number formats. */
+static cnnvp_result make_plan(struct cnnvp_network *network, const cnnvp_config *config,
+                              const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     struct cnnvp_graph *graph = &network->graph;
     const struct cnnvp_image_options image_options = image_options_of(network, options);
     const int weightless = graph->weightless;
     graph->weightless = 1;
     cnnvp_formats_choose(graph, network->target.acc_bits);
-    const cnnvp_result result = cnnvp_image_build(graph, &network->target, &image_options, &network->build, error);
+    cnnvp_result result = cnnvp_image_build(graph, &network->target, &image_options, &network->build, error);
+    if (result == CNNVP_DONE)
+        result = count_pes(network, error);
+    network->image_options = image_options;
+    if (result == CNNVP_DONE && options->tune)
+        result = cnnvp_network_tune(network, config, error);
     graph->weightless = weightless;
     return result;
 }
@@ -118,8 +139,8 @@ static cnnvp_result bring_images(const struct cnnvp_graph *graph, const struct c
 }
 
 /* The images to run and, unless nothing is computed, the formats. */
-static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnvp_network_options *options,
-                                struct cnnvp_error *error)
+static cnnvp_result take_images(struct cnnvp_network *network, const cnnvp_config *config,
+                                const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     struct cnnvp_graph *graph = &network->graph;
     uint64_t images = options->images;
@@ -129,8 +150,7 @@ static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnv
     if (result != CNNVP_DONE)
         return result;
     network->images = (uint32_t)images;
-    if (!options->timing_only)
-        result = check_plan(network, options, error);
+    result = make_plan(network, config, options, error);
     if (result == CNNVP_DONE && !options->timing_only)
         result = check_pools(graph, images, error);
     float **input = options->timing_only ? NULL : &network->input;
@@ -159,16 +179,14 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
     if (result == CNNVP_DONE && options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
         result = cnnvp_depth_find(&network->graph, options->block, error);
     if (result == CNNVP_DONE)
-        result = take_images(network, options, error);
+        result = take_images(network, config, options, error);
     if (result != CNNVP_DONE)
         return result;
     network->image_options = image_options_of(network, options);
     struct cnnvp_image_options image_options = network->image_options;
-    struct cnnvp_build planned = network->build; /* unless nothing is computed */
+    struct cnnvp_build planned = network->build;
     image_options.planned = planned.layers;
     result = cnnvp_image_build(&network->graph, &network->target, &image_options, &network->build, error);
-    if (result == CNNVP_DONE && network->build.rivals == NULL)
-        cnnvp_image_take_rivals(&network->build, &planned);
     cnnvp_image_clear(&planned, network->graph.layer_count);
     if (result == CNNVP_DONE && network->block != 0 && !network->timing_only)
         result = cnnvp_network_compare_blocks(network, error);
@@ -212,6 +230,7 @@ void cnnvp_network_free(cnnvp_network *network)
     cnnvp_train_inference_free(network->train);
     cnnvp_image_clear(&network->build, network->graph.layer_count);
     cnnvp_graph_clear(&network->graph);
+    cnnvp_target_clear(&network->target);
     free(network->float_outputs[0]);
     free(network->float_outputs[1]);
     free(network->input);
@@ -368,7 +387,7 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .network_hash = network->file_hash,
         .seed = network->seed,
         .images = network->images,
-        .pes = network->target.limits.engine.kind->pes(&network->target.limits.engine),
+        .pes = network->target.pes,
         .layers = layers,
         .layer_count = graph->layer_count,
         .block = network->block,
@@ -447,6 +466,11 @@ cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnv
                 *values++ = cnnvp_dequantise(words[c * place->channel_stride + y * place->row_stride + x], frac);
     free(words);
     return result;
+}
+
+size_t cnnvp_network_trials(const cnnvp_network *network)
+{
+    return network->trials;
 }
 
 size_t cnnvp_network_outputs(const cnnvp_network *network)

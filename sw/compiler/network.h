@@ -11,6 +11,7 @@ struct cnnvp_network {
     struct cnnvp_target target;
     struct cnnvp_image_options image_options; /* without `planned` */
     struct cnnvp_build build;
+    size_t trials; /* of tilings, with --tune */
     uint64_t file_hash;  /* cnnvp_network_file_hash */
     uint64_t seed;
     uint32_t images;
@@ -27,6 +28,10 @@ struct cnnvp_network {
     float *input;        /* images x words of the input; NULL in timing-only */
     struct cnnvp_train_inference *train; /* on the training engine; NULL on the others */
 };
+
+/* network_tune.c: chooses the tiles of the network's build by trial. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config,
+                                               struct cnnvp_error *error);
 
 /* xxh3 of an ONNX file; of tensors with more than 4096 bytes of raw data without these, so that a run that only wants
  * times never touches weights and yet says the same. */

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include <string.h>
+
+#include "plan_ask.h"
+
 #define WORD_BYTES 2u
 #define SUM_BYTES 8u
 #define NORM_VECTORS 5u /* of one word a channel: mean, 1 / sigma, scale, product, offset */
-
-static uint32_t divide_up(uint32_t a, uint32_t b)
-{
-    return (a + b - 1u) / b;
-}
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 int cnnvp_plan_has_weights(const struct cnnvp_image_layer *layer)
 {
@@ -56,39 +50,35 @@ uint64_t cnnvp_plan_input_columns(const struct cnnvp_image_layer *layer, uint32_
 struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_image_layer *layer)
 {
     struct cnnvp_plan_counts counts = {.input_slices = 1, .output_slices = 1};
-    counts.groups = divide_up(layer->out.channels, layer->group_out);
-    counts.tiles = divide_up(layer->out.height, layer->tile_h) * divide_up(layer->out.width, layer->tile_w);
+    counts.groups = cnnvp_divide_up32(layer->out.channels, layer->group_out);
+    counts.tiles = cnnvp_divide_up32(layer->out.height, layer->tile_h) * cnnvp_divide_up32(layer->out.width, layer->tile_w);
     if (!cnnvp_plan_is_channelwise(layer)) {
-        counts.input_slices = divide_up(cnnvp_engine_inputs(layer), layer->tile_in);
-        counts.output_slices = divide_up(layer->group_out, layer->tile_out);
+        counts.input_slices = cnnvp_divide_up32(cnnvp_plan_inputs(layer), layer->tile_in);
+        counts.output_slices = cnnvp_divide_up32(layer->group_out, layer->tile_out);
     }
     const uint32_t rest = layer->out.channels - (counts.groups - 1u) * layer->group_out;
     if (cnnvp_plan_has_weights(layer))
         counts.blobs = counts.input_slices *
-                       ((counts.groups - 1u) * counts.output_slices + divide_up(rest, layer->tile_out));
+                       ((counts.groups - 1u) * counts.output_slices + cnnvp_divide_up32(rest, layer->tile_out));
     else
         counts.blobs = layer->op == CNNVP_OP_NORM || cnnvp_plan_table_words(layer) != 0 ? 1 : 0;
     return counts;
 }
 
-static uint64_t blob_words(const struct cnnvp_image_layer *layer)
+uint32_t cnnvp_plan_inputs(const struct cnnvp_image_layer *layer)
 {
-    uint64_t words = cnnvp_plan_table_words(layer);
-    const uint64_t taps = (uint64_t)layer->kx * layer->ky;
-    if (cnnvp_plan_has_weights(layer) && layer->bias != 0)
-        words += layer->tile_out;
-    if (layer->op == CNNVP_OP_CONV)
-        words += layer->depthwise != 0 ? layer->tile_out * taps : (uint64_t)layer->tile_out * layer->tile_in * taps;
-    else if (layer->op == CNNVP_OP_FC)
-        words += (uint64_t)layer->tile_out * layer->tile_in;
-    else if (layer->op == CNNVP_OP_NORM)
-        words += 2u * (uint64_t)layer->in.channels;
-    return words;
+    return layer->op == CNNVP_OP_FC ? layer->in.channels * layer->in.height * layer->in.width : layer->in.channels;
 }
 
-uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_image_layer *layer)
+uint64_t cnnvp_plan_blob_words(const struct cnnvp_image_layer *layer, uint32_t in, uint32_t out, int last)
 {
-    return blob_words(layer) * WORD_BYTES;
+    const uint64_t taps = layer->op == CNNVP_OP_CONV ? (uint64_t)layer->kx * layer->ky : 1u;
+    const uint64_t table = last ? cnnvp_plan_table_words(layer) : 0;
+    if (layer->op == CNNVP_OP_NORM)
+        return table + 2u * (uint64_t)layer->in.channels;
+    if (!cnnvp_plan_has_weights(layer))
+        return table;
+    return table + out * taps * (layer->depthwise != 0 ? 1u : in) + (last && layer->bias != 0 ? out : 0);
 }
 
 static int is_swept_in_parts(const struct cnnvp_image_layer *layer)
@@ -96,11 +86,12 @@ static int is_swept_in_parts(const struct cnnvp_image_layer *layer)
     return cnnvp_plan_window_rows(layer) < layer->ky || cnnvp_plan_window_columns(layer) < layer->kx;
 }
 
-struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_image_layer *layer, const struct cnnvp_engine *engine)
+struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_image_layer *layer, uint32_t result_bytes)
 {
     const uint64_t plane = (uint64_t)layer->tile_h * layer->tile_w;
     const uint64_t words = layer->group_out * plane;
-    struct cnnvp_plan_use use = {.weight_bytes = blob_words(layer) * WORD_BYTES};
+    struct cnnvp_plan_use use = {
+        .weight_bytes = cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1) * WORD_BYTES};
     switch (layer->op) {
     case CNNVP_OP_CONV:
     case CNNVP_OP_POOL:
@@ -119,9 +110,8 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_image_layer *layer, c
         break;
     }
     const int sums = (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE) ||
-                     (cnnvp_plan_has_weights(layer) && cnnvp_plan_counts_of(layer).input_slices > 1) ||
-                     engine->kind->keeps_sums(engine, layer);
-    use.output_bytes = words * (sums ? SUM_BYTES : WORD_BYTES);
+                     (cnnvp_plan_has_weights(layer) && cnnvp_plan_counts_of(layer).input_slices > 1);
+    use.output_bytes = words * (sums && result_bytes < SUM_BYTES ? SUM_BYTES : result_bytes);
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE && layer->by_position != 0)
         use.output_bytes += words * WORD_BYTES;
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX && is_swept_in_parts(layer))
@@ -133,14 +123,62 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_image_layer *layer, c
     return use;
 }
 
-void cnnvp_plan_whole(struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
+void cnnvp_plan_cut_layer(struct cnnvp_image_layer *layer, const struct cnnvp_plan_cut *cut)
 {
+    layer->group_out = cut->group_out;
+    layer->tile_h = cut->tile_h;
+    layer->tile_w = cut->tile_w;
+    layer->tile_in = cut->tile_in;
+    layer->tile_out = cut->tile_out;
+    layer->tile_kx = cut->tile_kx;
+    layer->tile_ky = cut->tile_ky;
+}
+
+struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_image_layer *layer)
+{
+    return (struct cnnvp_plan_cut){layer->group_out, layer->tile_h,  layer->tile_w, layer->tile_in,
+                                   layer->tile_out,  layer->tile_kx, layer->tile_ky};
+}
+
+cnnvp_result cnnvp_plan_whole(struct cnnvp_image_layer *layer, const char *name,
+                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
+{
+    struct cnnvp_tiling tiling;
     layer->group_out = layer->out.channels;
     layer->tile_h = layer->out.height;
     layer->tile_w = layer->out.width;
-    layer->tile_in = cnnvp_plan_is_channelwise(layer) ? layer->group_out : cnnvp_engine_inputs(layer);
+    layer->tile_in = cnnvp_plan_is_channelwise(layer) ? layer->group_out : cnnvp_plan_inputs(layer);
     layer->tile_out = layer->group_out;
-    if (layer->op == CNNVP_OP_FC)
-        layer->tile_out =
-            smaller(layer->group_out, limits->engine.kind->edges(&limits->engine, layer, 0).out);
+    const cnnvp_result result = cnnvp_plan_tiling(layer, name, limits, &tiling, error);
+    if (result == CNNVP_DONE && layer->op == CNNVP_OP_FC)
+        layer->tile_out = cnnvp_minimum32(layer->group_out, tiling.out);
+    return result;
+}
+
+/* What a plan does not depend on. */
+static void forget_values(struct cnnvp_image_layer *layer)
+{
+    layer->tag = layer->format = layer->seed = layer->first_blob = layer->blob_count = layer->fill = 0;
+    layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;
+    layer->tile_ky = layer->tile_kx = 0;
+    layer->pool_area = 0;
+    layer->norm_data = (struct cnnvp_image_norm_data){0};
+    struct cnnvp_image_tensor *const tensors[] = {&layer->in, &layer->in2, &layer->out};
+    for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
+        tensors[i]->address = tensors[i]->image_stride = 0;
+        tensors[i]->chip_address = tensors[i]->chip_half = 0;
+    }
+    for (uint32_t i = 0; i < layer->post_count; ++i) {
+        layer->posts[i].value = 0;
+        layer->posts[i].format = 0;
+    }
+}
+
+int cnnvp_plan_are_alike(const struct cnnvp_image_layer *one, const struct cnnvp_image_layer *other)
+{
+    struct cnnvp_image_layer a = *one;
+    struct cnnvp_image_layer b = *other;
+    forget_values(&a);
+    forget_values(&b);
+    return memcmp(&a, &b, sizeof a) == 0;
 }

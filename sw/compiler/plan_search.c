@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which ways there are to cut a layer, and the best few of each place. */
-#include "plan_ways.h"
+/*
+ * Which ways there are to cut a layer, what each takes at least, and the best few.
+ *
+ * The bound of a way is the longest of three: all calculations, all transfers, and the core's pushing, and besides what
+ * nothing hides, the first transfers and the last. How often inputs and weights are brought follows from the loops that
+ * network_image.h describes, and from what stays in the halves of a buffer from one step to the next.
+ */
+#include "plan_ask.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-#define CANDIDATES 24
-#define LEAST_POWER 8u /* halves of up to 256 bytes are one place */
-#define POWERS 21u
+#define CANDIDATES 24u
+
+/* Of equal bounds the one with less work is taken: all of it counts besides, by this part. */
+#define WORK_PART 24u
+
+static uint64_t maximum(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
 
 struct candidates {
     uint32_t values[CANDIDATES];
     size_t count;
 };
-
-static uint32_t divide_up(uint32_t a, uint32_t b)
-{
-    return (a + b - 1u) / b;
-}
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 /* total, then its parts in 2, 3, 4, 6, 8, 12 ..., each rounded up to the multiple, down to the multiple itself. */
 static struct candidates parts_of(uint32_t total, uint32_t multiple)
@@ -29,7 +32,7 @@ static struct candidates parts_of(uint32_t total, uint32_t multiple)
     struct candidates list = {.values = {total}, .count = 1};
     uint32_t parts = 2;
     for (uint32_t last = total; last > multiple && list.count < CANDIDATES;) {
-        const uint32_t value = divide_up(divide_up(total, parts), multiple) * multiple;
+        const uint32_t value = cnnvp_divide_up32(cnnvp_divide_up32(total, parts), multiple) * multiple;
         if (value < last) {
             list.values[list.count++] = value;
             last = value;
@@ -38,71 +41,188 @@ static struct candidates parts_of(uint32_t total, uint32_t multiple)
         if (parts > total || parts > 1u << 30)
             parts = total;
     }
-    list.values[list.count - 1] = smaller(list.values[list.count - 1], total > multiple ? multiple : total);
+    list.values[list.count - 1] = cnnvp_minimum32(list.values[list.count - 1], total > multiple ? multiple : total);
     return list;
 }
 
-/* ---- the lattice ---- */
+/* So many parts of `size`, and a last one of `rest`, if that is not 0. */
+struct split {
+    uint32_t count[2];
+    uint32_t size[2];
+};
+
+static struct split split_of(uint32_t total, uint32_t part)
+{
+    return (struct split){{total / part, total % part != 0 ? 1u : 0}, {part, total % part}};
+}
 
 struct search {
     const struct cnnvp_plan_limits *limits;
     struct cnnvp_image_layer *layer; /* tiles under test */
-    struct cnnvp_plan_ways *ways;
-    int least; /* the least edges, where there is no way with those that the engine wants */
-    int found;
+    struct cnnvp_tiling tiling;
+    struct cnnvp_plan_ask *ask;
+    struct cnnvp_plan_finalists *finalists;
 };
 
-/* The smallest power of two that holds so many bytes, as a place. */
-static uint32_t power_of(uint64_t bytes)
+/* ---- bounds ---- */
+
+struct work {
+    uint64_t compute, memory, core, ends; /* ps */
+    int refused;
+};
+
+static uint64_t slice_ps(struct search *search, const struct cnnvp_plan_slice *slice, struct work *work)
 {
-    uint32_t power = LEAST_POWER;
-    while (power < LEAST_POWER + POWERS && UINT64_C(1) << power < bytes)
-        ++power;
-    return power - LEAST_POWER;
+    const uint64_t ps = cnnvp_plan_slice_ps(search->ask, slice);
+    work->refused |= ps == CNNVP_PLAN_REFUSED;
+    return ps != CNNVP_PLAN_REFUSED ? ps : 0;
 }
 
-uint32_t cnnvp_plan_places(uint64_t bytes)
+/* Of all output slices of a step at one input slice. */
+static uint64_t outputs_ps(struct search *search, const struct cnnvp_plan_slice *step, struct work *work)
 {
-    uint32_t count = 0;
-    while (count < POWERS && UINT64_C(1) << (LEAST_POWER + count) <= bytes)
-        ++count;
-    return count;
+    const struct split out = split_of(step->out, search->layer->tile_out);
+    uint64_t ps = 0;
+    for (size_t i = 0; i < 2; ++i) {
+        struct cnnvp_plan_slice slice = *step;
+        slice.out = out.size[i];
+        if (out.count[i] != 0)
+            ps += out.count[i] * slice_ps(search, &slice, work);
+    }
+    return ps;
 }
 
-static struct cnnvp_plan_place *place_of(struct cnnvp_plan_ways *ways, const struct cnnvp_plan_use *use)
+/* Of a step with weights: its first, its last and the other input slices. */
+static uint64_t sliced_ps(struct search *search, struct cnnvp_plan_slice step, struct work *work)
 {
-    if (ways->single)
-        return ways->places;
-    const size_t row = (size_t)power_of(use->input_bytes) * ways->powers[1] + power_of(use->weight_bytes);
-    return &ways->places[row * ways->powers[2] + power_of(use->output_bytes)];
+    const uint32_t inputs = step.in;
+    const uint32_t part = search->layer->tile_in;
+    const uint32_t count = cnnvp_divide_up32(inputs, part);
+    uint64_t ps = 0;
+    step.in = cnnvp_minimum32(part, inputs);
+    step.first = 1;
+    step.last = count == 1;
+    ps += outputs_ps(search, &step, work);
+    if (count == 1)
+        return ps;
+    step.first = 0;
+    if (count > 2)
+        ps += (count - 2u) * outputs_ps(search, &step, work);
+    step.last = 1;
+    step.in = inputs - (count - 1u) * part;
+    return ps + outputs_ps(search, &step, work);
+}
+
+static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows, uint32_t columns, struct work *work)
+{
+    const struct cnnvp_image_layer *layer = search->layer;
+    const int whole = cnnvp_plan_is_channelwise(layer);
+    const struct cnnvp_plan_slice step = {rows, columns, whole ? channels : cnnvp_plan_inputs(layer), channels, 1, 1};
+    if (cnnvp_plan_has_weights(layer) && !whole)
+        return sliced_ps(search, step, work);
+    if (!cnnvp_plan_has_weights(layer) && layer->op != CNNVP_OP_POOL)
+        return 0; /* the vector unit's, which takes the same for all tilings */
+    const uint32_t parts = cnnvp_divide_up32(layer->kx, cnnvp_plan_window_columns(layer)) *
+                           cnnvp_divide_up32(layer->ky, cnnvp_plan_window_rows(layer));
+    return parts * slice_ps(search, &step, work);
+}
+
+static uint64_t compute_ps(struct search *search, struct work *work)
+{
+    const struct cnnvp_image_layer *layer = search->layer;
+    const struct split groups = split_of(layer->out.channels, layer->group_out);
+    const struct split rows = split_of(layer->out.height, layer->tile_h);
+    const struct split columns = split_of(layer->out.width, layer->tile_w);
+    uint64_t ps = 0;
+    for (size_t i = 0; i < 8; ++i) {
+        const size_t g = i >> 2, r = i >> 1 & 1u, c = i & 1u;
+        const uint64_t steps = (uint64_t)groups.count[g] * rows.count[r] * columns.count[c];
+        if (steps != 0)
+            ps += steps * step_ps(search, groups.size[g], rows.size[r], columns.size[c], work);
+    }
+    return ps;
+}
+
+/* One input slice of a full step. */
+static uint64_t input_ps(struct search *search)
+{
+    const struct cnnvp_image_layer *layer = search->layer;
+    struct cnnvp_plan_ask *ask = search->ask;
+    if (layer->op == CNNVP_OP_FC)
+        return cnnvp_plan_weights_ps(ask, 2u * (uint64_t)layer->tile_in);
+    if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)
+        return cnnvp_plan_box_ps(ask, &layer->in, layer->tile_in, (uint32_t)cnnvp_plan_input_rows(layer, layer->tile_h),
+                                 (uint32_t)cnnvp_plan_input_columns(layer, layer->tile_w));
+    uint32_t box[3] = {layer->group_out, layer->tile_h, layer->tile_w};
+    if (layer->permuted != 0)
+        for (uint32_t i = 0; i < 3; ++i)
+            box[layer->from[i]] = i == 0 ? layer->group_out : i == 1 ? layer->tile_h : layer->tile_w;
+    uint64_t ps = cnnvp_plan_box_ps(ask, &layer->in, cnnvp_minimum32(box[0], layer->in.channels),
+                                    cnnvp_minimum32(box[1], layer->in.height),
+                                    cnnvp_minimum32(box[2], layer->in.width));
+    if (layer->op == CNNVP_OP_ADD)
+        ps += cnnvp_plan_box_ps(ask, &layer->in2, cnnvp_minimum32(box[0], layer->in2.channels),
+                                cnnvp_minimum32(box[1], layer->in2.height), cnnvp_minimum32(box[2], layer->in2.width));
+    return ps;
+}
+
+static struct work work_of(struct search *search)
+{
+    const struct cnnvp_image_layer *layer = search->layer;
+    const struct cnnvp_plan_limits *limits = search->limits;
+    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
+    const int weighted = cnnvp_plan_has_weights(layer);
+    const uint64_t words = (uint64_t)layer->out.channels * layer->out.height * layer->out.width;
+    const uint64_t steps = (uint64_t)counts.groups * counts.tiles;
+    const uint64_t whole = steps * layer->group_out * layer->tile_h * layer->tile_w;
+    const uint64_t slices = counts.tiles * (uint64_t)(weighted ? counts.blobs : counts.groups);
+    struct work work = {0};
+    work.compute = compute_ps(search, &work);
+    const uint64_t input = input_ps(search);
+    const uint64_t blob_bytes = 2u * cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1);
+    const uint64_t blob = counts.blobs != 0 ? cnnvp_plan_weights_ps(search->ask, blob_bytes) : 0;
+    const uint64_t store = cnnvp_plan_box_ps(search->ask, &layer->out, layer->group_out, layer->tile_h, layer->tile_w);
+    /* What one group's tiles read stays where all of it has a half; a group's weights likewise. */
+    const int inputs_stay = !cnnvp_plan_is_channelwise(layer) &&
+                            counts.tiles * counts.input_slices <= limits->input_halves;
+    const uint64_t inputs = (inputs_stay ? counts.tiles : steps) * (uint64_t)counts.input_slices;
+    const int weights_stay = counts.input_slices * counts.output_slices <= limits->weight_halves;
+    const uint64_t blobs = !weighted ? (counts.blobs != 0 ? 1u : 0) : weights_stay ? counts.blobs : slices;
+    /* Tiles at the edges are smaller. */
+    work.memory = (inputs * input + steps * store) * words / whole + blobs * blob;
+    work.core = (CNNVP_PLAN_LAYER_CYCLES + steps * CNNVP_PLAN_STEP_CYCLES +
+                 (2u * (inputs + blobs) + slices + steps * (1u + layer->post_count)) * CNNVP_PLAN_COMMAND_CYCLES) *
+                limits->core_ps;
+    work.ends = input + blob + store;
+    return work;
 }
 
 static void consider(struct search *search)
 {
-    struct cnnvp_image_layer *layer = search->layer;
+    struct cnnvp_plan_finalists *finalists = search->finalists;
     const struct cnnvp_plan_limits *limits = search->limits;
-    const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, &limits->engine);
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(search->layer, search->tiling.result_bytes);
     if (use.input_bytes > limits->input_bytes || use.weight_bytes > limits->weight_bytes ||
         use.output_bytes > limits->output_bytes)
         return;
-    struct cnnvp_plan_place *place = place_of(search->ways, &use);
-    if (search->least && place->wanted)
+    const struct work work = work_of(search);
+    if (work.refused)
         return;
-    place->wanted |= !search->least;
-    const struct cnnvp_plan_time bound = cnnvp_plan_bound(layer, limits);
-    struct cnnvp_plan_way way = {
-        .bound = cnnvp_plan_preference(&bound),
-        .cut = {layer->group_out, layer->tile_h, layer->tile_w, layer->tile_in, layer->tile_out},
-    };
-    for (size_t i = 0; i < CNNVP_PLAN_FINALISTS; ++i) {
-        if (way.bound < place->finalists[i].bound) {
-            const struct cnnvp_plan_way other = place->finalists[i];
-            place->finalists[i] = way;
-            way = other;
-        }
+    const uint64_t bound = maximum(work.compute, maximum(work.memory, work.core)) + work.ends;
+    struct cnnvp_plan_finalist way = {cnnvp_plan_cut_of(search->layer),
+                                      bound + (work.compute + work.memory + work.core) / WORK_PART};
+    for (size_t i = 0; i < finalists->count; ++i) {
+        if (way.price >= finalists->all[i].price)
+            continue;
+        const struct cnnvp_plan_finalist other = finalists->all[i];
+        finalists->all[i] = way;
+        way = other;
     }
-    search->found = 1;
+    if (finalists->count < CNNVP_PLAN_FINALISTS)
+        finalists->all[finalists->count++] = way;
 }
+
+/* ---- ways ---- */
 
 /* All slices of the group and the inputs at the tile that is set. */
 static void consider_slices(struct search *search, const struct candidates *inputs, uint32_t out_multiple)
@@ -123,28 +243,31 @@ static void consider_slices(struct search *search, const struct candidates *inpu
     }
 }
 
+/* Directions that a layer's calculation needs whole. */
+static void keep_whole(const struct cnnvp_image_layer *layer, struct candidates *groups, struct candidates *heights,
+                       struct candidates *widths)
+{
+    if (layer->op == CNNVP_OP_SOFTMAX) {
+        const int position = layer->out.height == 1 && layer->out.width == 1;
+        const int over_channels =
+            layer->axis == CNNVP_AXIS_CHANNELS || (layer->axis == CNNVP_AXIS_LAST && position);
+        groups->count = over_channels ? 1 : groups->count;
+        heights->count = layer->axis == CNNVP_AXIS_ROWS ? 1 : heights->count;
+        widths->count = layer->axis == CNNVP_AXIS_LAST ? 1 : widths->count;
+    }
+    if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+        heights->count = widths->count = 1;
+}
+
 static void consider_edges(struct search *search)
 {
     struct cnnvp_image_layer *layer = search->layer;
-    const int softmax_channels = layer->out.height == 1 && layer->out.width == 1;
-    const struct cnnvp_engine *engine = &search->limits->engine;
-    const struct cnnvp_engine_edges edges = engine->kind->edges(engine, layer, search->least);
-    const struct candidates inputs = parts_of(cnnvp_engine_inputs(layer), edges.in);
-    struct candidates groups = parts_of(layer->out.channels, edges.out);
-    struct candidates heights = parts_of(layer->out.height, edges.rows);
-    struct candidates widths = parts_of(layer->out.width, edges.cols);
-    if (layer->op == CNNVP_OP_SOFTMAX) {
-        /* The sum's direction stays whole. */
-        const int over_channels =
-            layer->axis == CNNVP_AXIS_CHANNELS || (layer->axis == CNNVP_AXIS_LAST && softmax_channels);
-        groups.count = over_channels ? 1 : groups.count;
-        heights.count = layer->axis == CNNVP_AXIS_ROWS ? 1 : heights.count;
-        widths.count = layer->axis == CNNVP_AXIS_LAST ? 1 : widths.count;
-    }
-    if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA) {
-        heights.count = 1; /* whole channels */
-        widths.count = 1;
-    }
+    const struct cnnvp_tiling *tiling = &search->tiling;
+    const struct candidates inputs = parts_of(cnnvp_plan_inputs(layer), tiling->in);
+    struct candidates groups = parts_of(layer->out.channels, tiling->out);
+    struct candidates heights = parts_of(layer->out.height, tiling->rows);
+    struct candidates widths = parts_of(layer->out.width, tiling->cols);
+    keep_whole(layer, &groups, &heights, &widths);
     for (size_t g = 0; g < groups.count; ++g) {
         layer->group_out = groups.values[g];
         for (size_t h = 0; h < heights.count; ++h) {
@@ -153,77 +276,40 @@ static void consider_edges(struct search *search)
             const size_t last = h + 1 == heights.count ? widths.count : 1;
             for (size_t w = 0; w < last; ++w) {
                 layer->tile_w = widths.values[w];
-                consider_slices(search, &inputs, edges.out);
+                consider_slices(search, &inputs, tiling->out);
             }
         }
     }
 }
 
-/* Each place knows of the ways at smaller ones. */
-static void spread_wanted(struct cnnvp_plan_ways *ways)
-{
-    const size_t distances[3] = {(size_t)ways->powers[1] * ways->powers[2], ways->powers[2], 1};
-    const size_t count = ways->powers[0] * distances[0];
-    for (size_t i = 0; i < count; ++i) {
-        if (i >= distances[0])
-            ways->places[i].wanted |= ways->places[i - distances[0]].wanted;
-        if (i % distances[0] >= distances[1])
-            ways->places[i].wanted |= ways->places[i - distances[1]].wanted;
-        if (i % distances[1] >= 1u)
-            ways->places[i].wanted |= ways->places[i - 1u].wanted;
-    }
-}
-
-/* With the least edges there are more ways than with those that the engine wants. */
-static int least_are_less(const struct search *search)
-{
-    const struct cnnvp_engine *engine = &search->limits->engine;
-    const struct cnnvp_engine_edges wanted = engine->kind->edges(engine, search->layer, 0);
-    const struct cnnvp_engine_edges least = engine->kind->edges(engine, search->layer, 1);
-    return wanted.rows != least.rows || wanted.cols != least.cols || wanted.in != least.in || wanted.out != least.out;
-}
-
-static void consider_all(struct search *search)
-{
-    search->least = 0;
-    consider_edges(search);
-    search->least = 1;
-    if (!least_are_less(search))
-        return;
-    spread_wanted(search->ways);
-    consider_edges(search);
-}
-
 /* Half of a window's side, in whole pieces. */
 static uint32_t half_window(uint32_t side, uint32_t piece)
 {
-    return divide_up(side, 2u * piece) * piece;
+    return cnnvp_divide_up32(side, 2u * piece) * piece;
 }
 
-/*
- * Pooling windows larger than a half of the input buffer are swept in parts: rows, then columns too. Parts are whole
- * kernel pieces as the engine takes them, the last one is the rest: ceil(side / piece) pieces a side however it is cut,
- * so compute cycles stay. A part of a piece would take as long as a whole one.
- */
+/* Pooling windows larger than a half of the input buffer are swept in parts: rows, then columns too. Parts are whole
+ * pieces as the unit takes them, the last one is the rest. */
 static void consider_parts(struct search *search)
 {
     struct cnnvp_image_layer *layer = search->layer;
-    const struct cnnvp_engine *engine = &search->limits->engine;
-    const uint32_t piece = engine->kind->edges(engine, layer, 1).side;
-    while (!search->found && cnnvp_plan_window_rows(layer) > piece) {
+    const uint32_t piece = search->tiling.side;
+    while (search->finalists->count == 0 && cnnvp_plan_window_rows(layer) > piece) {
         layer->tile_ky = half_window(cnnvp_plan_window_rows(layer), piece);
         consider_edges(search);
     }
-    while (!search->found && cnnvp_plan_window_columns(layer) > piece) {
+    while (search->finalists->count == 0 && cnnvp_plan_window_columns(layer) > piece) {
         layer->tile_kx = half_window(cnnvp_plan_window_columns(layer), piece);
         consider_edges(search);
     }
 }
 
-static cnnvp_result too_large(const struct search *search, const char *name, struct cnnvp_error *error)
+static cnnvp_result nothing_fits(const struct search *search, const char *name, struct cnnvp_error *error)
 {
+    if (cnnvp_plan_refusal(search->ask)[0] != '\0')
+        return cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search->ask));
     /* The last one that was tried is the smallest. */
-    const struct cnnvp_plan_use use = cnnvp_plan_use_of(search->layer, &search->limits->engine);
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(search->layer, search->tiling.result_bytes);
     const struct cnnvp_plan_limits *limits = search->limits;
     const char *buffer = "output_buffer";
     uint64_t need = use.output_bytes;
@@ -243,98 +329,46 @@ static cnnvp_result too_large(const struct search *search, const char *name, str
                                 name, (unsigned long long)need, buffer, (unsigned long long)have, buffer);
 }
 
-void cnnvp_plan_cut_layer(struct cnnvp_image_layer *layer, const struct cnnvp_plan_cut *cut)
-{
-    layer->group_out = cut->group_out;
-    layer->tile_h = cut->tile_h;
-    layer->tile_w = cut->tile_w;
-    layer->tile_in = cut->tile_in;
-    layer->tile_out = cut->tile_out;
-}
-
-static int make_places(struct search *search, uint32_t input, uint32_t weight, uint32_t output)
-{
-    const size_t count = (size_t)input * weight * output;
-    struct cnnvp_plan_ways *ways = search->ways;
-    free(ways);
-    search->ways = ways = calloc(1, sizeof *ways + (count != 0 ? count : 1u) * sizeof ways->places[0]);
-    if (ways == NULL)
-        return 0;
-    ways->powers[0] = input;
-    ways->powers[1] = weight;
-    ways->powers[2] = output;
-    for (size_t i = 0; i < count; ++i)
-        for (size_t f = 0; f < CNNVP_PLAN_FINALISTS; ++f)
-            ways->places[i].finalists[f].bound = UINT64_MAX;
-    return 1;
-}
-
-/* No way to cut the layer needs more than the layer in one piece, but for sums that wait for further inputs. */
-static struct cnnvp_plan_use most_use(struct search *search)
-{
-    struct cnnvp_image_layer *layer = search->layer;
-    const uint32_t channels = layer->out.channels;
-    const int channelwise = cnnvp_plan_is_channelwise(layer);
-    const uint32_t inputs = channelwise ? channels : cnnvp_engine_inputs(layer);
-    struct cnnvp_plan_cut whole = {channels, layer->out.height, layer->out.width, inputs, channels};
-    cnnvp_plan_cut_layer(layer, &whole);
-    struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, &search->limits->engine);
-    if (!channelwise) {
-        layer->tile_in = 1;
-        use.output_bytes = later(use.output_bytes, cnnvp_plan_use_of(layer, &search->limits->engine).output_bytes);
-    }
-    return use;
-}
-
-static uint32_t fewer(uint32_t places, uint64_t most_bytes)
-{
-    return smaller(places, power_of(most_bytes) + 1u);
-}
-
-/* All ways that fit into powers of two; where there is none, that fit at all. */
-static cnnvp_result look(struct search *search, const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
-{
-    struct cnnvp_plan_limits rounded = *limits;
-    const struct cnnvp_plan_use most = most_use(search);
-    const uint32_t input = fewer(cnnvp_plan_places(limits->input_bytes), most.input_bytes);
-    const uint32_t weight = fewer(cnnvp_plan_places(limits->weight_bytes), most.weight_bytes);
-    const uint32_t output = fewer(cnnvp_plan_places(limits->output_bytes), most.output_bytes);
-    if (!make_places(search, input, weight, output))
-        return cnnvp_compiler_no_memory(error);
-    if (input != 0 && weight != 0 && output != 0) {
-        rounded.input_bytes = UINT64_C(1) << (LEAST_POWER + input - 1u);
-        rounded.weight_bytes = UINT64_C(1) << (LEAST_POWER + weight - 1u);
-        rounded.output_bytes = UINT64_C(1) << (LEAST_POWER + output - 1u);
-        search->limits = &rounded;
-        consider_all(search);
-    }
-    search->limits = limits;
-    if (search->found)
-        return CNNVP_DONE;
-    if (!make_places(search, 1, 1, 1))
-        return cnnvp_compiler_no_memory(error);
-    search->ways->single = 1;
-    consider_all(search);
-    if (!search->found && search->layer->op == CNNVP_OP_POOL)
-        consider_parts(search);
-    return CNNVP_DONE;
-}
-
-cnnvp_result cnnvp_plan_ways_of(const struct cnnvp_image_layer *layer, const char *name,
-                                const struct cnnvp_plan_limits *limits, struct cnnvp_plan_ways **ways,
-                                struct cnnvp_error *error)
+cnnvp_result cnnvp_plan_layer(const struct cnnvp_image_layer *layer, const char *name,
+                              const struct cnnvp_plan_limits *limits, struct cnnvp_plan_finalists *finalists,
+                              struct cnnvp_error *error)
 {
     struct cnnvp_image_layer trial = *layer;
-    struct search search = {.limits = limits, .layer = &trial};
-    cnnvp_result result = look(&search, limits, error);
-    if (result == CNNVP_DONE && !search.found)
-        result = too_large(&search, name, error);
-    if (result != CNNVP_DONE) {
-        free(search.ways);
+    struct search search = {.limits = limits, .layer = &trial, .finalists = finalists};
+    memset(finalists, 0, sizeof *finalists);
+    cnnvp_result result = cnnvp_plan_tiling(layer, name, limits, &search.tiling, error);
+    if (result != CNNVP_DONE)
         return result;
+    search.ask = cnnvp_plan_ask_new(&trial, name, limits);
+    if (search.ask == NULL)
+        return cnnvp_compiler_no_memory(error);
+    consider_edges(&search);
+    if (finalists->count == 0) {
+        /* Smaller than the unit wants them. */
+        search.tiling.rows = search.tiling.cols = search.tiling.in = search.tiling.out = 1;
+        consider_edges(&search);
     }
-    search.ways->tile_ky = trial.tile_ky;
-    search.ways->tile_kx = trial.tile_kx;
-    *ways = search.ways;
-    return CNNVP_DONE;
+    if (finalists->count == 0 && layer->op == CNNVP_OP_POOL)
+        consider_parts(&search);
+    result = cnnvp_plan_ask_result(search.ask, error);
+    if (result == CNNVP_DONE && finalists->count == 0)
+        result = nothing_fits(&search, name, error);
+    cnnvp_plan_ask_free(search.ask);
+    return result;
+}
+
+cnnvp_result cnnvp_plan_compute(const struct cnnvp_image_layer *layer, const char *name,
+                                const struct cnnvp_plan_limits *limits, uint64_t *ps, struct cnnvp_error *error)
+{
+    struct cnnvp_image_layer trial = *layer;
+    struct search search = {.limits = limits, .layer = &trial, .ask = cnnvp_plan_ask_new(&trial, name, limits)};
+    struct work work = {0};
+    if (search.ask == NULL)
+        return cnnvp_compiler_no_memory(error);
+    *ps = compute_ps(&search, &work);
+    cnnvp_result result = cnnvp_plan_ask_result(search.ask, error);
+    if (result == CNNVP_DONE && work.refused)
+        result = cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.ask));
+    cnnvp_plan_ask_free(search.ask);
+    return result;
 }

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#define PS_A_US UINT64_C(1000000)
+#define DEFAULT_MHZ 1000u
+#define DEFAULT_ACC_BITS 48u
+
 static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *value, struct cnnvp_error *error)
 {
     const char *text;
@@ -40,19 +44,6 @@ cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instanc
         return result;
     *halves = pingpong != 0 ? 2 : 1;
     *half = size / *halves;
-    return CNNVP_DONE;
-}
-
-static cnnvp_result read_array(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
-{
-    uint64_t value;
-    const char *text = NULL;
-    const cnnvp_result result = cnnvp_engine_read(config, &target->limits.engine, error);
-    if (result != CNNVP_DONE)
-        return result;
-    target->acc_bits = 48;
-    if (cnnvp_config_get(config, "pe_array.acc_bits", &value, &text) == CNNVP_DONE)
-        target->acc_bits = (uint32_t)value;
     return CNNVP_DONE;
 }
 
@@ -96,21 +87,37 @@ static void read_scheduler(const cnnvp_config *config, struct cnnvp_target *targ
     target->scheduler_irq = (uint32_t)value;
 }
 
+static uint64_t number(const cnnvp_config *config, const char *name, uint64_t otherwise)
+{
+    uint64_t value;
+    const char *text;
+    return cnnvp_config_get(config, name, &value, &text) == CNNVP_DONE ? value : otherwise;
+}
+
 cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
 {
     memset(target, 0, sizeof *target);
     struct cnnvp_plan_limits *limits = &target->limits;
-    cnnvp_result result = read_array(config, target, error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_target_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves, error);
+    cnnvp_result result = cnnvp_target_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves,
+                                              error);
     if (result == CNNVP_DONE)
         result = cnnvp_target_buffer(config, "weight_buffer", &limits->weight_bytes, &limits->weight_halves, error);
     if (result == CNNVP_DONE)
         result = cnnvp_target_buffer(config, "output_buffer", &limits->output_bytes, &target->output_halves, error);
     if (result == CNNVP_DONE)
         result = cnnvp_target_map(config, target, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_units_new(config, &limits->units, error);
     read_scheduler(config, target);
     limits->output_halves = target->output_halves;
-    limits->timing = cnnvp_plan_timing_of(config);
+    limits->memory_base = target->memory_base;
+    limits->core_ps = (uint32_t)(PS_A_US / number(config, "cpu.clock_mhz", DEFAULT_MHZ));
+    target->acc_bits = (uint32_t)number(config, "pe_array.acc_bits", DEFAULT_ACC_BITS);
     return result;
+}
+
+void cnnvp_target_clear(struct cnnvp_target *target)
+{
+    cnnvp_units_free(target->limits.units);
+    target->limits.units = NULL;
 }

@@ -9,6 +9,7 @@ struct cnnvp_target {
     struct cnnvp_plan_limits limits;
     uint32_t output_halves;
     uint32_t acc_bits;     /* of the PE array's sums */
+    uint64_t pes;          /* its processing elements */
     uint64_t memory_base;  /* off-chip memory's window on the bus */
     uint64_t memory_size;
     uint32_t element;      /* registers of the instruction element */
@@ -18,8 +19,10 @@ struct cnnvp_target {
     uint32_t scheduler_irq;
 };
 
+/* To be cleared, whatever the result. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target,
                                               struct cnnvp_error *error);
+void cnnvp_target_clear(struct cnnvp_target *target);
 
 /* BAD_INPUT: its connections or parameters are not those that the guest software takes for granted. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_wiring(const cnnvp_config *config, struct cnnvp_error *error);

@@ -38,7 +38,7 @@ static uint64_t share(struct cnnvp_timeline *line, enum cnnvp_timeline_unit unit
     if (*other <= from)
         return 0;
     const uint64_t overlap = sooner(*other - from, busy);
-    const uint64_t both = line->rows_collide ? overlap : cnnvp_plan_shared_ps(line->timing, overlap);
+    const uint64_t both = line->rows_collide ? overlap : cnnvp_train_shared_ps(line->timing, overlap);
     *other += both;
     line->unit[unit == CNNVP_TIMELINE_READ ? CNNVP_TIMELINE_WRITE : CNNVP_TIMELINE_READ] += both;
     return both;
@@ -58,7 +58,7 @@ static uint64_t after_writes(const struct cnnvp_timeline *line, uint64_t from)
  * waits for `ready`. */
 static uint64_t issue(struct cnnvp_timeline *line, uint64_t core_cycles, uint64_t words, uint64_t ready)
 {
-    const struct cnnvp_plan_timing *timing = line->timing;
+    const struct cnnvp_train_timing *timing = line->timing;
     const int64_t pushed = (int64_t)(core_cycles * timing->core);
     const int64_t most_lead = (int64_t)timing->most_lead;
     line->core += pushed;
@@ -100,7 +100,7 @@ void cnnvp_timeline_run(struct cnnvp_timeline *line, enum cnnvp_timeline_unit un
 
 void cnnvp_timeline_load(struct cnnvp_timeline *line, enum cnnvp_timeline_buffer buffer, uint32_t half, uint64_t busy)
 {
-    const struct cnnvp_plan_timing *timing = line->timing;
+    const struct cnnvp_train_timing *timing = line->timing;
     const uint64_t requested = issue(line, timing->load_core, line->load_words, 0);
     const uint64_t received = issue(line, 0, 1, later(line->unit[CNNVP_TIMELINE_READ], line->half[buffer][half]));
     const uint64_t ahead = sooner(busy, (uint64_t)timing->ahead * timing->read);
@@ -119,7 +119,7 @@ void cnnvp_timeline_load(struct cnnvp_timeline *line, enum cnnvp_timeline_buffer
 
 void cnnvp_timeline_store(struct cnnvp_timeline *line, uint32_t half, uint64_t busy, uint64_t through)
 {
-    const struct cnnvp_plan_timing *timing = line->timing;
+    const struct cnnvp_train_timing *timing = line->timing;
     const uint64_t ready = later(line->unit[CNNVP_TIMELINE_WRITE], line->half[CNNVP_TIMELINE_OUTPUT][half]);
     const uint64_t at = issue(line, timing->store_core, WORDS_STORE, ready);
     const uint64_t begin = later(at + timing->write_latency, line->memory[1]);

@@ -11,7 +11,7 @@
 #ifndef CNNVP_COMPILER_TIMELINE_H
 #define CNNVP_COMPILER_TIMELINE_H
 
-#include "plan_cost.h"
+#include "train_timing.h"
 
 #define CNNVP_TIMELINE_HALVES 2u
 
@@ -30,7 +30,7 @@ enum cnnvp_timeline_buffer {
 };
 
 struct cnnvp_timeline {
-    const struct cnnvp_plan_timing *timing;
+    const struct cnnvp_train_timing *timing;
     uint32_t load_words; /* of the element for a transfer: what changes of its descriptor */
     int rows_collide;    /* loads and stores at the same time keep closing each other's rows */
     int64_t core;        /* it has pushed until then; below 0 while it is ahead of the layer */

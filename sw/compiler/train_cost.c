@@ -13,12 +13,12 @@ static uint64_t memory_ps(const struct cnnvp_train_target *target, struct cnnvp_
 {
     if (pieces.count == 0 || pieces.bytes == 0)
         return 0;
-    return cnnvp_plan_pieces_ps(&target->timing, pieces.count, pieces.bytes, pieces.distance, written);
+    return cnnvp_train_pieces_ps(&target->timing, pieces.count, pieces.bytes, pieces.distance, written);
 }
 
 static uint64_t ports_ps(const struct cnnvp_train_target *target, struct cnnvp_train_pieces pieces, uint32_t width)
 {
-    const struct cnnvp_plan_timing *timing = &target->timing;
+    const struct cnnvp_train_timing *timing = &target->timing;
     const uint64_t port = later(timing->port, timing->cycle * BURST_BYTES / later(width, 1u));
     return pieces.count * pieces.bytes * port / BURST_BYTES;
 }

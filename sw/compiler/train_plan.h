@@ -4,7 +4,7 @@
 #define CNNVP_COMPILER_TRAIN_PLAN_H
 
 #include "../image/train_image.h"
-#include "plan.h"
+#include "train_timing.h"
 #include "target.h"
 #include "train_net.h"
 
@@ -23,7 +23,7 @@ struct cnnvp_train_target {
     uint32_t input_width, weight_width, output_width; /* bytes of the buffers' ports, in a cycle */
     uint32_t module_sets;  /* of the multi-function module: images at a time */
     uint32_t module_lanes; /* of each of them */
-    struct cnnvp_plan_timing timing;
+    struct cnnvp_train_timing timing;
     struct cnnvp_target map; /* memory, element, interrupt controller */
 };
 

@@ -59,7 +59,7 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
     target->output_width = 2u * number(config, "intermediate_buffer.width_words");
     target->module_sets = number(config, "multi_function.sets");
     target->module_lanes = number(config, "multi_function.lanes");
-    target->timing = cnnvp_plan_timing_of(config);
+    target->timing = cnnvp_train_timing_of(config);
     target->error_rows = number(config, "pe_array.gradient") != 0;
     cnnvp_result result =
         cnnvp_target_buffer(config, "input_buffer", &target->input_half, &target->input_halves, error);

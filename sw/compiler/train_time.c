@@ -151,7 +151,7 @@ uint64_t cnnvp_train_product_bound(const struct cnnvp_train_product *p, const st
 {
     const struct counts n = counts_of(p, tiles);
     const struct loads loads = loads_of(p, &n);
-    const struct cnnvp_plan_timing *timing = &p->target->timing;
+    const struct cnnvp_train_timing *timing = &p->target->timing;
     const uint64_t commands = n.slices * n.groups * n.rows;
     const uint64_t compute = commands * COMMAND_CYCLES * timing->cycle +
                              command_ps(p, pieces_of(p), p->in_channels, p->out_channels, p->out_height);

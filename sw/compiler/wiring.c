@@ -130,8 +130,13 @@ cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error 
 {
     struct cnnvp_train_target training;
     struct cnnvp_target inference;
-    const cnnvp_result there = cnnvp_train_target_is(config) ? cnnvp_train_target_read(config, &training, error)
-                                                             : cnnvp_target_read(config, &inference, error);
+    cnnvp_result there = CNNVP_DONE;
+    if (cnnvp_train_target_is(config)) {
+        there = cnnvp_train_target_read(config, &training, error);
+    } else {
+        there = cnnvp_target_read(config, &inference, error);
+        cnnvp_target_clear(&inference);
+    }
     if (there != CNNVP_DONE || check_all_there(config, error) != CNNVP_DONE)
         return CNNVP_FAILED;
     return cnnvp_target_wiring(config, error);

@@ -227,21 +227,15 @@ static cnnvp_result read_arrays(const struct cnnvp_sweep *sweep, uint64_t number
     return result;
 }
 
-/* Points run at the same time, so a point's trials run one by one. They have the guest program on the core. */
-static cnnvp_result tune(const struct cnnvp_sweep *sweep, uint64_t number, uint64_t max_time_ps, struct run *run,
-                         struct cnnvp_error *error)
+/* Plans are made for a platform whose core runs the guest program. *config: to be freed. */
+static cnnvp_result configure_core(const struct cnnvp_sweep *sweep, uint64_t number, cnnvp_config **config,
+                                   struct cnnvp_error *error)
 {
-    const struct cnnvp_tune_options options = {.struct_size = sizeof options, .jobs = 1, .max_time_ps = max_time_ps};
-    struct cnnvp_tuned tuned;
-    cnnvp_config *config = cnnvp_config_copy(sweep->base);
-    cnnvp_result result = config ? configure(sweep, number, 0, config, error) : cnnvp_config_no_memory(error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_tune(run->network, config, &options, &tuned, error);
-    cnnvp_config_free(config);
-    return result;
+    *config = cnnvp_config_copy(sweep->base);
+    return *config ? configure(sweep, number, 0, *config, error) : cnnvp_config_no_memory(error);
 }
 
-static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, int tunes, struct run *run,
+static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_point *point, struct run *run,
                          struct cnnvp_error *error)
 {
     uint64_t number = point->number;
@@ -263,6 +257,7 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
                                                                      : CNNVP_BLOCK_ORDER_MORTON,
         .on_chip = is_set(sweep, number, "on_chip", "true"),
         .timing_only = timing_only,
+        .tune = is_set(sweep, number, "tune", "true"),
         .cpu_host = is_set(sweep, number, "cpu", "host"),
         .seed = number_of(sweep, number, "seed", 0),
         .input = run->input.data ? &run->input : NULL,
@@ -279,10 +274,13 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .max_time_ps = max_time ? cnnvp_parse_time(max_time->text) : 0,
         .console = no_console,
     };
-    result = cnnvp_network_new(cnnvp_point_option(sweep, number, "network")->file, point->config, &options,
-                               &run->network, error);
-    if (result == CNNVP_DONE && tunes)
-        result = tune(sweep, number, platform_options.max_time_ps, run, error);
+    cnnvp_config *core = NULL;
+    if (options.cpu_host)
+        result = configure_core(sweep, number, &core, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_new(cnnvp_point_option(sweep, number, "network")->file, core ? core : point->config,
+                                   &options, &run->network, error);
+    cnnvp_config_free(core);
     if (result == CNNVP_DONE)
         result = cnnvp_platform_new(point->config, &platform_options, &run->platform, error);
     if (result == CNNVP_DONE)
@@ -345,8 +343,7 @@ cnnvp_result cnnvp_point_run(const struct cnnvp_sweep *sweep, const struct cnnvp
     struct run run = {.network = NULL};
     char *json = NULL, *accuracy = NULL;
     *stats = NULL;
-    const int tunes = run_it && is_set(sweep, point->number, "tune", "true");
-    cnnvp_result result = load(sweep, point, tunes, &run, error);
+    cnnvp_result result = load(sweep, point, &run, error);
     if (result == CNNVP_DONE && run_it)
         result = simulate(&run, error);
     if (result == CNNVP_DONE && run_it)

@@ -6,34 +6,10 @@
 #ifndef CNNVP_GUEST_ELEMENT_H
 #define CNNVP_GUEST_ELEMENT_H
 
+#include "image/instruction_set.h"
 #include "machine.h"
 
 #include <stddef.h>
-
-enum cnnvp_opcode {
-#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) CNNVP_OPCODE_##mnemonic = code,
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help)
-#include "instruction/opcodes.def"
-};
-
-/* Position of each status field, as CNNVP_STATUS_<mnemonic>_<name>. */
-enum cnnvp_status_lsb {
-#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help)
-#define CNNVP_STATUS(mnemonic, name, lsb, width, help) CNNVP_STATUS_##mnemonic##_##name = lsb,
-#include "instruction/opcodes.def"
-};
-
-#include "instruction/descriptors.def"
-
-/* Descriptors as structs of 32-bit registers, in the order of the element's registers. */
-#define CNNVP_DESCRIPTOR_MEMBER(name, help) uint32_t name;
-#define CNNVP_DESCRIPTOR_STRUCT(form, name)                                                                            \
-    struct cnnvp_##name {                                                                                              \
-        CNNVP_DESCRIPTOR_##form(CNNVP_DESCRIPTOR_MEMBER)                                                               \
-    };
-CNNVP_DESCRIPTORS(CNNVP_DESCRIPTOR_STRUCT)
-#undef CNNVP_DESCRIPTOR_STRUCT
-#undef CNNVP_DESCRIPTOR_MEMBER
 
 struct cnnvp_word {
     uint32_t high;

@@ -21,9 +21,6 @@
 #define CNNVP_IMAGE_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
 #define CNNVP_IMAGE_VERSION UINT32_C(4)
 
-/* PE arrays that images are made for. The instructions are the same; tiles are cut for the one or the other. */
-enum cnnvp_image_engine { CNNVP_ENGINE_NFU = 0, CNNVP_ENGINE_WINDOW = 1 };
-
 enum cnnvp_image_flag {
     /* Maps stay on chip from layer to layer; blobs are loaded once, before the first image. */
     CNNVP_IMAGE_ON_CHIP = 1u << 0
@@ -58,7 +55,6 @@ struct cnnvp_image {
     uint32_t version;
     uint32_t bytes;        /* of the image: header, tables, blobs */
     uint32_t flags;        /* of enum cnnvp_image_flag */
-    uint32_t engine;       /* enum cnnvp_image_engine */
     uint32_t layer_count;
     uint32_t layers;       /* address of struct cnnvp_image_layer[layer_count], in the order of execution */
     uint32_t blob_count;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the estimate of a layer's time is made from, by a resolved configuration. */
+/* The training planner's estimate of time: what it is made from, by a resolved configuration, and how long transfers
+ * keep the memory busy. */
 #include <string.h>
 
-#include "plan.h"
+#include "train_timing.h"
 
 #define PS_A_US 1000000u
 #define BURST_BYTES 64u
@@ -85,7 +86,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
-static void read_memory(const cnnvp_config *config, struct cnnvp_plan_timing *timing)
+static void read_memory(const cnnvp_config *config, struct cnnvp_train_timing *timing)
 {
     const struct preset memory = memory_of(config);
     const uint32_t *t = memory.clocks;
@@ -129,41 +130,101 @@ static void read_memory(const cnnvp_config *config, struct cnnvp_plan_timing *ti
     timing->row_bytes = memory.row_bytes * (uint32_t)channels;
 }
 
-static void read_ports(const cnnvp_config *config, struct cnnvp_plan_timing *timing)
+struct cnnvp_train_timing cnnvp_train_timing_of(const cnnvp_config *config)
 {
-    const uint64_t dma_bytes = number(config, "dma.port_bytes", 32);
-    timing->port = (uint32_t)(timing->cycle * BURST_BYTES / dma_bytes);
-    for (int port = 0; port < CNNVP_ENGINE_PORTS; ++port) {
-        const uint64_t bytes = (uint64_t)WORD_BYTES * cnnvp_engine_width(config, (enum cnnvp_engine_port)port);
-        const uint64_t both = bytes != 0 && bytes < dma_bytes ? bytes : dma_bytes;
-        timing->sides[port] = (uint32_t)(timing->cycle * BURST_BYTES / both);
-    }
-    timing->sweep_port = cnnvp_engine_width(config, CNNVP_ENGINE_OUTPUT);
-    timing->read_port = cnnvp_engine_width(config, CNNVP_ENGINE_INPUT);
-    if (timing->read_port == 0 || (timing->sweep_port != 0 && timing->sweep_port < timing->read_port))
-        timing->read_port = timing->sweep_port;
-}
-
-struct cnnvp_plan_timing cnnvp_plan_timing_of(const cnnvp_config *config)
-{
-    struct cnnvp_plan_timing timing = {
+    struct cnnvp_train_timing timing = {
         .cycle = (uint32_t)larger((uint32_t)(PS_A_US / number(config, "pe_array.clock_mhz", 1000)), 1u),
         .core = (uint32_t)larger((uint32_t)(PS_A_US / number(config, "cpu.clock_mhz", 1000)), 1u),
         .strict = is_choice(config, "instruction.order", "strict") ? 1u : 0,
-        .lanes = (uint32_t)number(config, "vector.lanes", 16),
-        .units = (uint32_t)number(config, "vector.units", 1),
-        .division = (uint32_t)number(config, "vector.div_cycles", 8),
-        .vector_pipeline = (uint32_t)number(config, "vector.pipeline", 4),
         .load_core = LOAD_CORE,
         .calculate_core = CALCULATE_CORE,
         .post_core = POST_CORE,
         .store_core = STORE_CORE,
-        .step_core = STEP_CORE,
-        .window_core = WINDOW_CORE,
-        .layer_core = LAYER_CORE,
     };
-    read_ports(config, &timing);
+    timing.port = (uint32_t)(timing.cycle * BURST_BYTES / number(config, "dma.port_bytes", 32));
     timing.most_lead = number(config, "instruction.queue_depth", 4096) * WORD_CORE * timing.core;
     read_memory(config, &timing);
     return timing;
+}
+
+/* How many of `count` steps by so many bytes lead to another row of the memory, in 1024ths. */
+static uint64_t row_changes(const struct cnnvp_train_timing *timing, uint64_t count, uint64_t bytes)
+{
+    return count * sooner(bytes * 1024u / timing->row_bytes, 1024u);
+}
+
+/* The largest power of two up to a burst that divides all of what has been or-ed together. */
+static uint64_t grid_of(uint64_t distances)
+{
+    const uint64_t bits = distances | BURST_BYTES;
+    return bits & (~bits + 1u);
+}
+
+/* Bursts of one kind that follow each other, and how many of them the memory chooses from. */
+struct stream {
+    uint64_t burst_ps, many;
+    int awaited; /* 1: a burst is among those until its data are there */
+};
+
+static struct stream stream_of(const struct cnnvp_train_timing *timing, int written)
+{
+    return written ? (struct stream){timing->burst, timing->queued, 0}
+                   : (struct stream){timing->read, timing->outstanding, 1};
+}
+
+/*
+ * A stream's bursts that come to so many rows, in 1024ths. What is on its way keeps the memory busy while the next row
+ * opens; where it is less than that takes, the rest is lost. Where it is more, bursts of both rows wait, and since the
+ * rows lie in different bank groups they follow each other, two by two, as closely as the bus allows. Where rows are
+ * left before so many have come, each burst waits for its own row.
+ */
+static uint64_t stream_ps(const struct cnnvp_train_timing *timing, const struct stream *stream, uint64_t bursts,
+                          uint64_t rows)
+{
+    const uint64_t burst = stream->burst_ps;
+    const uint64_t ahead = sooner(stream->many * burst, timing->most_hidden);
+    const uint64_t opening = timing->reopen + timing->burst;
+    uint64_t ps = bursts * burst;
+    if (ahead < opening) {
+        ps += rows * (opening - ahead) / 1024u;
+    } else if (burst == timing->burst) {
+        const uint64_t mixed = rows * 2u * (ahead - opening) / timing->burst;
+        const int waits = stream->awaited && bursts * 1024u <= rows * stream->many;
+        const uint64_t closest = waits ? (timing->reopen + timing->hit) / stream->many : 0;
+        ps -= sooner(mixed, bursts * 1024u) * (burst - sooner(later(closest, timing->bus), burst)) / 1024u;
+    }
+    return ps + ps / 1024u * timing->refresh;
+}
+
+/* At least so long for rows, in 1024ths, so many bytes apart: of those in one bank one follows the other. */
+static uint64_t rows_ps(const struct cnnvp_train_timing *timing, uint64_t bursts, uint64_t rows, uint64_t distance)
+{
+    /* Rows and banks are counted in powers of two, so this is how many steps lead back to the first bank. */
+    const uint64_t all = (uint64_t)timing->row_bytes * timing->banks;
+    const uint64_t both = distance | all;
+    const uint64_t banks = sooner(all / (both & (~both + 1u)), timing->banks);
+    if (banks == 1u)
+        return later(rows * timing->row, bursts * timing->burst * 1024u + rows * timing->reopen) / 1024u;
+    const uint64_t ahead = timing->ahead * rows / 1024u / bursts + 2u;
+    return rows * timing->row / sooner(banks, ahead) / 1024u;
+}
+
+uint64_t cnnvp_train_pieces_ps(const struct cnnvp_train_timing *timing, uint64_t pieces, uint64_t bytes,
+                              uint64_t distance, int written)
+{
+    /* The next ones begin where these end. */
+    const uint64_t grid = grid_of(distance | bytes);
+    const uint64_t burst_bytes = pieces * ((bytes + grid - 1u) / grid * grid + BURST_BYTES - grid);
+    const uint64_t changes = 1024u + row_changes(timing, pieces - 1u, distance);
+    const uint64_t rows = later(changes, burst_bytes * 1024u / timing->row_bytes);
+    const uint64_t bursts = burst_bytes / BURST_BYTES;
+    const struct stream stream = stream_of(timing, written);
+    return later(stream_ps(timing, &stream, bursts, rows), rows_ps(timing, bursts, rows, distance));
+}
+
+/* Bursts of different bank groups follow each other more closely on the bus than those of one stream do, so each takes
+ * longer by less than what the other one still needs. */
+uint64_t cnnvp_train_shared_ps(const struct cnnvp_train_timing *timing, uint64_t busy)
+{
+    return 2u * timing->turning > timing->read ? busy * (2u * timing->turning - timing->read) / timing->burst : 0;
 }

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The units of a configuration without a simulation kernel: a host whose time stands still at 0. Accesses go straight
+ * to the unit at the other end, marked CNNVP_ESTIMATE; counts and traces go nowhere; what needs time to pass is not
+ * supported.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cnnvp_command.h"
+#include "config.h"
+
+enum { DEFAULT_CLOCK_MHZ = 1000, CHAIN = 16 /* units behind each other */ };
+
+/* Where one port of an instance leads. */
+struct way {
+    struct cnnvp_host *target; /* NULL: nowhere that can be asked */
+    uint32_t port;
+    uint64_t base; /* subtracted from addresses; `size` bounds them, 0: neither */
+    uint64_t size;
+};
+
+struct cnnvp_host {
+    struct cnnvp_units *units;
+    const struct cnnvp_instance *instance;
+    void *self;
+    struct way *ways; /* one for each port */
+    uint64_t clock_mhz;
+    int initialised;
+    int made; /* init is over */
+};
+
+struct cnnvp_units {
+    cnnvp_config *config;
+    struct cnnvp_host *hosts;
+    size_t count;
+    uint32_t depth;      /* of units that ask units */
+    uint32_t wrong;      /* parameter of a config_error */
+    char message[512];   /* of config_error, or the last line of a log */
+};
+
+/* ---- what the host offers ---- */
+
+static uint64_t param(struct cnnvp_host *host, uint32_t index)
+{
+    return index < host->instance->unit->param_count ? host->instance->values[index] : 0;
+}
+
+static const char *param_text(struct cnnvp_host *host, uint32_t index)
+{
+    return index < host->instance->unit->param_count ? host->instance->texts[index] : "";
+}
+
+static int config_error(struct cnnvp_host *host, uint32_t index, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(host->units->message, sizeof host->units->message, format, args);
+    va_end(args);
+    host->units->wrong = index;
+    return CNNVP_E_INVAL;
+}
+
+static int timing_only(struct cnnvp_host *host)
+{
+    (void)host;
+    return 1;
+}
+
+static cnnvp_time now(struct cnnvp_host *host)
+{
+    (void)host;
+    return 0;
+}
+
+static uint64_t clock_mhz(struct cnnvp_host *host)
+{
+    return host->clock_mhz;
+}
+
+static cnnvp_time next_activity(struct cnnvp_host *host)
+{
+    (void)host;
+    return CNNVP_TIME_NEVER;
+}
+
+static int notify(struct cnnvp_host *host, uint32_t event, cnnvp_time at)
+{
+    (void)host, (void)event, (void)at;
+    return CNNVP_E_NOSUP;
+}
+
+static int cancel(struct cnnvp_host *host, uint32_t event)
+{
+    (void)host, (void)event;
+    return CNNVP_OK;
+}
+
+/* The way that `port` leads for [address, address + size). */
+static int find_way(const struct cnnvp_host *host, uint32_t port, uint64_t address, uint64_t size,
+                    const struct way **way)
+{
+    if (port >= host->instance->unit->port_count)
+        return CNNVP_E_INVAL;
+    *way = &host->ways[port];
+    if (!host->made || !(*way)->target)
+        return CNNVP_E_STATE;
+    const uint64_t last = size ? address + (size - 1) : address;
+    if ((*way)->size && (address < (*way)->base || last < address || last - (*way)->base >= (*way)->size))
+        return CNNVP_E_ADDR;
+    return CNNVP_OK;
+}
+
+static int ask(struct cnnvp_host *target, uint32_t port, struct cnnvp_access *access)
+{
+    const struct cnnvp_unit *unit = target->instance->unit;
+    struct cnnvp_units *units = target->units;
+    if (!unit->access)
+        return CNNVP_E_NOSUP;
+    if (units->depth == CHAIN)
+        return CNNVP_E_STATE;
+    ++units->depth;
+    const int status = unit->access(target->self, port, access);
+    --units->depth;
+    return status;
+}
+
+static int do_access(struct cnnvp_host *host, uint32_t port, struct cnnvp_access *access)
+{
+    const struct way *way;
+    const int status = find_way(host, port, access->address, access->size, &way);
+    if (status != CNNVP_OK)
+        return status;
+    struct cnnvp_access passed = *access;
+    passed.flags |= CNNVP_ESTIMATE;
+    passed.address -= way->base;
+    const int answer = ask(way->target, way->port, &passed);
+    access->delay = passed.delay;
+    if (access->op == CNNVP_BORROW_READ || access->op == CNNVP_BORROW_WRITE)
+        access->data = NULL;
+    return answer;
+}
+
+static int estimate(struct cnnvp_host *host, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration)
+{
+    const struct way *way;
+    const int status = find_way(host, port, request->address, request->size, &way);
+    if (status != CNNVP_OK)
+        return status;
+    const struct cnnvp_unit *unit = way->target->instance->unit;
+    if (!unit->estimate)
+        return CNNVP_E_NOSUP;
+    struct cnnvp_request passed = *request;
+    passed.address -= way->base;
+    return unit->estimate(way->target->self, way->port, &passed, duration);
+}
+
+static int no_request(struct cnnvp_host *host, uint32_t port, struct cnnvp_request *request)
+{
+    (void)host, (void)port, (void)request;
+    return CNNVP_E_NOSUP;
+}
+
+static int no_complete(struct cnnvp_host *host, struct cnnvp_request *request)
+{
+    (void)host, (void)request;
+    return CNNVP_E_NOSUP;
+}
+
+static int no_dmi(struct cnnvp_host *host, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi)
+{
+    (void)host, (void)port, (void)address, (void)dmi;
+    return CNNVP_E_NOSUP;
+}
+
+static int irq(struct cnnvp_host *host, uint32_t port, int level)
+{
+    (void)host, (void)port, (void)level;
+    return CNNVP_OK;
+}
+
+static int no_wait(struct cnnvp_host *host, cnnvp_time duration)
+{
+    (void)host, (void)duration;
+    return CNNVP_E_NOSUP;
+}
+
+static int no_wait_for_others(struct cnnvp_host *host)
+{
+    (void)host;
+    return CNNVP_E_NOSUP;
+}
+
+static void wake(struct cnnvp_host *host)
+{
+    (void)host;
+}
+
+static void count(struct cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n)
+{
+    (void)host, (void)stat, (void)tag, (void)n;
+}
+
+static void span(struct cnnvp_host *host, uint32_t track, const char *name, uint32_t tag, uint64_t flow,
+                 cnnvp_time begin, cnnvp_time end)
+{
+    (void)host, (void)track, (void)name, (void)tag, (void)flow, (void)begin, (void)end;
+}
+
+static void counter(struct cnnvp_host *host, uint32_t number, cnnvp_time at, uint64_t value)
+{
+    (void)host, (void)number, (void)at, (void)value;
+}
+
+/* What a unit says while it refuses is the reason of the refusal. */
+static void log_line(struct cnnvp_host *host, enum cnnvp_log_level level, const char *format, ...)
+{
+    va_list args;
+    if (level > CNNVP_LOG_WARNING)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(host->units->message, sizeof host->units->message, format, args);
+    va_end(args);
+}
+
+static void finish(struct cnnvp_host *host, int code, const char *reason)
+{
+    (void)host, (void)code, (void)reason;
+}
+
+static void console_write(struct cnnvp_host *host, const void *data, size_t size)
+{
+    (void)host, (void)data, (void)size;
+}
+
+static size_t console_read(struct cnnvp_host *host, void *data, size_t size)
+{
+    (void)host, (void)data, (void)size;
+    return 0;
+}
+
+static void count_for(struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n)
+{
+    (void)host, (void)stat, (void)requester, (void)n;
+}
+
+static int burst(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,
+                 uint64_t address)
+{
+    (void)host, (void)at, (void)clock, (void)requester, (void)tag, (void)op, (void)address;
+    return 0;
+}
+
+static const struct cnnvp_host_ops host_ops = {
+    .struct_size = sizeof host_ops,
+    .abi_major = CNNVP_ABI_MAJOR,
+    .abi_minor = CNNVP_ABI_MINOR,
+    .param = param,
+    .param_text = param_text,
+    .config_error = config_error,
+    .timing_only = timing_only,
+    .now = now,
+    .clock_mhz = clock_mhz,
+    .next_activity = next_activity,
+    .notify = notify,
+    .cancel = cancel,
+    .access = do_access,
+    .request = no_request,
+    .complete = no_complete,
+    .dmi = no_dmi,
+    .irq = irq,
+    .wait = no_wait,
+    .wait_wake = no_wait_for_others,
+    .settle = no_wait_for_others,
+    .wake = wake,
+    .count = count,
+    .span = span,
+    .counter = counter,
+    .log = log_line,
+    .finish = finish,
+    .console_write = console_write,
+    .console_read = console_read,
+    .count_for = count_for,
+    .burst = burst,
+    .reach = no_wait,
+    .estimate = estimate,
+};
+
+/* ---- making ---- */
+
+static uint64_t clock_of(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance)
+{
+    if (instance->clock >= resolved->instance_count)
+        return DEFAULT_CLOCK_MHZ;
+    const struct cnnvp_instance *source = &resolved->instances[instance->clock];
+    for (size_t i = 0; source->unit && i < source->unit->param_count; i++)
+        if (strcmp(source->unit->params[i].name, "clock_mhz") == 0)
+            return source->values[i];
+    return DEFAULT_CLOCK_MHZ;
+}
+
+/* As platform.cpp binds ports: a byte of memory has one address, what the bus calls it. */
+static void connect(struct cnnvp_units *units, const struct cnnvp_resolved *resolved, struct cnnvp_host *host)
+{
+    for (size_t i = 0; i < host->instance->binding_count; i++) {
+        const struct cnnvp_binding *binding = &host->instance->bindings[i];
+        const struct cnnvp_instance *target = &resolved->instances[binding->target];
+        if (!target->unit || host->instance->unit->ports[binding->port].kind == CNNVP_PORT_IRQ_OUT)
+            continue;
+        const int is_memory = target->unit->ports[binding->target_port].kind == CNNVP_PORT_MEM_TARGET;
+        const int moved = is_memory && target->on_bus && target->bus_port == binding->target_port;
+        host->ways[binding->port] = (struct way){&units->hosts[binding->target], binding->target_port,
+                                                 moved ? target->base : 0, moved ? target->size : 0};
+    }
+}
+
+static cnnvp_result out_of_memory(struct cnnvp_error *error)
+{
+    if (error)
+        (void)snprintf(error->text, sizeof error->text, "there is not enough memory");
+    return CNNVP_FAILED;
+}
+
+static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, struct cnnvp_error *error)
+{
+    const struct cnnvp_unit *unit = host->instance->unit;
+    host->self = calloc(1, unit->instance_size ? unit->instance_size : 1);
+    if (!host->self)
+        return out_of_memory(error);
+    for (size_t i = 0; i < unit->register_count; i++)
+        memcpy((char *)host->self + unit->registers[i].storage, &unit->registers[i].reset, sizeof(uint32_t));
+    const struct cnnvp_init init = {sizeof init, host->instance->number, host->instance->name, host, &host_ops};
+    units->wrong = UINT32_MAX;
+    units->message[0] = '\0';
+    if (unit->init && unit->init(host->self, &init) != CNNVP_OK) {
+        struct cnnvp_error unwanted;
+        cnnvp_config_place_error(host->instance, units->wrong,
+                                 units->message[0] ? units->message : "the unit refused its parameters",
+                                 error ? error : &unwanted);
+        return CNNVP_BAD_INPUT;
+    }
+    host->initialised = 1;
+    return CNNVP_DONE;
+}
+
+/* All but units that are a thread of control of their own, such as cores: nobody asks these. */
+static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resolved *resolved,
+                             struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    units->hosts = calloc(resolved->instance_count, sizeof *units->hosts);
+    if (!units->hosts)
+        return out_of_memory(error);
+    units->count = resolved->instance_count;
+    for (size_t i = 0; i < units->count && result == CNNVP_DONE; i++) {
+        struct cnnvp_host *host = &units->hosts[i];
+        host->units = units;
+        host->instance = &resolved->instances[i];
+        if (!host->instance->unit || host->instance->unit->process)
+            continue;
+        host->clock_mhz = clock_of(resolved, host->instance);
+        host->ways = calloc(host->instance->unit->port_count + 1, sizeof *host->ways);
+        result = host->ways ? make(units, host, error) : out_of_memory(error);
+    }
+    for (size_t i = 0; i < units->count && result == CNNVP_DONE; i++) {
+        struct cnnvp_host *host = &units->hosts[i];
+        if (!host->initialised)
+            continue;
+        connect(units, resolved, host);
+        host->made = 1;
+        if (host->instance->unit->reset)
+            host->instance->unit->reset(host->self);
+    }
+    return result;
+}
+
+cnnvp_result cnnvp_units_new(const cnnvp_config *config, cnnvp_units **units, struct cnnvp_error *error)
+{
+    *units = NULL;
+    struct cnnvp_units *made = calloc(1, sizeof *made);
+    if (!made)
+        return out_of_memory(error);
+    made->config = cnnvp_config_copy(config);
+    const struct cnnvp_resolved *resolved = made->config ? cnnvp_config_resolved(made->config) : NULL;
+    cnnvp_result result = CNNVP_FAILED;
+    if (resolved)
+        result = make_all(made, resolved, error);
+    else if (error)
+        (void)snprintf(error->text, sizeof error->text, "the configuration has not been resolved");
+    if (result == CNNVP_DONE)
+        *units = made;
+    else
+        cnnvp_units_free(made);
+    return result;
+}
+
+void cnnvp_units_free(cnnvp_units *units)
+{
+    if (!units)
+        return;
+    for (size_t i = units->count; i-- > 0;) {
+        struct cnnvp_host *host = &units->hosts[i];
+        if (host->initialised && host->instance->unit->fini)
+            host->instance->unit->fini(host->self);
+        free(host->self);
+        free(host->ways);
+    }
+    free(units->hosts);
+    cnnvp_config_free(units->config);
+    free(units);
+}
+
+/* ---- questions ---- */
+
+CNNVP_PRINTF(2, 3)
+static cnnvp_result refuse(struct cnnvp_error *error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (error)
+        (void)vsnprintf(error->text, sizeof error->text, format, args);
+    va_end(args);
+    return CNNVP_BAD_INPUT;
+}
+
+/* The instance and its port for commands. */
+static struct cnnvp_host *find(const cnnvp_units *units, const char *instance, uint32_t *port)
+{
+    for (size_t i = 0; i < units->count; i++) {
+        struct cnnvp_host *host = &units->hosts[i];
+        if (!host->made || strcmp(host->instance->name, instance) != 0)
+            continue;
+        for (*port = 0; *port < host->instance->unit->port_count; ++*port) {
+            const struct cnnvp_port *of = &host->instance->unit->ports[*port];
+            if (of->kind == CNNVP_PORT_TARGET && (of->flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
+                return host;
+        }
+    }
+    return NULL;
+}
+
+static cnnvp_result no_commands(const char *instance, struct cnnvp_error *error)
+{
+    return refuse(error, "the platform has no instance %s with a port for commands (CNNVP_PORT_COMMANDS)", instance);
+}
+
+/* A unit may change the command; the caller's stays as it is. */
+static struct cnnvp_access command_access(struct cnnvp_command *command)
+{
+    return (struct cnnvp_access){.op = CNNVP_COMMAND, .flags = CNNVP_ESTIMATE, .tag = command->tag,
+                                 .flow = command->sequence, .data = command, .size = sizeof *command};
+}
+
+cnnvp_result cnnvp_units_command(cnnvp_units *units, const char *instance, const struct cnnvp_command *command,
+                                 struct cnnvp_cost *cost, struct cnnvp_error *error)
+{
+    uint32_t port;
+    struct cnnvp_host *host = find(units, instance, &port);
+    if (!host)
+        return no_commands(instance, error);
+    struct cnnvp_command passed = *command;
+    struct cnnvp_access access = command_access(&passed);
+    units->message[0] = '\0';
+    const int status = ask(host, port, &access);
+    *cost = (struct cnnvp_cost){status, status == CNNVP_OK ? access.delay : 0, units->message};
+    if (status > CNNVP_OK)
+        return refuse(error, "%s: opcode 0x%02" PRIx32 ": asked what it takes, the unit answers \"pending\"; with "
+                             "CNNVP_ESTIMATE it is to answer at once", instance, command->opcode);
+    return CNNVP_DONE;
+}
+
+/* What is wrong with an answer, NULL: nothing. */
+static const char *tiling_error(const struct cnnvp_tiling *tiling)
+{
+    if (!tiling->rows || !tiling->cols || !tiling->in || !tiling->out || !tiling->side)
+        return "an edge of its tiles is 0; they are 1 or more";
+    if (!tiling->pes)
+        return "it has 0 processing elements; it has 1 or more";
+    if (!tiling->word_bytes || tiling->result_bytes < tiling->word_bytes || tiling->result_bytes > 64)
+        return "words have at least 1 byte, and results as many or up to 64";
+    if (!tiling->format)
+        return "the format of its words has no name";
+    return NULL;
+}
+
+cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const struct cnnvp_command *layer,
+                                struct cnnvp_tiling *tiling, struct cnnvp_error *error)
+{
+    uint32_t port;
+    struct cnnvp_host *host = find(units, instance, &port);
+    if (!host)
+        return no_commands(instance, error);
+    if (!host->instance->unit->tiling)
+        return refuse(error, "%s: model %s says nothing of tiles (`tiling` in cnnvp_model.h), so networks cannot be "
+                             "compiled for it", instance, host->instance->model);
+    struct cnnvp_command passed = *layer;
+    const struct cnnvp_access access = command_access(&passed);
+    *tiling = (struct cnnvp_tiling){.struct_size = sizeof *tiling, .rows = 1, .cols = 1, .in = 1, .out = 1, .side = 1,
+                                    .result_bytes = 2, .word_bytes = 2, .format = "fx16", .pes = 1};
+    units->message[0] = '\0';
+    const int status = host->instance->unit->tiling(host->self, port, &access, tiling);
+    if (status != CNNVP_OK)
+        return refuse(error, "%s: %s", instance, units->message[0] ? units->message : cnnvp_status_text(status));
+    const char *wrong = tiling_error(tiling);
+    return wrong ? refuse(error, "%s: model %s, asked for tiles of opcode 0x%02" PRIx32 ": %s", instance,
+                          host->instance->model, layer->opcode, wrong)
+                 : CNNVP_DONE;
+}
