@@ -7,6 +7,7 @@
 #include "depth.h"
 #include "formats.h"
 #include "parallel.h"
+#include "plan_ask.h"
 #include "table.h"
 
 void cnnvp_image_clear(struct cnnvp_build *build, size_t layers)
@@ -156,7 +157,6 @@ static cnnvp_result describe_layer(const struct cnnvp_graph *graph, size_t index
     *to = (struct cnnvp_image_layer){
         .op = (uint32_t)from->op,
         .tag = (uint32_t)index + 1u,
-        .unit = CNNVP_UNIT_ARRAY,
         .kx = from->kx, .ky = from->ky, .sx = from->sx, .sy = from->sy, .dx = from->dx, .dy = from->dy,
         .pad_top = from->pad_top,
         .pad_left = from->pad_left,
@@ -321,8 +321,11 @@ static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cn
 {
     cnnvp_result result = CNNVP_DONE;
     cnnvp_image_shape_tensors(graph, build);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
         result = describe_layer(graph, i, options, build, error);
+        if (result == CNNVP_DONE)
+            result = cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, error);
+    }
     if (result == CNNVP_DONE && options->block != 0)
         result = cnnvp_depth_place(graph, target, options, build, error);
     if (result == CNNVP_DONE)

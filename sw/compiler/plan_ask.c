@@ -82,6 +82,16 @@ static uint32_t slice_status(const struct cnnvp_image_layer *layer, const struct
            (slice->last && layer->bias != 0 ? 1u : 0u) << CNNVP_STATUS_conv_bias;
 }
 
+static int has_unit(const struct cnnvp_image_layer *layer)
+{
+    return cnnvp_plan_has_weights(layer) || layer->op == CNNVP_OP_POOL;
+}
+
+static const char *unit_of(const struct cnnvp_image_layer *layer)
+{
+    return layer->unit == CNNVP_UNIT_VECTOR ? "vector" : "pe_array";
+}
+
 static struct cnnvp_command matmul_command(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_slice *slice)
 {
     struct cnnvp_command command = {.opcode = CNNVP_OPCODE_matmul, .status = slice_status(layer, slice)};
@@ -100,7 +110,9 @@ static struct cnnvp_command window_command(const struct cnnvp_image_layer *layer
     const uint32_t ky = cnnvp_plan_window_rows(layer);
     const uint32_t rows = (uint32_t)cnnvp_plan_input_rows(layer, slice->rows);
     const uint32_t columns = (uint32_t)cnnvp_plan_input_columns(layer, slice->columns);
-    struct cnnvp_command command = {.opcode = pool ? CNNVP_OPCODE_pool : CNNVP_OPCODE_conv};
+    const int on_vector = layer->unit == CNNVP_UNIT_VECTOR;
+    struct cnnvp_command command = {.opcode = pool ? on_vector ? CNNVP_OPCODE_vpool : CNNVP_OPCODE_pool
+                                                   : on_vector ? CNNVP_OPCODE_vconv : CNNVP_OPCODE_conv};
     const struct cnnvp_window window = {
         .in_row_stride = columns,
         .in_channel_stride = rows * columns,
@@ -129,9 +141,29 @@ static struct cnnvp_command command_of(const struct cnnvp_image_layer *layer, co
     return layer->op == CNNVP_OP_FC ? matmul_command(layer, slice) : window_command(layer, slice);
 }
 
-static int is_on_array(const struct cnnvp_image_layer *layer)
+cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_image_layer *layer, const char *name,
+                                    const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
-    return cnnvp_plan_has_weights(layer) || layer->op == CNNVP_OP_POOL;
+    const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
+    char said[256];
+    struct cnnvp_cost cost;
+    layer->unit = CNNVP_UNIT_ARRAY;
+    if (!has_unit(layer))
+        return CNNVP_DONE;
+    struct cnnvp_command command = command_of(layer, &least);
+    cnnvp_result result = cnnvp_units_command(limits->units, "pe_array", &command, &cost, error);
+    if (result != CNNVP_DONE || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
+        return result;
+    snprintf(said, sizeof said, "%s", cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
+    if (layer->op == CNNVP_OP_FC)
+        return cnnvp_compiler_error(error, "layer \"%s\": pe_array: %s", name, said);
+    layer->unit = CNNVP_UNIT_VECTOR;
+    command = command_of(layer, &least);
+    result = cnnvp_units_command(limits->units, "vector", &command, &cost, error);
+    if (result != CNNVP_DONE || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
+        return result;
+    return cnnvp_compiler_error(error, "layer \"%s\": pe_array: %s; and vector: %s", name, said,
+                                cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
 }
 
 cnnvp_result cnnvp_plan_tiling(const struct cnnvp_image_layer *layer, const char *name,
@@ -143,7 +175,7 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_image_layer *layer, const char
                                            layer->out.channels, 1, 1};
     *tiling = (struct cnnvp_tiling){.rows = 1, .cols = 1, .in = 1, .out = 1, .side = 1, .result_bytes = WORD_BYTES,
                                     .word_bytes = WORD_BYTES, .format = "fx16", .pes = 1};
-    if (!is_on_array(layer))
+    if (!has_unit(layer) || layer->unit == CNNVP_UNIT_VECTOR)
         return CNNVP_DONE;
     const struct cnnvp_command command = command_of(layer, &whole);
     if (cnnvp_units_tiling(limits->units, "pe_array", &command, tiling, &said) != CNNVP_DONE)
@@ -224,7 +256,7 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
     struct answer *answer = look_up(ask, SLICE, question, &known);
     if (!known) {
         const struct cnnvp_command command = command_of(layer, slice);
-        answer->ps[0] = ask_command(ask, "pe_array", &command);
+        answer->ps[0] = ask_command(ask, unit_of(layer), &command);
     }
     return answer->ps[0];
 }

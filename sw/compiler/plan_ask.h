@@ -15,6 +15,11 @@ struct cnnvp_plan_slice {
     int last;
 };
 
+/* Sets the layer's `unit`: the PE array, or where that refuses its convolution or pooling the vector unit. The error has
+ * the layer and the units' own words. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_image_layer *layer, const char *name,
+                                                   const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
+
 /* How the unit that calculates the layer wants its tiles cut. The error names the layer. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_tiling(const struct cnnvp_image_layer *layer, const char *name,
                                               const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
