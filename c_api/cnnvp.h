@@ -154,6 +154,9 @@ struct cnnvp_platform_options {
     void *console_context;
     /* 1: may be made while there is another platform, which is not to be used until this one is free again. */
     int beside;
+    /* 1: of every command that a unit answers at once, what it took is compared with what cnnvp_units_command says; a
+     * difference ends the run (CNNVP_END_FATAL) with unit, opcode and both figures. */
+    int check_costs;
 };
 
 /* How a run ended. */

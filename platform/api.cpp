@@ -17,6 +17,7 @@
 struct cnnvp_platform {
     cnnvp_config *config = nullptr;
     cnnvp_recorder *recorder = nullptr;
+    cnnvp_units *asked = nullptr;
     std::unique_ptr<cnnvp::platform> platform;
     uint64_t max_time = 0;
     uint64_t end_ps = 0;
@@ -27,6 +28,7 @@ struct cnnvp_platform {
     ~cnnvp_platform()
     {
         platform.reset();
+        cnnvp_units_free(asked);
         cnnvp_recorder_free(recorder);
         cnnvp_config_free(config);
     }
@@ -80,6 +82,12 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     control.console = options.console;
     control.console_context = options.console_context;
     control.beside = options.beside != 0;
+    if (options.check_costs) {
+        const cnnvp_result asked = cnnvp_units_new(config, &made.asked, error);
+        if (asked != CNNVP_DONE)
+            return asked;
+        control.asked = made.asked;
+    }
     made.max_time = options.max_time_ps;
     return cnnvp::platform::build(*resolved, control, &made.platform, error, bind);
 }

@@ -38,6 +38,7 @@ public:
         /* Callbacks in one instant after which a run counts as hung: far above what any real instant has, reached in
          * about a second. */
         uint64_t max_pulses = 10'000'000;
+        cnnvp_units *asked = nullptr; /* answers are compared with what commands take; may stay null */
         bool beside = false; /* there may be another platform, which stands still meanwhile */
     };
 

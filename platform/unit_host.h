@@ -192,6 +192,7 @@ private:
     tlm::tlm_sync_enum nb_transport_fw(int socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
                                        sc_core::sc_time &delay);
     int serve(uint32_t port, cnnvp_access &access);
+    void compare_cost(const cnnvp_access &access, cnnvp_time delay);
     int serve_plain(uint32_t port, tlm::tlm_generic_payload &payload, sc_core::sc_time &delay, uint32_t flags);
     tlm::tlm_sync_enum begin_request(uint32_t socket, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase);
     request_record *adopt(tlm::tlm_generic_payload &payload);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Transactions of a hosted unit: how they leave and arrive through TLM-2.0 sockets, see unit_host.h. */
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <string>
 
+#include "cnnvp_command.h"
 #include "unit_enter.h"
 #include "unit_host.h"
 
@@ -194,8 +197,32 @@ int unit_host::query_dmi(uint32_t number, uint64_t address, cnnvp_dmi &dmi)
 
 /* -- accesses that arrive -- */
 
+/* A command that has been answered at once: what units say without a simulation is what it has taken. */
+void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
+{
+    const auto *command = static_cast<const cnnvp_command *>(access.data);
+    cnnvp_cost cost;
+    cnnvp_error error;
+    char text[256];
+
+    if (!command || access.size != sizeof *command || command->opcode == CNNVP_COMMAND_FORGET)
+        return;
+    if (cnnvp_units_command(control_.settings().asked, instance_.name, command, &cost, &error) != CNNVP_DONE) {
+        control_.finish(instance_.name, CNNVP_E_FATAL, error.text);
+        return;
+    }
+    const uint64_t asked = cnnvp_delay_cycles(clock_mhz_, 0, cost.ps);
+    const uint64_t taken = cnnvp_delay_cycles(clock_mhz_, control_.now(), delay);
+    if (cost.status == CNNVP_OK && asked == taken)
+        return;
+    std::snprintf(text, sizeof text, "opcode 0x%02x: asked what it takes, %" PRIu64 " cycles (%s); it took %" PRIu64,
+                  static_cast<unsigned>(command->opcode), asked, cnnvp_status_text(cost.status), taken);
+    control_.finish(instance_.name, CNNVP_E_FATAL, text);
+}
+
 int unit_host::serve(uint32_t port, cnnvp_access &access)
 {
+    const cnnvp_time delay = access.delay;
     int status;
 
     if (registers_ && port == unit_.register_port && is_plain(access.op) &&
@@ -208,6 +235,9 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
     else
         status = is_plain(access.op) ? CNNVP_E_ADDR : CNNVP_E_NOSUP;
     note_status(status);
+    if (control_.settings().asked && status == CNNVP_OK && access.op == CNNVP_COMMAND &&
+        (unit_.ports[port].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
+        compare_cost(access, access.delay - delay);
     return status;
 }
 

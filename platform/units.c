@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The units of a configuration without a simulation kernel: a host whose time stands still at 0. Accesses go straight
- * to the unit at the other end, marked CNNVP_ESTIMATE; counts and traces go nowhere; what needs time to pass is not
- * supported.
+ * The units of a configuration without a simulation kernel: a host whose time stands still while a question is answered,
+ * and passes from one to the next by more than the answer, so that a unit is idle again. Each question is at a whole
+ * microsecond, where every clock has an edge. Accesses go straight to the unit at the other end, marked CNNVP_ESTIMATE;
+ * counts and traces go nowhere; what needs time to pass is not supported.
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 #include "cnnvp_command.h"
 #include "config.h"
 
-enum { DEFAULT_CLOCK_MHZ = 1000, CHAIN = 16 /* units behind each other */ };
+enum { DEFAULT_CLOCK_MHZ = 1000, CHAIN = 16 /* units behind each other */, MICROSECOND = 1000000 /* ps */ };
 
 /* Where one port of an instance leads. */
 struct way {
@@ -37,6 +38,7 @@ struct cnnvp_units {
     cnnvp_config *config;
     struct cnnvp_host *hosts;
     size_t count;
+    cnnvp_time now;
     uint32_t depth;      /* of units that ask units */
     uint32_t wrong;      /* parameter of a config_error */
     char message[512];   /* of config_error, or the last line of a log */
@@ -72,8 +74,7 @@ static int timing_only(struct cnnvp_host *host)
 
 static cnnvp_time now(struct cnnvp_host *host)
 {
-    (void)host;
-    return 0;
+    return host->units->now;
 }
 
 static uint64_t clock_mhz(struct cnnvp_host *host)
@@ -447,6 +448,13 @@ static cnnvp_result no_commands(const char *instance, struct cnnvp_error *error)
     return refuse(error, "the platform has no instance %s with a port for commands (CNNVP_PORT_COMMANDS)", instance);
 }
 
+/* Lets the unit finish. */
+static void pass(struct cnnvp_units *units, cnnvp_time delay)
+{
+    if (delay < CNNVP_TIME_NEVER / 4 && units->now < CNNVP_TIME_NEVER / 4)
+        units->now = ((units->now + delay) / MICROSECOND + 1u) * MICROSECOND;
+}
+
 /* A unit may change the command; the caller's stays as it is. */
 static struct cnnvp_access command_access(struct cnnvp_command *command)
 {
@@ -465,6 +473,7 @@ cnnvp_result cnnvp_units_command(cnnvp_units *units, const char *instance, const
     struct cnnvp_access access = command_access(&passed);
     units->message[0] = '\0';
     const int status = ask(host, port, &access);
+    pass(units, access.delay);
     *cost = (struct cnnvp_cost){status, status == CNNVP_OK ? access.delay : 0, units->message};
     if (status > CNNVP_OK)
         return refuse(error, "%s: opcode 0x%02" PRIx32 ": asked what it takes, the unit answers \"pending\"; with "

@@ -82,6 +82,7 @@ struct cli_platform_options {
     const char *memory_trace;
     uint64_t max_time_ps;
     uint64_t seed;
+    int check_costs;
     int quiet;
     int verbose;
 };

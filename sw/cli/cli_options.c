@@ -6,8 +6,8 @@
 #include <string.h>
 
 enum {
-    KEY_STATS = 0x100, KEY_TRACE, KEY_MEMORY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_SCHEDULE, KEY_BLOCK, KEY_BLOCK_ORDER,
-    KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP, KEY_ROUNDING
+    KEY_STATS = 0x100, KEY_TRACE, KEY_MEMORY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_CHECK_COSTS, KEY_SCHEDULE, KEY_BLOCK,
+    KEY_BLOCK_ORDER, KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP, KEY_ROUNDING
 };
 
 /* A length of time, such as 2s or 1.5ms, in picoseconds: a decimal number and ps, ns, us, ms or s. */
@@ -76,6 +76,9 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
     case KEY_SEED:
         options->seed = cli_number(state, "--seed", arg, 0, UINT64_MAX);
         return 0;
+    case KEY_CHECK_COSTS:
+        options->check_costs = 1;
+        return 0;
     case 'q':
         options->quiet = 1;
         return 0;
@@ -138,6 +141,9 @@ static const struct argp_option platform_options[] = {
      "Write each burst of the off-chip memory, for `cnnvp memory`; .ramulator2 and .dramsim3 for those simulators", 2},
     {"max-time", KEY_MAX_TIME, "TIME", 0, "End with status 1 after this simulated time, such as 2s or 1.5ms", 3},
     {"seed", KEY_SEED, "N", 0, "Seed of everything random (default: 0)", 3},
+    {"check-costs", KEY_CHECK_COSTS, NULL, 0,
+     "Compare what each command takes with what its unit answers when the planner asks; end with status 1 at the first "
+     "difference", 3},
     {"quiet", 'q', NULL, 0, "Print errors and asked-for results only", 4},
     {"verbose", 'v', NULL, 0, "Print what units report; twice for more", 4},
     {0},

@@ -61,6 +61,7 @@ cnnvp_result cli_platform_open_console(const struct cli_platform_options *option
     const struct cnnvp_platform_options platform_options = {
         .struct_size = sizeof platform_options,
         .timing_only = timing_only,
+        .check_costs = options->check_costs,
         .verbosity = options->quiet ? -1 : options->verbose > 2 ? 2 : options->verbose,
         .trace = options->trace,
         .series = options->series,
