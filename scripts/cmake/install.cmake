@@ -4,8 +4,8 @@
 # Nothing holds an absolute path: the prefix can be moved.
 include(CMakePackageConfigHelpers)
 
-file(GLOB api_headers ${CMAKE_SOURCE_DIR}/c_api/*.h)
-install(FILES ${api_headers} ${CMAKE_SOURCE_DIR}/platform/cnnvp_systemc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cnnvp)
+file(GLOB api_headers ${PROJECT_SOURCE_DIR}/c_api/*.h)
+install(FILES ${api_headers} ${PROJECT_SOURCE_DIR}/platform/cnnvp_systemc.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cnnvp)
 
 # ---- libcnnvp.a: the platform, its units and the software around it, in one archive ----
 
@@ -40,18 +40,18 @@ foreach(library cnnvp_explore cnnvp_data cnnvp_compiler cnnvp_asm cnnvp)
   cnnvp_collect_archives(${library})
 endforeach()
 get_property(archives GLOBAL PROPERTY CNNVP_ARCHIVES)
-set(whole_library ${CMAKE_BINARY_DIR}/lib/libcnnvp.a)
+set(whole_library ${PROJECT_BINARY_DIR}/lib/libcnnvp.a)
 set(archive_script "CREATE ${whole_library}\n")
 foreach(archive ${archives})
   string(APPEND archive_script "ADDLIB $<TARGET_FILE:${archive}>\n")
 endforeach()
 string(APPEND archive_script "SAVE\nEND\n")
-file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/lib/libcnnvp.mri CONTENT "${archive_script}")
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/lib/libcnnvp.mri CONTENT "${archive_script}")
 add_custom_command(
   OUTPUT ${whole_library}
   COMMAND ${CMAKE_COMMAND} -E rm -f ${whole_library}
-  COMMAND sh -c "'${CMAKE_AR}' -M < '${CMAKE_BINARY_DIR}/lib/libcnnvp.mri'"
-  DEPENDS ${archives} ${CMAKE_BINARY_DIR}/lib/libcnnvp.mri
+  COMMAND sh -c "'${CMAKE_AR}' -M < '${PROJECT_BINARY_DIR}/lib/libcnnvp.mri'"
+  DEPENDS ${archives} ${PROJECT_BINARY_DIR}/lib/libcnnvp.mri
   COMMENT "libcnnvp.a with all units"
   VERBATIM)
 add_custom_target(cnnvp_whole_library ALL DEPENDS ${whole_library})
@@ -62,16 +62,16 @@ install(FILES ${whole_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # What the archive's objects need of others.
 set(CNNVP_PC_REQUIRES "libfyaml jansson zlib libzstd libprotobuf-c libxxhash sqlite3")
 file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp.pc.in ${CMAKE_BINARY_DIR}/cmake/cnnvp.pc @ONLY)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp-model.pc.in ${CMAKE_BINARY_DIR}/cmake/cnnvp-model.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/cmake/cnnvp.pc ${CMAKE_BINARY_DIR}/cmake/cnnvp-model.pc
+configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp.pc.in ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc @ONLY)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp-model.pc.in ${PROJECT_BINARY_DIR}/cmake/cnnvp-model.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc ${PROJECT_BINARY_DIR}/cmake/cnnvp-model.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/cnnvp)
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cnnvpConfig.cmake.in ${CMAKE_BINARY_DIR}/cmake/cnnvpConfig.cmake
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/cnnvpConfig.cmake.in ${PROJECT_BINARY_DIR}/cmake/cnnvpConfig.cmake
                               INSTALL_DESTINATION ${package_folder} PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/cmake/cnnvpConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/cmake/cnnvpConfig.cmake ${CMAKE_BINARY_DIR}/cmake/cnnvpConfigVersion.cmake
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/cnnvpConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/cnnvpConfig.cmake ${PROJECT_BINARY_DIR}/cmake/cnnvpConfigVersion.cmake
         DESTINATION ${package_folder})
 
 # ---- manual pages ----
@@ -81,17 +81,17 @@ if(CNNVP_HELP2MAN AND NOT CNNVP_SANITIZE)
   set(pages)
   foreach(command "" run train exec models check memory asm disasm sweep diff report)
     if(command)
-      set(page ${CMAKE_BINARY_DIR}/man/cnnvp-${command}.1)
+      set(page ${PROJECT_BINARY_DIR}/man/cnnvp-${command}.1)
       set(call "$<TARGET_FILE:cnnvp_program> ${command}")
       set(about "the ${command} command of cnnvp")
     else()
-      set(page ${CMAKE_BINARY_DIR}/man/cnnvp.1)
+      set(page ${PROJECT_BINARY_DIR}/man/cnnvp.1)
       set(call "$<TARGET_FILE:cnnvp_program>")
       set(about "a SystemC virtual platform for CNN accelerators")
     endif()
     add_custom_command(
       OUTPUT ${page}
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/man
       COMMAND ${CMAKE_COMMAND} -E env SOURCE_DATE_EPOCH=0 ${CNNVP_HELP2MAN} --no-info --name=${about}
               --version-string=${PROJECT_VERSION} --output=${page} ${call}
       DEPENDS cnnvp_program

@@ -2,6 +2,7 @@
 /*
  * Entry, traps and the end of the run. mscratch holds the address of struct cnnvp_guest; the handler runs on the one stack.
  */
+    .file "start.S" /* otherwise the symbol table has the name of a temporary file */
     .section .text.start, "ax"
     .globl _start
 _start:
