@@ -309,7 +309,8 @@ static void connect(struct cnnvp_units *units, const struct cnnvp_resolved *reso
     for (size_t i = 0; i < host->instance->binding_count; i++) {
         const struct cnnvp_binding *binding = &host->instance->bindings[i];
         const struct cnnvp_instance *target = &resolved->instances[binding->target];
-        if (!target->unit || host->instance->unit->ports[binding->port].kind == CNNVP_PORT_IRQ_OUT)
+        if (!units->hosts[binding->target].initialised ||
+            host->instance->unit->ports[binding->port].kind == CNNVP_PORT_IRQ_OUT)
             continue;
         const int is_memory = target->unit->ports[binding->target_port].kind == CNNVP_PORT_MEM_TARGET;
         const int moved = is_memory && target->on_bus && target->bus_port == binding->target_port;
@@ -347,7 +348,35 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
     return CNNVP_DONE;
 }
 
-/* All but units that are a thread of control of their own, such as cores: nobody asks these. */
+static int takes_commands(const struct cnnvp_unit *unit)
+{
+    for (size_t i = 0; unit && i < unit->port_count; i++)
+        if (unit->ports[i].kind == CNNVP_PORT_TARGET && (unit->ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
+            return 1;
+    return 0;
+}
+
+/* Makes the instance, unless it is made, and all that its ports lead to. Units that are a thread of control of their own
+ * answer nothing. */
+static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnnvp_resolved *resolved, size_t number,
+                                     struct cnnvp_error *error)
+{
+    struct cnnvp_host *host = &units->hosts[number];
+    const struct cnnvp_unit *unit = resolved->instances[number].unit;
+    if (host->instance || !unit || unit->process)
+        return CNNVP_DONE;
+    host->units = units;
+    host->instance = &resolved->instances[number];
+    host->clock_mhz = clock_of(resolved, host->instance);
+    host->ways = calloc(unit->port_count + 1, sizeof *host->ways);
+    cnnvp_result result = host->ways ? make(units, host, error) : out_of_memory(error);
+    for (size_t i = 0; i < host->instance->binding_count && result == CNNVP_DONE; i++)
+        if (unit->ports[host->instance->bindings[i].port].kind != CNNVP_PORT_IRQ_OUT)
+            result = make_with_others(units, resolved, host->instance->bindings[i].target, error);
+    return result;
+}
+
+/* Who takes commands, and all that these may ask. */
 static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resolved *resolved,
                              struct cnnvp_error *error)
 {
@@ -356,16 +385,9 @@ static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resol
     if (!units->hosts)
         return out_of_memory(error);
     units->count = resolved->instance_count;
-    for (size_t i = 0; i < units->count && result == CNNVP_DONE; i++) {
-        struct cnnvp_host *host = &units->hosts[i];
-        host->units = units;
-        host->instance = &resolved->instances[i];
-        if (!host->instance->unit || host->instance->unit->process)
-            continue;
-        host->clock_mhz = clock_of(resolved, host->instance);
-        host->ways = calloc(host->instance->unit->port_count + 1, sizeof *host->ways);
-        result = host->ways ? make(units, host, error) : out_of_memory(error);
-    }
+    for (size_t i = 0; i < units->count && result == CNNVP_DONE; i++)
+        if (takes_commands(resolved->instances[i].unit))
+            result = make_with_others(units, resolved, i, error);
     for (size_t i = 0; i < units->count && result == CNNVP_DONE; i++) {
         struct cnnvp_host *host = &units->hosts[i];
         if (!host->initialised)

@@ -23,11 +23,15 @@
 #define SLOWER_PART 1024u
 #define TRAFFIC_PART 16u
 
+/* Plans of the whole network, in the order in which they run; of equal ones the first is taken. */
+enum { BY_BOUND, BY_CYCLES, BY_CYCLES_AND_CORE, PLANS };
+
 struct trial {
     size_t layer;  /* of the network */
     size_t number; /* of its finalists */
     uint64_t cycles;
     uint64_t bytes;
+    uint64_t core; /* cycles */
 };
 
 struct trials {
@@ -99,8 +103,10 @@ static cnnvp_result make_layer(struct trials *trials, size_t number)
     return result;
 }
 
-static cnnvp_result choose_trials(struct trials *trials, size_t layers, struct cnnvp_error *error)
+static cnnvp_result choose_trials(const struct cnnvp_network *network, struct trials *trials,
+                                  struct cnnvp_error *error)
 {
+    const size_t layers = network->graph.layer_count;
     const struct cnnvp_build *build = trials->build;
     trials->all = calloc(layers * CNNVP_PLAN_FINALISTS + 1, sizeof *trials->all);
     if (trials->all == NULL)
@@ -109,7 +115,8 @@ static cnnvp_result choose_trials(struct trials *trials, size_t layers, struct c
         const size_t tries =
             is_planned(build, i) && first_alike(build, i) == i ? tries_of(&build->finalists[i]) : 1;
         for (size_t n = 0; tries > 1 && n < tries; ++n)
-            trials->all[trials->count++] = (struct trial){.layer = i, .number = n};
+            trials->all[trials->count++] = (struct trial){
+                .layer = i, .number = n, .core = build->finalists[i].all[n].core / network->target.cycle_ps};
     }
     trials->layers = calloc(trials->count + 1, sizeof *trials->layers);
     if (trials->layers == NULL)
@@ -215,22 +222,28 @@ static cnnvp_result run_trials(struct trials *trials, const cnnvp_config *config
     return result;
 }
 
-static int is_better(const struct trial *trial, const struct trial *than)
+/* What a tiling is chosen by: its cycles, or those of the core where they are more. */
+static uint64_t cycles_of(const struct trial *trial, int with_core)
 {
-    if (trial->cycles < than->cycles)
-        return !(than->cycles - trial->cycles < than->cycles / SLOWER_PART &&
-                 than->bytes + than->bytes / TRAFFIC_PART < trial->bytes);
-    return trial->cycles - than->cycles < than->cycles / SLOWER_PART &&
-           trial->bytes + trial->bytes / TRAFFIC_PART < than->bytes;
+    return with_core && trial->core > trial->cycles ? trial->core : trial->cycles;
 }
 
-static void take_best(const struct trials *trials, struct cnnvp_build *build, size_t layers)
+static int is_better(const struct trial *trial, const struct trial *than, int with_core)
+{
+    const uint64_t cycles = cycles_of(trial, with_core);
+    const uint64_t others = cycles_of(than, with_core);
+    if (cycles < others)
+        return !(others - cycles < others / SLOWER_PART && than->bytes + than->bytes / TRAFFIC_PART < trial->bytes);
+    return cycles - others < others / SLOWER_PART && trial->bytes + trial->bytes / TRAFFIC_PART < than->bytes;
+}
+
+static void take_best(const struct trials *trials, int with_core, struct cnnvp_build *build, size_t layers)
 {
     for (size_t i = 0; i < trials->count;) {
         const struct trial *best = &trials->all[i];
         const size_t layer = best->layer;
         for (; i < trials->count && trials->all[i].layer == layer; ++i)
-            if (is_better(&trials->all[i], best))
+            if (is_better(&trials->all[i], best, with_core))
                 best = &trials->all[i];
         cnnvp_plan_cut_layer(&build->layers[layer], &build->finalists[layer].all[best->number].cut);
     }
@@ -266,26 +279,37 @@ static cnnvp_result run_network(const struct cnnvp_network *network, const struc
     return result;
 }
 
-/* Gives the build the tiles of the trials where the whole network is faster with them. */
+static void take_tiles(struct cnnvp_build *build, const struct cnnvp_image_layer *from, size_t layers)
+{
+    for (size_t i = 0; i < layers; ++i) {
+        const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&from[i]);
+        cnnvp_plan_cut_layer(&build->layers[i], &cut);
+    }
+}
+
+/* Gives the build the tiles with which the whole network is the fastest. */
 static cnnvp_result choose(const struct cnnvp_network *network, const struct trials *trials,
                            const cnnvp_config *config, struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const size_t layers = network->graph.layer_count;
-    uint64_t bound_ps = 0;
-    uint64_t tried_ps = 0;
-    struct cnnvp_image_layer *bound = malloc(layers * sizeof *bound);
-    if (bound == NULL)
+    uint64_t best_ps = UINT64_MAX;
+    struct cnnvp_image_layer *best = malloc(layers * sizeof *best);
+    cnnvp_result result = CNNVP_DONE;
+    if (best == NULL)
         return cnnvp_compiler_no_memory(error);
-    memcpy(bound, build->layers, layers * sizeof *bound);
-    take_best(trials, build, layers);
-    cnnvp_result result = run_network(network, bound, config, &bound_ps, error);
-    if (result == CNNVP_DONE)
-        result = run_network(network, build->layers, config, &tried_ps, error);
-    for (size_t i = 0; i < layers && tried_ps >= bound_ps; ++i) {
-        const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&bound[i]);
-        cnnvp_plan_cut_layer(&build->layers[i], &cut);
+    for (int plan = 0; plan < PLANS && result == CNNVP_DONE; ++plan) {
+        uint64_t ps = 0;
+        if (plan != BY_BOUND)
+            take_best(trials, plan == BY_CYCLES_AND_CORE, build, layers);
+        result = run_network(network, build->layers, config, &ps, error);
+        if (result != CNNVP_DONE || ps >= best_ps)
+            continue;
+        best_ps = ps;
+        memcpy(best, build->layers, layers * sizeof *best);
     }
-    free(bound);
+    if (result == CNNVP_DONE)
+        take_tiles(build, best, layers);
+    free(best);
     return result;
 }
 
@@ -308,7 +332,7 @@ cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_confi
     struct trials trials = {.build = build};
     if (build->finalists == NULL)
         return CNNVP_DONE;
-    cnnvp_result result = choose_trials(&trials, network->graph.layer_count, error);
+    cnnvp_result result = choose_trials(network, &trials, error);
     if (result == CNNVP_DONE && trials.count != 0 && !place_tables(&trials, &network->target))
         result = cnnvp_compiler_error(error, "--tune: the trials' tables do not fit into memory; use -s dram.size=");
     if (result == CNNVP_DONE && trials.count != 0)

@@ -91,6 +91,7 @@ uint32_t cnnvp_plan_table_words(const struct cnnvp_image_layer *layer);
 struct cnnvp_plan_finalist {
     struct cnnvp_plan_cut cut;
     uint64_t price; /* in ps: the bound, and a little of all work */
+    uint64_t core;  /* of it the core's work */
 };
 struct cnnvp_plan_finalists {
     size_t count; /* 1 or more */

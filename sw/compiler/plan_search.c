@@ -210,7 +210,7 @@ static void consider(struct search *search)
         return;
     const uint64_t bound = maximum(work.compute, maximum(work.memory, work.core)) + work.ends;
     struct cnnvp_plan_finalist way = {cnnvp_plan_cut_of(search->layer),
-                                      bound + (work.compute + work.memory + work.core) / WORK_PART};
+                                      bound + (work.compute + work.memory + work.core) / WORK_PART, work.core};
     for (size_t i = 0; i < finalists->count; ++i) {
         if (way.price >= finalists->all[i].price)
             continue;

@@ -112,6 +112,7 @@ cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *
     limits->output_halves = target->output_halves;
     limits->memory_base = target->memory_base;
     limits->core_ps = (uint32_t)(PS_A_US / number(config, "cpu.clock_mhz", DEFAULT_MHZ));
+    target->cycle_ps = (uint32_t)(PS_A_US / number(config, "pe_array.clock_mhz", DEFAULT_MHZ));
     target->acc_bits = (uint32_t)number(config, "pe_array.acc_bits", DEFAULT_ACC_BITS);
     return result;
 }

@@ -10,6 +10,7 @@ struct cnnvp_target {
     uint32_t output_halves;
     uint32_t acc_bits;     /* of the PE array's sums */
     uint64_t pes;          /* its processing elements */
+    uint32_t cycle_ps;     /* of the PE array */
     uint64_t memory_base;  /* off-chip memory's window on the bus */
     uint64_t memory_size;
     uint32_t element;      /* registers of the instruction element */

@@ -158,12 +158,13 @@ refused 2 "cnnvp: $network: layer \"C1\": its smallest tile needs " run "$networ
 refused 2 "--output: /nonexistent/x.npy cannot be written" run "$network" -i "$input" -o /nonexistent/x.npy
 refused 2 "--dump: out.npy is not a folder" run "$network" -i "$input" --dump out.npy
 absent x.npy x.json x.vcd
-# Plans by trial of a platform that can be read once, on its own core too where the run has none.
+# Tilings by trial, of a platform that can be read once, on its own core too where the run has none.
 for cpu in iss host; do
     printf 'platform: piped\nbase: nfu\n' |
         "$CNNVP" run "$network" -p /dev/stdin -s cpu.clock_mhz=500 --timing-only --tune --cpu $cpu --stats $cpu.json \
             >out 2>err || fail "a platform from a pipe with --tune --cpu $cpu: $(cat err)"
-    says " tried, "
+    says " tried"
+    "$CNNVP" run "$network" --timing-only -q --check-costs --cpu $cpu || fail "asked and taken costs differ with $cpu"
 done
 
 finish

@@ -7,9 +7,9 @@
 
 #define BASE UINT64_C(0x80000000)
 
-struct cnnvp_config fake_nfu(void)
+struct fake_config fake_nfu(void)
 {
-    return (struct cnnvp_config){.rows = 8,
+    return (struct fake_config){.rows = 8,
                                  .cols = 8,
                                  .input_bytes = 65536,
                                  .weight_bytes = 131072,
@@ -20,9 +20,9 @@ struct cnnvp_config fake_nfu(void)
                                  .fc_mapping = "broadcast"};
 }
 
-struct cnnvp_config fake_window(void)
+struct fake_config fake_window(void)
 {
-    struct cnnvp_config config = fake_nfu();
+    struct fake_config config = fake_nfu();
     config.rows = 0;
     config.cols = 0;
     config.input_para = 8;
@@ -32,58 +32,61 @@ struct cnnvp_config fake_window(void)
     return config;
 }
 
-cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint64_t *value, const char **text)
+static void must(cnnvp_result result, const struct cnnvp_error *error)
 {
-    const struct {
-        const char *name;
-        uint64_t value;
-    } parameters[] = {
-        {"pe_array.rows", config->rows},
-        {"pe_array.cols", config->cols},
-        {"pe_array.input_para", config->input_para},
-        {"pe_array.output_para", config->output_para},
-        {"pe_array.fc_para", config->fc_para},
-        {"pe_array.acc_bits", config->acc_bits},
-        {"pe_array.fc_mapping", 0},
-        {"input_buffer.size", config->input_bytes},
-        {"weight_buffer.size", config->weight_bytes},
-        {"output_buffer.size", config->output_bytes},
-        {"input_buffer.pingpong", config->pingpong},
-        {"weight_buffer.pingpong", config->pingpong},
-        {"output_buffer.pingpong", config->pingpong},
-        {"instruction.irq", 1},
-    };
-    for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; ++i) {
-        if (strcmp(parameters[i].name, name) != 0)
-            continue;
-        if (strncmp(name, "pe_array.", 9) == 0 && parameters[i].value == 0 && strcmp(name, "pe_array.fc_mapping") != 0)
-            return CNNVP_BAD_INPUT;
-        if (value != NULL)
-            *value = parameters[i].value;
-        if (text != NULL)
-            *text = strcmp(name, "pe_array.fc_mapping") == 0 ? config->fc_mapping : "";
-        return CNNVP_DONE;
-    }
-    return CNNVP_BAD_INPUT;
+    if (result == CNNVP_DONE)
+        return;
+    fprintf(stderr, "fake_platform: %s\n", error->text);
+    abort();
 }
 
-/* It has no connections. */
-cnnvp_result cnnvp_config_place(const cnnvp_config *config, const char *name, const char **place, const char **target)
+static void set(cnnvp_config *config, const char *name, uint64_t value)
 {
-    (void)config, (void)name, (void)place, (void)target;
-    return CNNVP_BAD_INPUT;
+    struct cnnvp_error error = {""};
+    char assignment[96];
+    snprintf(assignment, sizeof assignment, "%s=%llu", name, (unsigned long long)value);
+    must(cnnvp_config_set(config, assignment, &error), &error);
 }
 
-cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instance, uint64_t *base, uint64_t *size)
+cnnvp_config *fake_config_new(const struct fake_config *config)
 {
-    *size = 0x1000;
-    if (strcmp(instance, "dram") == 0) {
-        *base = BASE;
-        *size = config->memory_bytes;
-        return CNNVP_DONE;
+    struct cnnvp_error error = {""};
+    cnnvp_config *made = NULL;
+    const int window = config->input_para != 0;
+    must(cnnvp_config_new(window ? "window" : "nfu", &made, &error), &error);
+    if (window) {
+        set(made, "pe_array.input_para", config->input_para);
+        set(made, "pe_array.output_para", config->output_para);
+        set(made, "pe_array.fc_para", config->fc_para);
+    } else {
+        char mapping[64];
+        set(made, "pe_array.rows", config->rows);
+        set(made, "pe_array.cols", config->cols);
+        snprintf(mapping, sizeof mapping, "pe_array.fc_mapping=%s", config->fc_mapping);
+        must(cnnvp_config_set(made, mapping, &error), &error);
     }
-    *base = strcmp(instance, "instruction") == 0 ? 0x10010000 : 0x0c000000;
-    return strcmp(instance, "instruction") == 0 || strcmp(instance, "plic") == 0 ? CNNVP_DONE : CNNVP_BAD_INPUT;
+    set(made, "pe_array.acc_bits", config->acc_bits);
+    set(made, "input_buffer.size", config->input_bytes);
+    set(made, "weight_buffer.size", config->weight_bytes);
+    set(made, "output_buffer.size", config->output_bytes);
+    if (!config->pingpong)
+        for (size_t i = 0; i < 3; ++i)
+            must(cnnvp_config_set(made, i == 0   ? "input_buffer.pingpong=off"
+                                        : i == 1 ? "weight_buffer.pingpong=off"
+                                                 : "output_buffer.pingpong=off", &error), &error);
+    set(made, "dram.size", config->memory_bytes);
+    must(cnnvp_config_resolve(made, &error), &error);
+    return made;
+}
+
+cnnvp_result fake_network_new(const char *onnx_file, const struct fake_config *config,
+                              const struct cnnvp_network_options *options, cnnvp_network **network,
+                              struct cnnvp_error *error)
+{
+    cnnvp_config *made = fake_config_new(config);
+    const cnnvp_result result = cnnvp_network_new(onnx_file, made, options, network, error);
+    cnnvp_config_free(made);
+    return result;
 }
 
 cnnvp_platform *fake_platform_new(size_t size)
@@ -152,4 +155,31 @@ cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const struct
     platform->hash = work->network_hash;
     platform->images = work->images;
     return CNNVP_DONE;
+}
+
+/* Nothing runs here: no trials of tiles. */
+cnnvp_result cnnvp_platform_new(const cnnvp_config *config, const struct cnnvp_platform_options *options,
+                                cnnvp_platform **platform, struct cnnvp_error *error)
+{
+    (void)config, (void)options;
+    *platform = NULL;
+    snprintf(error->text, sizeof error->text, "the fake platform runs nothing");
+    return CNNVP_FAILED;
+}
+
+cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, struct cnnvp_run_result *result)
+{
+    (void)platform, (void)result;
+    return CNNVP_FAILED;
+}
+
+cnnvp_result cnnvp_platform_layer(cnnvp_platform *platform, size_t layer, struct cnnvp_layer_result *result)
+{
+    (void)platform, (void)layer, (void)result;
+    return CNNVP_BAD_INPUT;
+}
+
+void cnnvp_platform_free(cnnvp_platform *platform)
+{
+    (void)platform;
 }

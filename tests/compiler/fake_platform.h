@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of the platform API that the compiler uses, over one array of memory and a table of parameters: tests choose
- * any sizes without a simulation. */
+/* A platform whose units are real, for the compiler to ask, and whose memory is one array: nothing runs. */
 #ifndef FAKE_PLATFORM_H
 #define FAKE_PLATFORM_H
 
 #include "cnnvp.h"
 
-struct cnnvp_config {
+/* Of a preset, but for these. */
+struct fake_config {
     uint64_t rows, cols; /* 0: the array has no such parameter */
     uint64_t input_para, output_para, fc_para;
     uint64_t input_bytes, weight_bytes, output_bytes; /* whole buffers */
@@ -17,9 +17,16 @@ struct cnnvp_config {
 };
 
 /* ShiDianNao's: the nfu preset. */
-struct cnnvp_config fake_nfu(void);
+struct fake_config fake_nfu(void);
 /* The window preset. */
-struct cnnvp_config fake_window(void);
+struct fake_config fake_window(void);
+
+/* The resolved configuration; ends the program where it is refused. */
+cnnvp_config *fake_config_new(const struct fake_config *config);
+/* cnnvp_network_new for it. */
+CNNVP_MUST_USE cnnvp_result fake_network_new(const char *onnx_file, const struct fake_config *config,
+                                             const struct cnnvp_network_options *options, cnnvp_network **network,
+                                             struct cnnvp_error *error);
 
 struct cnnvp_platform {
     uint8_t *memory; /* from 0x80000000 */

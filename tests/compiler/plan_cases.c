@@ -27,14 +27,21 @@ static void random_window(struct builder *random, struct cnnvp_image_layer *laye
 cnnvp_result cases_plan(struct cnnvp_image_layer *layer, const char *name, const struct cnnvp_plan_limits *limits,
                         struct cnnvp_error *error)
 {
-    struct cnnvp_plan *plan = NULL;
-    cnnvp_result result = cnnvp_plan_new(limits, 1, &plan, error);
+    struct cnnvp_plan_finalists finalists;
+    cnnvp_result result = cnnvp_plan_choose_unit(layer, name, limits, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_plan_add(plan, layer, name, error);
+        result = cnnvp_plan_layer(layer, name, limits, &finalists, error);
     if (result == CNNVP_DONE)
-        (void)cnnvp_plan_make(plan);
-    cnnvp_plan_free(plan);
+        cnnvp_plan_cut_layer(layer, &finalists.all[0].cut);
     return result;
+}
+
+struct cnnvp_tiling cases_tiling(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
+{
+    struct cnnvp_tiling tiling;
+    struct cnnvp_error error = {""};
+    assert_int_equal(cnnvp_plan_tiling(layer, "L", limits, &tiling, &error), CNNVP_DONE);
+    return tiling;
 }
 
 struct cnnvp_image_layer cases_layer(struct builder *random)
@@ -66,39 +73,39 @@ struct cnnvp_image_layer cases_layer(struct builder *random)
     return layer;
 }
 
-struct cnnvp_engine cases_nfu(uint32_t rows, uint32_t cols, uint32_t single_neuron)
+struct fake_config cases_config(struct builder *random)
 {
-    return (struct cnnvp_engine){.kind = &cnnvp_engine_nfu, .number = {rows, cols, single_neuron}};
-}
-
-struct cnnvp_engine cases_window(uint32_t input_para, uint32_t output_para, uint32_t fc_para)
-{
-    return (struct cnnvp_engine){.kind = &cnnvp_engine_window, .number = {input_para, output_para, fc_para}};
-}
-
-struct cnnvp_plan_limits cases_limits(struct builder *random)
-{
-    struct cnnvp_plan_limits limits = {
-        .input_bytes = UINT64_C(16384) << cases_between(random, 0, 5),
-        .weight_bytes = UINT64_C(16384) << cases_between(random, 0, 5),
-        .output_bytes = UINT64_C(16384) << cases_between(random, 0, 5),
-        .input_halves = cases_between(random, 1, 2),
-        .weight_halves = cases_between(random, 1, 2),
-        .timing = cnnvp_plan_timing_of(NULL),
-    };
     const int is_nfu = cases_between(random, 0, 1) != 0;
-    const uint32_t first = cases_between(random, 1, 16);
-    const uint32_t second = cases_between(random, 1, 16);
-    const uint32_t third = cases_between(random, is_nfu ? 0 : 1, is_nfu ? 1 : 32);
-    limits.engine = is_nfu ? cases_nfu(first, second, third) : cases_window(first, second, third);
-    limits.output_halves = cases_between(random, 1, 2);
-    limits.timing.strict = cases_between(random, 0, 1);
-    return limits;
+    struct fake_config config = is_nfu ? fake_nfu() : fake_window();
+    if (is_nfu) {
+        config.rows = cases_between(random, 1, 16);
+        config.cols = cases_between(random, 1, 16);
+        config.fc_mapping = cases_between(random, 0, 1) != 0 ? "broadcast" : "single-neuron";
+    } else {
+        config.input_para = cases_between(random, 1, 16);
+        config.output_para = cases_between(random, 1, 16);
+        config.fc_para = cases_between(random, 1, 32);
+    }
+    config.pingpong = cases_between(random, 0, 1);
+    config.input_bytes = UINT64_C(32768) << cases_between(random, 0, 5);
+    config.weight_bytes = UINT64_C(32768) << cases_between(random, 0, 5);
+    config.output_bytes = UINT64_C(32768) << cases_between(random, 0, 5);
+    return config;
+}
+
+struct cnnvp_target cases_target(const struct fake_config *config)
+{
+    struct cnnvp_target target;
+    struct cnnvp_error error = {""};
+    cnnvp_config *made = fake_config_new(config);
+    assert_int_equal(cnnvp_target_read(made, &target, &error), CNNVP_DONE);
+    cnnvp_config_free(made);
+    return target;
 }
 
 void cases_check_fits(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits)
 {
-    const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, &limits->engine);
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, cases_tiling(layer, limits).result_bytes);
     assert_true(use.input_bytes <= limits->input_bytes);
     assert_true(use.weight_bytes <= limits->weight_bytes);
     assert_true(use.output_bytes <= limits->output_bytes);

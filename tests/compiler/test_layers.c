@@ -22,7 +22,7 @@
 
 #define MEMORY ((size_t)16 << 20)
 
-static cnnvp_result build(struct builder *builder, const struct cnnvp_config *config, int on_chip,
+static cnnvp_result build(struct builder *builder, const struct fake_config *config, int on_chip,
                           cnnvp_network **network, struct cnnvp_error *error)
 {
     char name[64];
@@ -35,7 +35,7 @@ static cnnvp_result build(struct builder *builder, const struct cnnvp_config *co
                                                   .cpu_host = 1,
                                                   .seed = 3,
                                                   .images = 2};
-    const cnnvp_result result = cnnvp_network_new(name, config, &options, network, error);
+    const cnnvp_result result = fake_network_new(name, config, &options, network, error);
     (void)unlink(name);
     free(bytes);
     return result;
@@ -64,7 +64,7 @@ static void check_close(const struct cnnvp_array *fixed, const struct cnnvp_arra
 }
 
 /* Compiles and runs the network with the configuration; `fixed` receives the output (images, ...). */
-static void run(struct builder *builder, const struct cnnvp_config *config, double limit, struct cnnvp_array *fixed)
+static void run(struct builder *builder, const struct fake_config *config, double limit, struct cnnvp_array *fixed)
 {
     cnnvp_network *network;
     struct cnnvp_error error = {""};
@@ -93,7 +93,7 @@ static void check(struct builder *builder, double limit)
 {
     struct cnnvp_array large;
     struct cnnvp_array small;
-    struct cnnvp_config config = fake_nfu();
+    struct fake_config config = fake_nfu();
     config.memory_bytes = MEMORY;
     run(builder, &config, limit, &large);
     config.rows = 3;
@@ -212,7 +212,7 @@ static void long_vectors(void **state)
     for (size_t i = 0; i < 2; ++i) {
         struct builder builder;
         struct cnnvp_array fixed;
-        struct cnnvp_config config = fake_nfu();
+        struct fake_config config = fake_nfu();
         const int64_t dims[2] = {12 * 16 * 16, 77};
         config.fc_mapping = mappings[i];
         config.input_bytes = 2048;
@@ -303,7 +303,7 @@ static void chip_places_do_not_overlap(void **state)
     struct builder builder;
     const int64_t dims[4] = {6, 6, 3, 3};
     const int64_t pads[4] = {1, 1, 1, 1};
-    const struct cnnvp_config config = fake_nfu();
+    const struct fake_config config = fake_nfu();
     cnnvp_network *network;
     struct cnnvp_error error = {""};
     begin(&builder, 6, 12, 12);
@@ -345,7 +345,7 @@ static void chip_places_do_not_overlap(void **state)
                         made->blobs[b].chip_address + made->blobs[b].bytes <= made->blobs[a].chip_address);
     }
     cnnvp_network_free(network);
-    struct cnnvp_config small = config;
+    struct fake_config small = config;
     small.weight_bytes = 1024;
     assert_int_equal(build(&builder, &small, 1, &network, &error), CNNVP_BAD_INPUT);
     assert_non_null(strstr(error.text, "the weight buffer lacks "));

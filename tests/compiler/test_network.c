@@ -32,7 +32,7 @@ static void clear(struct outcome *outcome)
     cnnvp_array_clear(&outcome->expected);
 }
 
-static cnnvp_network *compile(const char *name, const struct cnnvp_config *config,
+static cnnvp_network *compile(const char *name, const struct fake_config *config,
                               const struct cnnvp_network_options *chosen)
 {
     char file[1024];
@@ -41,7 +41,7 @@ static cnnvp_network *compile(const char *name, const struct cnnvp_config *confi
     struct cnnvp_network_options options = *chosen;
     options.struct_size = sizeof options;
     (void)snprintf(file, sizeof file, "%s/%s.onnx", TEST_NETWORKS, name);
-    const cnnvp_result result = cnnvp_network_new(file, config, &options, &network, &error);
+    const cnnvp_result result = fake_network_new(file, config, &options, &network, &error);
     if (result != CNNVP_DONE)
         fail_msg("%s", error.text);
     return network;
@@ -56,7 +56,7 @@ static void read_array(const char *name, const char *what, struct cnnvp_array *a
         fail_msg("%s", error.text);
 }
 
-static void run(const char *name, const struct cnnvp_config *config, struct outcome *outcome)
+static void run(const char *name, const struct fake_config *config, struct outcome *outcome)
 {
     struct cnnvp_array input;
     struct cnnvp_error error = {""};
@@ -105,7 +105,7 @@ static double difference(const struct cnnvp_array *a, const struct cnnvp_array *
     return worst / largest;
 }
 
-static void check_network(const char *name, const struct cnnvp_config *config, double limit)
+static void check_network(const char *name, const struct fake_config *config, double limit)
 {
     struct outcome outcome;
     run(name, config, &outcome);
@@ -120,14 +120,14 @@ static void check_network(const char *name, const struct cnnvp_config *config, d
 static void lenet5_is_close_to_float(void **state)
 {
     (void)state;
-    const struct cnnvp_config config = fake_nfu();
+    const struct fake_config config = fake_nfu();
     check_network("lenet5", &config, 0.005);
 }
 
 static void mixed_is_close_to_float(void **state)
 {
     (void)state;
-    const struct cnnvp_config config = fake_nfu();
+    const struct fake_config config = fake_nfu();
     check_network("mixed", &config, 0.005);
 }
 
@@ -138,7 +138,7 @@ static void buffers_change_no_output(void **state)
     static const char *const names[] = {"lenet5", "mixed"};
     for (size_t n = 0; n < 2; ++n) {
         struct outcome first;
-        struct cnnvp_config config = fake_nfu();
+        struct fake_config config = fake_nfu();
         run(names[n], &config, &first);
         for (unsigned i = 0; i < 4; ++i) {
             struct outcome other;
@@ -166,7 +166,7 @@ static void engines_change_no_output(void **state)
     for (size_t n = 0; n < 2; ++n) {
         struct outcome nfu;
         struct outcome window;
-        struct cnnvp_config config = fake_nfu();
+        struct fake_config config = fake_nfu();
         run(names[n], &config, &nfu);
         for (uint64_t para = 8; para > 0; para /= 2) {
             config = fake_window();
@@ -182,34 +182,11 @@ static void engines_change_no_output(void **state)
     }
 }
 
-static void engines_are_known_by_their_parameters(void **state)
-{
-    (void)state;
-    struct cnnvp_engine engine;
-    struct cnnvp_error error = {""};
-    struct cnnvp_config config = fake_nfu();
-    assert_int_equal(cnnvp_engine_read(&config, &engine, &error), CNNVP_DONE);
-    assert_int_equal(engine.kind->image, CNNVP_ENGINE_NFU);
-    assert_int_equal(engine.kind->pes(&engine), 64);
-    config = fake_window();
-    assert_int_equal(cnnvp_engine_read(&config, &engine, &error), CNNVP_DONE);
-    assert_int_equal(engine.kind->image, CNNVP_ENGINE_WINDOW);
-    assert_int_equal(engine.kind->pes(&engine), 9 * 64);
-    config.fc_para = 65536;
-    assert_int_equal(cnnvp_engine_read(&config, &engine, &error), CNNVP_BAD_INPUT);
-    assert_string_equal(error.text, "pe_array.fc_para: 65536 is out of range: 1 to 65535");
-    config.fc_para = 0; /* an array of another kind */
-    assert_int_equal(cnnvp_engine_read(&config, &engine, &error), CNNVP_BAD_INPUT);
-    assert_string_equal(error.text,
-                        "pe_array: networks need an array with the parameters of one of these engines: rows, cols; "
-                        "input_para, output_para, fc_para");
-}
-
 static void layers_are_described(void **state)
 {
     (void)state;
     struct outcome outcome;
-    const struct cnnvp_config config = fake_nfu();
+    const struct fake_config config = fake_nfu();
     run("lenet5", &config, &outcome);
     assert_string_equal(outcome.layers, "C1 conv 117600\nS2 pool 0\nC3 conv 240000\nS4 pool 0\nF5 fc 48000\n"
                                         "F6 fc 10080\nF7 fc 840\n");
@@ -218,7 +195,7 @@ static void layers_are_described(void **state)
 
 /* ---- options and inputs ---- */
 
-static void must_refuse(const char *name, const struct cnnvp_config *config, struct cnnvp_network_options options,
+static void must_refuse(const char *name, const struct fake_config *config, struct cnnvp_network_options options,
                         const char *text)
 {
     char file[1024];
@@ -226,7 +203,7 @@ static void must_refuse(const char *name, const struct cnnvp_config *config, str
     cnnvp_network *network = NULL;
     options.struct_size = sizeof options;
     (void)snprintf(file, sizeof file, "%s/%s.onnx", TEST_NETWORKS, name);
-    assert_int_equal(cnnvp_network_new(file, config, &options, &network, &error), CNNVP_BAD_INPUT);
+    assert_int_equal(fake_network_new(file, config, &options, &network, &error), CNNVP_BAD_INPUT);
     assert_null(network);
     if (strstr(error.text, text) == NULL)
         fail_msg("\"%s\" is not in \"%s\"", text, error.text);
@@ -235,7 +212,7 @@ static void must_refuse(const char *name, const struct cnnvp_config *config, str
 static void wrong_inputs_are_refused(void **state)
 {
     (void)state;
-    const struct cnnvp_config config = fake_nfu();
+    const struct fake_config config = fake_nfu();
     float data[2 * 1024] = {0};
     struct cnnvp_array array = {.type = CNNVP_ARRAY_F32, .rank = 4, .shape = {2, 1, 32, 31}, .data = data};
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array},
@@ -265,7 +242,7 @@ static void wrong_inputs_are_refused(void **state)
                 .block = 8, .on_chip = 1}, "use one of the two");
     must_refuse("missing", &config, (struct cnnvp_network_options){.images = 1}, "missing.onnx: No such file");
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.images = 1000000}, "-s dram.size=");
-    struct cnnvp_config small = config;
+    struct fake_config small = config;
     small.memory_bytes = 1100 << 10;
     must_refuse("lenet5", &small, (struct cnnvp_network_options){.images = 1}, "-s dram.size=");
 }
@@ -274,7 +251,7 @@ static void wrong_inputs_are_refused(void **state)
 static void bytes_and_short_shapes_are_taken(void **state)
 {
     (void)state;
-    const struct cnnvp_config config = fake_nfu();
+    const struct fake_config config = fake_nfu();
     static uint8_t bytes[1024];
     static float floats[1024];
     for (size_t i = 0; i < 1024; ++i) {
@@ -306,7 +283,7 @@ static void timing_only_places_the_same(void **state)
 {
     (void)state;
     static const char *const names[] = {"lenet5", "mixed"};
-    const struct cnnvp_config config = fake_nfu();
+    const struct fake_config config = fake_nfu();
     for (size_t n = 0; n < 2; ++n) {
         cnnvp_network *full = compile(names[n], &config, &(struct cnnvp_network_options){.images = 3});
         cnnvp_network *timing =
@@ -340,7 +317,7 @@ static void memory_gets_the_image_whole(void **state)
 {
     (void)state;
     static const char *const names[] = {"lenet5", "mixed"};
-    const struct cnnvp_config config = fake_nfu();
+    const struct fake_config config = fake_nfu();
     for (size_t n = 0; n < 2; ++n) {
         cnnvp_network *network =
             compile(names[n], &config, &(struct cnnvp_network_options){.images = 2, .cpu_host = 1});
@@ -369,7 +346,7 @@ static void zeros_calibrate(void **state)
 {
     (void)state;
     static const float zeros[1024];
-    const struct cnnvp_config config = fake_nfu();
+    const struct fake_config config = fake_nfu();
     const struct cnnvp_array array = {
         .type = CNNVP_ARRAY_F32, .rank = 4, .shape = {1, 1, 32, 32}, .data = (void *)(uintptr_t)zeros};
     cnnvp_network *network =
@@ -396,7 +373,7 @@ static void seeds_decide_inputs(void **state)
 static void dumps_hold_all_tensors(void **state)
 {
     (void)state;
-    const struct cnnvp_config config = fake_nfu();
+    const struct fake_config config = fake_nfu();
     struct cnnvp_error error = {""};
     const char *wrong = NULL;
     char folder[] = "/tmp/cnnvp_dump_XXXXXX";
@@ -450,7 +427,6 @@ int main(void)
         cmocka_unit_test(mixed_is_close_to_float),
         cmocka_unit_test(buffers_change_no_output),
         cmocka_unit_test(engines_change_no_output),
-        cmocka_unit_test(engines_are_known_by_their_parameters),
         cmocka_unit_test(layers_are_described),
         cmocka_unit_test(wrong_inputs_are_refused),
         cmocka_unit_test(bytes_and_short_shapes_are_taken),

@@ -137,14 +137,14 @@ static void each_has_its_values(void **state)
         values[i] = input_value(i / (CHANNELS * PLANE), i % (CHANNELS * PLANE));
     const struct cnnvp_network_options options = {
         .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .cpu_host = 1, .input = &input};
-    struct cnnvp_config config = fake_nfu();
+    struct fake_config config = fake_nfu();
     config.memory_bytes = MEMORY;
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     memset(platform->memory, 0x5a, MEMORY);
     cnnvp_network *network = NULL;
     build(&builder, COUNT, outputs);
     write_network(&builder, name);
-    if (cnnvp_network_new(name, &config, &options, &network, &error) != CNNVP_DONE)
+    if (fake_network_new(name, &config, &options, &network, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
     (void)unlink(name);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);

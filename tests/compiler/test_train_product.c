@@ -40,7 +40,7 @@ static struct cnnvp_train_target draw_target(uint64_t *random)
         .output_width = 64u << below(random, 4),
         .module_sets = between(random, 1, 4),
         .module_lanes = between(random, 1, 4),
-        .timing = cnnvp_plan_timing_of(NULL),
+        .timing = cnnvp_train_timing_of(NULL),
     };
     target.fc_kernels = target.cols * (below(random, 2) == 0 ? 1u : target.rows);
     target.timing.core = 300u << below(random, 5);
@@ -161,7 +161,7 @@ static void statistics_take_a_set_for_each_image(void **state)
         .input_half = 1u << 20, .weight_half = 1u << 20, .output_half = 1u << 20,
         .input_halves = 2, .weight_halves = 2, .output_halves = 2,
         .input_width = 128, .weight_width = 128, .output_width = 512,
-        .module_sets = 4, .module_lanes = 1, .timing = cnnvp_plan_timing_of(NULL),
+        .module_sets = 4, .module_lanes = 1, .timing = cnnvp_train_timing_of(NULL),
     };
     const uint64_t values = 64 * 8 * 8;
     for (uint32_t images = 1; images <= 4; ++images) {

@@ -135,7 +135,7 @@ static void run_case(const struct chain *chain, uint32_t block, enum cnnvp_block
 {
     static struct view view;
     static struct cnnvp_guest guest;
-    const struct cnnvp_config config = fake_nfu();
+    const struct fake_config config = fake_nfu();
     const struct cnnvp_network_options options = {.struct_size = sizeof options,
                                                   .schedule = CNNVP_SCHEDULE_DEPTH_FIRST,
                                                   .block = block,
@@ -145,7 +145,7 @@ static void run_case(const struct chain *chain, uint32_t block, enum cnnvp_block
     cnnvp_network *network = NULL;
     char file[64];
     chain_write(chain, file);
-    if (cnnvp_network_new(file, &config, &options, &network, &error) != CNNVP_DONE)
+    if (fake_network_new(file, &config, &options, &network, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);

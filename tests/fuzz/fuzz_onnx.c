@@ -9,14 +9,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *file = fuzz_file(data, size);
     for (int i = 0; i < 6; ++i) {
-        struct cnnvp_config config = i & 1 ? fake_window() : fake_nfu();
+        struct fake_config config = i & 1 ? fake_window() : fake_nfu();
         const struct cnnvp_network_options options = {
             .struct_size = sizeof options, .timing_only = i >> 1 != 0, .seed = 1, .images = 1, .block = 4,
             .schedule = i >> 1 == 2 ? CNNVP_SCHEDULE_DEPTH_FIRST : CNNVP_SCHEDULE_LAYER};
         struct cnnvp_error error = {""};
         cnnvp_network *network = NULL;
         config.memory_bytes = 4u << 20;
-        const cnnvp_result result = cnnvp_network_new(file, &config, &options, &network, &error);
+        const cnnvp_result result = fake_network_new(file, &config, &options, &network, &error);
         fuzz_require((result == CNNVP_DONE) == (network != NULL), "a network or an error");
         fuzz_require((result == CNNVP_DONE) == (error.text[0] == '\0'), "a message with each error only");
         cnnvp_network_free(network);

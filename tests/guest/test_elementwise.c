@@ -21,12 +21,12 @@ static struct cnnvp_guest guest;
 static void a_step_takes_one_instruction(void **state)
 {
     (void)state;
-    struct cnnvp_config config = fake_nfu();
+    struct fake_config config = fake_nfu();
     struct cnnvp_network_options options = {.struct_size = sizeof options, .images = 1, .timing_only = 1};
     struct cnnvp_error error = {""};
     cnnvp_network *network = NULL;
     config.input_bytes = config.weight_bytes = config.output_bytes = 1u << 20;
-    if (cnnvp_network_new(TEST_ZOO "/transposed_2x2.onnx", &config, &options, &network, &error) != CNNVP_DONE)
+    if (fake_network_new(TEST_ZOO "/transposed_2x2.onnx", &config, &options, &network, &error) != CNNVP_DONE)
         fail_msg("%s", error.text);
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);

@@ -33,7 +33,7 @@ struct compiled {
 };
 
 /* 0: the configuration is too small for it. */
-static int compile(const char *file, const struct cnnvp_config *config, struct cnnvp_network_options options,
+static int compile(const char *file, const struct fake_config *config, struct cnnvp_network_options options,
                    struct compiled *compiled)
 {
     struct cnnvp_error error = {""};
@@ -41,7 +41,7 @@ static int compile(const char *file, const struct cnnvp_config *config, struct c
     options.images = IMAGES;
     options.timing_only = 1;
     *compiled = (struct compiled){.file = file};
-    if (cnnvp_network_new(file, config, &options, &compiled->network, &error) != CNNVP_DONE)
+    if (fake_network_new(file, config, &options, &compiled->network, &error) != CNNVP_DONE)
         return 0;
     compiled->platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(compiled->network, compiled->platform, &error), CNNVP_DONE);
@@ -88,7 +88,7 @@ static void compare(const struct compiled *compiled, uint32_t images)
     free(wanted.words);
 }
 
-static void compare_all(const char *file, const struct cnnvp_config *config, struct cnnvp_network_options options,
+static void compare_all(const char *file, const struct fake_config *config, struct cnnvp_network_options options,
                         uint32_t *ran)
 {
     struct compiled compiled;
@@ -112,7 +112,7 @@ static void replays_push_the_same_words(void **state)
     for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; ++i)
         assert_int_equal(glob(patterns[i], i != 0 ? GLOB_APPEND : 0, NULL, &files), 0);
     for (size_t i = 0; i < 16 * files.gl_pathc; ++i) {
-        struct cnnvp_config config = i & 1u ? fake_window() : fake_nfu();
+        struct fake_config config = i & 1u ? fake_window() : fake_nfu();
         struct cnnvp_network_options options = {.rounding = roundings[i >> 1 & 1u], .seed = i};
         config.pingpong = i >> 2 & 1u;
         if ((i >> 3 & 1u) != 0)
@@ -139,7 +139,7 @@ static void seeds_of_zero_are_pushed_as_they_are(void **state)
                                         TEST_ZOO "/net_resnet.onnx", TEST_ZOO "/net_vgg.onnx"};
     (void)state;
     for (size_t f = 0; f < sizeof files / sizeof files[0]; ++f) {
-        const struct cnnvp_config config = fake_nfu();
+        const struct fake_config config = fake_nfu();
         const struct cnnvp_network_options options = {.rounding = CNNVP_ROUND_STOCHASTIC, .seed = 1};
         struct compiled compiled;
         assert_int_equal(compile(files[f], &config, options, &compiled), 1);

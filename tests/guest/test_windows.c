@@ -66,7 +66,7 @@ static void compare(const char *file, const cnnvp_platform *platform, uint32_t w
     free(vector.words);
 }
 
-static void compile_and_compare(const char *file, const struct cnnvp_config *config,
+static void compile_and_compare(const char *file, const struct fake_config *config,
                                 struct cnnvp_network_options options, struct seen *seen)
 {
     struct cnnvp_error error = {""};
@@ -74,7 +74,7 @@ static void compile_and_compare(const char *file, const struct cnnvp_config *con
     options.struct_size = sizeof options;
     options.images = 2;
     options.timing_only = 1;
-    if (cnnvp_network_new(file, config, &options, &network, &error) != CNNVP_DONE)
+    if (fake_network_new(file, config, &options, &network, &error) != CNNVP_DONE)
         return; /* the configuration is too small for it */
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);
@@ -98,7 +98,7 @@ static void only_the_opcode_differs(void **state)
     for (size_t i = 0; i < 4 * files.gl_pathc; ++i) {
         const char *file = files.gl_pathv[i / 4];
         const int small = (i & 2u) != 0;
-        struct cnnvp_config config = i & 1u ? fake_window() : fake_nfu();
+        struct fake_config config = i & 1u ? fake_window() : fake_nfu();
         struct cnnvp_network_options options = {.rounding = CNNVP_ROUND_STOCHASTIC, .seed = i};
         if (small)
             config.input_bytes = config.weight_bytes = config.output_bytes = 2048;

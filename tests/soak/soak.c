@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * soak [--wide | --more] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE] [--program CNNVP]
- *      [--slower PERCENT] [--tune]:
+ * soak [--wide | --more] [--seed S] [--from N] [--count N] [--seconds T] [--state FILE] [--program CNNVP]:
  * random pairs of a network and a platform as `cnnvp run` would run them, checked for the contract's invariants. What a
  * pair is follows from the seed and its number, and --wide: more kinds of everything, or --more: trainings, quantised
  * networks, somebody else's memory. --state: goes on behind the last pair that FILE names, and keeps FILE up to date. A
  * pair that fails is named with the commands that show it, its network stays; exit status 1. Ctrl-C ends it after the
  * pair. --program: each run is a process of the program itself; otherwise workers, children of the soak that make a row
- * of pairs each, call the library, and a pair that ends its worker has failed. --slower: by how much larger buffers may
- * be (2). --tune: inference runs with --tune, and larger buffers may not be slower where that promises it.
+ * of pairs each, call the library, and a pair that ends its worker has failed.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -52,8 +50,8 @@ static void keep_state(const struct soak *soak, const char *state)
     FILE *stream = fopen(temporary, "w");
     if (stream == NULL)
         return;
-    (void)fprintf(stream, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", soak->seed,
-                  counts->pair, counts->checked, counts->refused, counts->failed, counts->slower);
+    (void)fprintf(stream, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", soak->seed, counts->pair,
+                  counts->checked, counts->refused, counts->failed);
     if (fclose(stream) == 0)
         (void)rename(temporary, state);
 }
@@ -65,9 +63,9 @@ static void take_state(struct soak *soak, const char *state)
     FILE *stream = state != NULL ? fopen(state, "r") : NULL;
     if (stream == NULL)
         return;
-    /* NOLINTNEXTLINE(cert-err34-c): a file of ours; what does not read as six numbers is not taken */
-    if (fscanf(stream, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &seed, &kept.pair,
-               &kept.checked, &kept.refused, &kept.failed, &kept.slower) == 6 &&
+    /* NOLINTNEXTLINE(cert-err34-c): a file of ours; what does not read as five numbers is not taken */
+    if (fscanf(stream, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &seed, &kept.pair, &kept.checked,
+               &kept.refused, &kept.failed) == 5 &&
         seed == soak->seed)
         *soak->counts = kept;
     (void)fclose(stream);
@@ -127,10 +125,8 @@ static void soak_all(struct soak *soak, const struct options *options)
         keep_state(soak, options->state);
     }
     const struct soak_counts *counts = soak->counts;
-    printf("seed %" PRIu64 ": %" PRIu64 " pairs checked, %" PRIu64 " refused, %" PRIu64 " failed, %" PRIu64
-           " a little slower with larger buffers, in %lld s\n",
-           soak->seed, counts->checked, counts->refused, counts->failed, counts->slower,
-           (long long)(time(NULL) - begin));
+    printf("seed %" PRIu64 ": %" PRIu64 " pairs checked, %" PRIu64 " refused, %" PRIu64 " failed, in %lld s\n",
+           soak->seed, counts->checked, counts->refused, counts->failed, (long long)(time(NULL) - begin));
 }
 
 static int parse(int argc, char **argv, struct soak *soak, struct options *options)
@@ -138,7 +134,6 @@ static int parse(int argc, char **argv, struct soak *soak, struct options *optio
     static const struct option names[] = {{"seed", 1, NULL, 's'}, {"from", 1, NULL, 'f'}, {"count", 1, NULL, 'n'},
                                           {"seconds", 1, NULL, 't'}, {"state", 1, NULL, 'r'},
                                           {"program", 1, NULL, 'p'}, {"wide", 0, NULL, 'w'}, {"more", 0, NULL, 'm'},
-                                          {"slower", 1, NULL, 'l'}, {"tune", 0, NULL, 'u'},
                                           {NULL, 0, NULL, 0}};
     for (int option = 0; (option = getopt_long(argc, argv, "", names, NULL)) != -1;) {
         if (option == 's')
@@ -153,10 +148,6 @@ static int parse(int argc, char **argv, struct soak *soak, struct options *optio
             options->state = optarg;
         else if (option == 'p')
             soak->program = optarg;
-        else if (option == 'l')
-            soak->slower = atoi(optarg); /* NOLINT(cert-err34-c): a person's own number */
-        else if (option == 'u')
-            soak->tune = 1;
         else if (option == 'w')
             soak->set = SOAK_WIDE;
         else if (option == 'm')
@@ -182,7 +173,7 @@ static void remove_folder(const struct soak *soak)
 
 int main(int argc, char **argv)
 {
-    struct soak soak = {.folder = "/tmp/cnnvp_soak_XXXXXX", .seed = 1, .slower = 2};
+    struct soak soak = {.folder = "/tmp/cnnvp_soak_XXXXXX", .seed = 1};
     struct options options = {.count = UINT64_MAX};
     soak.counts = mmap(NULL, sizeof *soak.counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (soak.counts == MAP_FAILED || parse(argc, argv, &soak, &options) != 0)

@@ -53,7 +53,6 @@ void soak_more_platform(uint64_t seed, struct soak_platform *platform);
 struct soak_counts {
     uint64_t pair; /* the one at work, or the next one */
     uint64_t checked, refused, failed;
-    uint64_t slower; /* pairs in which larger buffers took longer, within the limit */
 };
 
 struct soak {
@@ -61,8 +60,6 @@ struct soak {
     const char *program; /* NULL: in this process */
     uint64_t seed;
     enum soak_set set;
-    int slower; /* percent by which larger buffers may be */
-    int tune;   /* 1: inference with --tune; where that promises it, larger buffers may not be slower at all */
     struct soak_counts *counts;
     struct soak_platform platform;
 };

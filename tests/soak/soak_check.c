@@ -14,17 +14,11 @@ struct variant {
     const char *what;
     const char *options;
     uint32_t larger; /* buffers so many times as large */
-    enum { SAME_STATS, SAME_STATS_WITHOUT_VALUES, SAME_WORK, SAME_COMPUTE, SAME_RESULTS } compared;
+    enum { SAME_STATS, SAME_STATS_WITHOUT_VALUES, SAME_WORK, OTHER_TILES, SAME_RESULTS } compared;
     enum { ITS_MEMORY, OWN_MEMORY, BAD_MEMORY } memory;
 };
 
 static const struct variant first = {"", "", 1, SAME_STATS, ITS_MEMORY};
-
-/* The platform's own memory is one that trials can have. */
-static int is_tuned(const struct soak *soak)
-{
-    return soak->tune && !soak->platform.trains && soak->platform.memory[0] == '\0';
-}
 
 /* The command for people to repeat, too, but for --memory. */
 static void command_text(const struct soak *soak, const struct variant *variant, char *text, size_t room)
@@ -38,11 +32,11 @@ static void command_text(const struct soak *soak, const struct variant *variant,
                        variant->memory == BAD_MEMORY ? platform->fault : platform->memory, platform->memory_options);
     (void)snprintf(text, room,
                    "%s net.onnx --seed %" PRIu64 " -q --stats stats.json -o %s%s %s%s -s input_buffer.size=%u "
-                   "-s weight_buffer.size=%u -s %s.size=%u %s%s",
+                   "-s weight_buffer.size=%u -s %s.size=%u %s",
                    platform->trains ? "train" : "run", soak->counts->pair, platform->trains ? "out.onnx" : "out.npy",
                    learns ? " --checkpoint state" : "", platform->options, memory,
                    platform->buffers[0] * variant->larger, platform->buffers[1] * variant->larger, platform->output,
-                   platform->buffers[2] * variant->larger, is_tuned(soak) ? "--tune " : "", variant->options);
+                   platform->buffers[2] * variant->larger, variant->options);
 }
 
 static void start(const struct soak *soak, const struct variant *variant, struct soak_run *run)
@@ -114,7 +108,7 @@ static int same_output(const struct soak_run *a, const struct soak_run *b)
 }
 
 /* The accelerator's compute cycles and traffic, not its time. */
-static const char *same_work(const json_t *a, const json_t *b, int traffic)
+static const char *same_work(const json_t *a, const json_t *b)
 {
     static const char *const members[] = {"compute_cycles", "macs", "input_words", "weight_words", "output_words",
                                           "dram_read_bytes", "dram_write_bytes"};
@@ -123,7 +117,7 @@ static const char *same_work(const json_t *a, const json_t *b, int traffic)
     if (json_array_size(x) != json_array_size(y))
         return "layers";
     for (size_t i = 0; i < json_array_size(x); ++i)
-        for (size_t m = 0; m < (traffic ? sizeof members / sizeof members[0] : 2); ++m)
+        for (size_t m = 0; m < sizeof members / sizeof members[0]; ++m)
             if (number(json_array_get(x, i), members[m]) != number(json_array_get(y, i), members[m]))
                 return members[m];
     return NULL;
@@ -189,12 +183,12 @@ static int went_astray(const json_t *stats)
 static const struct variant always[] = {
     {"--timing-only", "--timing-only", 1, SAME_STATS_WITHOUT_VALUES, ITS_MEMORY},
     {"pe_array.detail=cycle", "-s pe_array.detail=cycle", 1, SAME_STATS, ITS_MEMORY},
-    {"larger buffers", "", 4, SAME_COMPUTE, ITS_MEMORY},
+    {"larger buffers", "", 4, OTHER_TILES, ITS_MEMORY},
 };
 static const struct variant stepped_training = {"detail=cycle",
                                                 "-s pe_array.detail=cycle -s multi_function.detail=cycle", 1, SAME_STATS,
                                                 ITS_MEMORY};
-static const struct variant own_memory = {"the platform's own memory", "", 1, SAME_COMPUTE, OWN_MEMORY};
+static const struct variant own_memory = {"the platform's own memory", "", 1, OTHER_TILES, OWN_MEMORY};
 
 /* One after the other from pair to pair. */
 static const struct variant turns[] = {
@@ -206,28 +200,6 @@ static const struct variant turns[] = {
     {"a trace for Perfetto", "--trace trace.pftrace", 1, SAME_STATS, ITS_MEMORY},
 };
 
-/* Percent. Plans by trial of that many images, of all that there are to choose from, are the fastest. */
-static int most_slower(const struct soak *soak)
-{
-    const char *options = soak->platform.options;
-    const int promised = strstr(options, "--images 1") != NULL || strstr(options, "--images 2") != NULL;
-    const int chosen = strstr(options, "depth-first") == NULL && strstr(options, "-p trainer") == NULL;
-    return is_tuned(soak) && promised && chosen ? 0 : soak->slower;
-}
-
-/* "", or by how much larger buffers made it slower. Plans are chosen by estimates, so some part of it is let pass. */
-static const char *is_slower(const struct soak *soak, const json_t *base, const json_t *larger, char *text, size_t room)
-{
-    struct soak_counts *counts = soak->counts;
-    const json_int_t before = number(json_object_get(base, "total"), "accel_cycles");
-    const json_int_t now = number(json_object_get(larger, "total"), "accel_cycles");
-    counts->slower += now > before ? 1 : 0;
-    if (now <= before + before * most_slower(soak) / 100)
-        return "";
-    (void)snprintf(text, room, "%" JSON_INTEGER_FORMAT " cycles, not %" JSON_INTEGER_FORMAT, now, before);
-    return text;
-}
-
 /* What does not hold of a further run; "": all does. */
 static const char *compare(const struct soak *soak, const struct variant *variant, const struct soak_run *base,
                            const struct soak_run *other)
@@ -237,30 +209,25 @@ static const char *compare(const struct soak *soak, const struct variant *varian
     /* In inference, stochastic rounding draws by a result's place in its tile. */
     const int tiles_count =
         platform->trains ? went_astray(base->stats) : strstr(platform->options, "stochastic") != NULL;
-    const int other_tiles = variant->compared == SAME_COMPUTE && tiles_count;
+    const int other_tiles = variant->compared == OTHER_TILES && tiles_count;
     if (other->status != 0 && strstr(other->message, "--cpu iss does not need") != NULL && platform->memory[0] != '\0')
         return ""; /* natively, the guest's memory has to be in reach */
     if (other->status != 0 || other->stats == NULL)
         return other->message[0] != '\0' ? other->message : "it failed";
-    const int other_chains = variant->compared == SAME_COMPUTE && !same_chains(base->stats, other->stats);
+    const int other_chains = variant->compared == OTHER_TILES && !same_chains(base->stats, other->stats);
     if (!other_chains && (timing ? other->output != NULL : !other_tiles && !same_output(base, other)))
         return "the output differs";
     if (variant->compared <= SAME_STATS_WITHOUT_VALUES)
         return same_stats(base->stats, other->stats, !timing) ? "" : "the statistics differ";
-    const char *wrong = other_chains || variant->compared == SAME_RESULTS
-                            ? accounts(other->stats)
-                            : same_work(base->stats, other->stats, variant->compared == SAME_WORK);
+    const char *wrong = variant->compared == SAME_WORK ? same_work(base->stats, other->stats) : accounts(other->stats);
     return wrong != NULL ? wrong : "";
 }
 
 static int check_variant(struct soak *soak, const struct variant *variant, const struct soak_run *base)
 {
     struct soak_run other;
-    char slower[96];
     start(soak, variant, &other);
     const char *wrong = compare(soak, variant, base, &other);
-    if (*wrong == '\0' && variant->larger > 1 && same_chains(base->stats, other.stats))
-        wrong = is_slower(soak, base->stats, other.stats, slower, sizeof slower);
     const int fine = *wrong == '\0';
     if (!fine)
         complain(soak, variant, variant->what, wrong);

@@ -107,7 +107,6 @@ void soak_run_program(const char *program, char *const *words, struct soak_run *
 struct library_run {
     struct cnnvp_network_options network_options;
     const char *network_file, *preset, *trace, *memory;
-    int tune;
     cnnvp_config *config;
     cnnvp_network *network;
     cnnvp_platform *platform;
@@ -137,7 +136,7 @@ static int option_words(struct library_run *library, const char *word, const cha
         return 1;
     }
     if (is(word, "--tune")) {
-        library->tune = 1;
+        library->network_options.tune = 1;
         return 1;
     }
     if (is(word, "--on-chip")) {
@@ -205,19 +204,6 @@ static void no_console(void *context, const void *data, size_t size)
     (void)context;
     (void)data;
     (void)size;
-}
-
-/* As the command does it: with the guest program on the core. */
-static cnnvp_result tune(struct library_run *library, char *const *words)
-{
-    const struct cnnvp_tune_options options = {.struct_size = sizeof options};
-    struct cnnvp_tuned tuned;
-    cnnvp_config *config = NULL;
-    cnnvp_result result = soak_configure(library->preset, 0, words, &config, &library->error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_tune(library->network, config, &options, &tuned, &library->error);
-    cnnvp_config_free(config);
-    return result;
 }
 
 static cnnvp_result simulate(struct library_run *library)
@@ -289,8 +275,6 @@ void soak_run_library(char *const *words, struct soak_run *run)
     if (result == CNNVP_DONE)
         result = cnnvp_network_new(library.network_file, library.config, &library.network_options, &library.network,
                                    &library.error);
-    if (result == CNNVP_DONE && library.tune)
-        result = tune(&library, words + 1);
     if (result == CNNVP_DONE)
         result = simulate(&library);
     if (result == CNNVP_DONE)

@@ -258,108 +258,34 @@ static void host_core_gives_the_same_results(void **state)
     }
 }
 
-/* One network, one buffer through all sizes, so many seeded images: times do not depend on their values. */
-static void sweep_buffer(int network, const char *buffer, int images, const char *order)
+/* --tune takes the faster of the plans that it has tried, one of which is the plan without. */
+static void tuning_is_never_slower(void **state)
 {
     static const char *const seeded[NETWORKS] = {
         "run $net/lenet5.onnx --stats @stats -q", "run $net/mixed.onnx --stats @stats -q",
         "run $net/lenet5.onnx --stats @stats -q" WINDOW, "run $net/mixed.onnx --stats @stats -q" WINDOW};
-    static const int kib[] = {4,  5,  6,  7,  8,  9,  12, 14,  16,  18,  20,   24,
-                              28, 32, 40, 48, 64, 80, 96, 128, 200, 256, 1024, 3000};
-    long long compute = -1;
-    long long before = -1;
-    /* A kernel of 5x5 for 6 x 8 channel pairs does not fit into half of 4 KiB. */
-    for (size_t k = network >= FIRST_WINDOW ? 4 : 0; k < sizeof(kib) / sizeof(kib[0]); ++k) {
-        char more[128];
-        snprintf(more, sizeof(more), "--timing-only --images %d -s instruction.order=%s -s %s.size=%dKiB", images,
-                 order, buffer, kib[k]);
-        struct cli_run run = cli_run_ok(seeded[network], more);
-        const long long cycles = cli_number(run.stats, "total.accel_cycles");
-        const long long now = cli_number(run.stats, "units.pe_array.compute_cycles");
-        if (before >= 0 && (cycles > before || now != compute))
-            fail_msg(
-                "network %d, %d images, order %s, %s of %d KiB: %lld cycles (%lld compute), smaller buffer %lld (%lld)",
-                network, images, order, buffer, kib[k], cycles, now, before, compute);
-        before = cycles;
-        compute = now;
-        cli_free(&run);
-    }
-}
-
-/* Compute cycles do not depend on buffer sizes, and a larger buffer is never slower. */
-static void larger_buffers_are_never_slower(void **state)
-{
+    static const char *const platforms[] = {
+        "", "--images 2", "-s dram.preset=hbm2", "-s dma.outstanding=1", "-s instruction.order=strict",
+        "-s weight_buffer.size=12KiB -s input_buffer.size=12KiB", "-s cpu.clock_mhz=100"};
+    int faster = 0;
     (void)state;
-    static const char *const buffers[] = {"input_buffer", "weight_buffer", "output_buffer"};
     for (int n = 0; n < NETWORKS; ++n) {
-        for (size_t b = 0; b < 3; ++b) {
-            sweep_buffer(n, buffers[b], 1, "overlap");
-            sweep_buffer(n, buffers[b], 4, "overlap");
-            sweep_buffer(n, buffers[b], 1, "strict");
+        for (size_t p = 0; p < sizeof platforms / sizeof platforms[0]; ++p) {
+            char more[160];
+            snprintf(more, sizeof(more), "--timing-only %s", platforms[p]);
+            struct cli_run plain = cli_run_ok(seeded[n], more);
+            snprintf(more, sizeof(more), "--timing-only --tune %s", platforms[p]);
+            struct cli_run tuned = cli_run_ok(seeded[n], more);
+            const long long before = cli_number(plain.stats, "total.time_ps");
+            const long long now = cli_number(tuned.stats, "total.time_ps");
+            if (now > before)
+                fail_msg("network %d, %s: %lld ps with --tune, %lld without", n, platforms[p], now, before);
+            faster += now < before;
+            cli_free(&plain);
+            cli_free(&tuned);
         }
     }
-}
-
-/* The same on the training engine, whose buffers' sizes are S001's. */
-static void larger_buffers_are_never_slower_on_the_trainer(void **state)
-{
-    static const char *const platforms[] = {"--images 1", "--images 7", "--images 4 -s cpu.clock_mhz=200",
-                                            "--images 4 -s dram.preset=ddr3-1600"};
-    static const int sizes[][3] = {{1, 1, 1}, {2, 1, 1}, {4, 1, 1}, {4, 2, 1}, {4, 4, 2}, {16, 16, 4}};
-    (void)state;
-    for (size_t p = 0; p < sizeof platforms / sizeof platforms[0]; ++p) {
-        long long before = 0;
-        for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s) {
-            struct cli_run run =
-                cli_run("run $data/zoo/net_vgg.onnx -p trainer -q --timing-only %s --stats @stats "
-                        "-s input_buffer.size=%d -s weight_buffer.size=%d -s intermediate_buffer.size=%d",
-                        platforms[p], 8448 * sizes[s][0], 98304 * sizes[s][1], 1048576 * sizes[s][2]);
-            assert_int_equal(run.status, 0);
-            const long long cycles = cli_number(run.stats, "total.accel_cycles");
-            if (s != 0 && cycles * 1000 > before * 1001)
-                fail_msg("%s, sizes %zu: %lld cycles, smaller buffers %lld", platforms[p], s, cycles, before);
-            before = cycles;
-            cli_free(&run);
-        }
-    }
-}
-
-/* 8 black images of class 0: of MNIST's shape, and CIFAR-10's. */
-static void write_datasets(void)
-{
-    static const unsigned char labels[16] = {0, 0, 8, 1, 0, 0, 0, 8};
-    static const unsigned char images[16 + 8 * 28 * 28] = {0, 0, 8, 3, 0, 0, 0, 8, 0, 0, 0, 28, 0, 0, 0, 28};
-    static const unsigned char cifar[8 * 3073];
-    cli_write("images", images, sizeof images);
-    cli_write("labels", labels, sizeof labels);
-    cli_write("cifar", cifar, sizeof cifar);
-}
-
-/* And for training steps. */
-static void larger_buffers_are_never_slower_in_training(void **state)
-{
-    static const char *const steps[] = {"$net/lenet5.onnx --batch 8 --dataset idx:@images,@labels",
-                                        "$net/vgg16_cifar.onnx --batch 4 --steps 1 --dataset cifar10:@cifar"};
-    /* input, weight and intermediate buffer, in parts of their presets' eighths */
-    static const int eighths[][3] = {{3, 4, 1}, {8, 4, 1}, {8, 8, 1}, {8, 8, 2}, {8, 8, 8}, {16, 16, 8}, {64, 64, 128}};
-    (void)state;
-    for (size_t n = 0; n < sizeof steps / sizeof steps[0]; ++n) {
-        long long before = 0;
-        for (size_t s = n == 0 ? 0 : 3; s < sizeof eighths / sizeof eighths[0]; ++s) {
-            write_datasets();
-            struct cli_run run =
-                cli_run("train %s -q --timing-only --stats @stats "
-                        "-s input_buffer.size=%d -s weight_buffer.size=%d -s intermediate_buffer.size=%d",
-                        steps[n], 1056 * eighths[s][0], 12288 * eighths[s][1], 131072 * eighths[s][2]);
-            if (run.status != 0)
-                fail_msg("%s, sizes %zu: %s", steps[n], s, run.err);
-            const long long cycles = cli_number(run.stats, "total.accel_cycles");
-            if (before != 0 && cycles * 1000 > before * 1001)
-                fail_msg("%s, sizes %zu: %lld cycles, smaller buffers %lld", steps[n], s, cycles, before);
-            before = cycles;
-            cli_free(&run);
-        }
-    }
+    assert_true(faster > 0);
 }
 
 /* The memory makes bursts of its own of the DMA's, so plans for short ones are as good. */
@@ -498,9 +424,7 @@ int main(void)
         cmocka_unit_test(cycle_detail_agrees_elsewhere),
         cmocka_unit_test(timing_only_gives_the_same_statistics),
         cmocka_unit_test(host_core_gives_the_same_results),
-        cmocka_unit_test(larger_buffers_are_never_slower),
-        cmocka_unit_test(larger_buffers_are_never_slower_on_the_trainer),
-        cmocka_unit_test(larger_buffers_are_never_slower_in_training),
+        cmocka_unit_test(tuning_is_never_slower),
         cmocka_unit_test(short_bursts_cost_little),
         cmocka_unit_test(lenet_takes_the_published_cycles),
         cmocka_unit_test(window_takes_its_cycles_and_gives_the_same_bits),

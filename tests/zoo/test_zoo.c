@@ -46,9 +46,9 @@ static char *cases[MOST_CASES];
 static size_t case_count;
 static const char *wanted;
 
-static struct cnnvp_config small_config(void)
+static struct fake_config small_config(void)
 {
-    struct cnnvp_config config = fake_nfu();
+    struct fake_config config = fake_nfu();
     config.rows = 3;
     config.cols = 5;
     config.input_bytes = 4096;
@@ -58,16 +58,16 @@ static struct cnnvp_config small_config(void)
     return config;
 }
 
-static struct cnnvp_config large_config(void)
+static struct fake_config large_config(void)
 {
-    struct cnnvp_config config = fake_nfu();
+    struct fake_config config = fake_nfu();
     config.memory_bytes = MEMORY;
     return config;
 }
 
-static struct cnnvp_config window_config(void)
+static struct fake_config window_config(void)
 {
-    struct cnnvp_config config = fake_window();
+    struct fake_config config = fake_window();
     config.memory_bytes = MEMORY;
     return config;
 }
@@ -148,7 +148,7 @@ static int take_outputs(const cnnvp_network *network, cnnvp_platform *platform, 
 }
 
 /* What the integer reference makes of a case. 0 and a message where it cannot. */
-static int run_reference(const char *name, const struct cnnvp_config *config, struct outputs *outputs)
+static int run_reference(const char *name, const struct fake_config *config, struct outputs *outputs)
 {
     char path[1024];
     cnnvp_network *network = NULL;
@@ -160,7 +160,7 @@ static int run_reference(const char *name, const struct cnnvp_config *config, st
         .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .cpu_host = 1, .input = &input};
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     memset(platform->memory, 0x5a, MEMORY); /* frames and paddings have to be cleared */
-    int done = cnnvp_network_new(path, config, &options, &network, &error) == CNNVP_DONE &&
+    int done = fake_network_new(path, config, &options, &network, &error) == CNNVP_DONE &&
                cnnvp_network_load(network, platform, &error) == CNNVP_DONE;
     if (!done)
         print_error("%s: %s\n", name, error.text);
@@ -235,8 +235,8 @@ static void close_to_float(void **state)
 {
     (void)state;
     size_t failed = 0;
-    const struct cnnvp_config large = large_config();
-    const struct cnnvp_config small = small_config();
+    const struct fake_config large = large_config();
+    const struct fake_config small = small_config();
     for (size_t i = 0; i < case_count; ++i) {
         struct outputs a = {.count = 0};
         struct outputs b = {.count = 0};
@@ -274,7 +274,7 @@ static int run_platform(const char *name, const char *options, size_t count, str
     return done;
 }
 
-static int platform_agrees(const char *name, const struct cnnvp_config *config, const char *options)
+static int platform_agrees(const char *name, const struct fake_config *config, const char *options)
 {
     struct outputs reference = {.count = 0};
     struct outputs platform = {.count = 0};
@@ -290,9 +290,9 @@ static void exactly_the_reference(void **state)
 {
     (void)state;
     size_t failed = 0;
-    const struct cnnvp_config large = large_config();
-    const struct cnnvp_config small = small_config();
-    const struct cnnvp_config window = window_config();
+    const struct fake_config large = large_config();
+    const struct fake_config small = small_config();
+    const struct fake_config window = window_config();
     for (size_t i = 0; i < case_count; ++i) {
         int same = platform_agrees(cases[i], &large, "--cpu host");
         same &= platform_agrees(cases[i], &small, "--cpu host" SMALL_CONFIG);
@@ -312,7 +312,7 @@ static void on_chip_is_the_same(void **state)
     (void)state;
     size_t failed = 0;
     size_t fitted = 0;
-    const struct cnnvp_config large = large_config();
+    const struct fake_config large = large_config();
     for (size_t i = 0; i < case_count; ++i) {
         if (!run_platform(cases[i], "--on-chip --timing-only" CHIP_CONFIG " 2>/dev/null", 0, NULL))
             continue; /* it says so: several layers make its output */
