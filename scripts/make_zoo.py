@@ -17,6 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch.nn import functional as F
 
 import onnx_export
+import zoo_empty
 import zoo_forms
 import zoo_larger
 import zoo_networks
@@ -578,7 +579,7 @@ def main():
     for part in (convolutions, pools, activations, norms, dense, arithmetic, places, zoo_networks.networks, later,
                  zoo_quantised.operators, more_operators, forms, zoo_forms.forms,
                  zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers, parts, magnitudes,
-                 zoo_networks.several_outputs, zoo_larger.cases, more_activations):
+                 zoo_networks.several_outputs, zoo_larger.cases, more_activations, zoo_empty.empty):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

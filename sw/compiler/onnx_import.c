@@ -110,7 +110,12 @@ cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index, co
 cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor, size_t count,
                                  float **out)
 {
+    char shape[CNNVP_ONNX_SHAPE_TEXT];
     *out = NULL;
+    cnnvp_import_shape_text(import, tensor, shape);
+    if (cnnvp_onnx_is_empty(tensor))
+        return cnnvp_import_error(import, "tensor \"%s\" has no elements: its shape is %s",
+                                  tensor->name != NULL ? tensor->name : "", shape);
     if (cnnvp_onnx_elements(tensor) != count)
         return cnnvp_import_error(import, "tensor \"%s\" has %zu elements; %zu are needed",
                                   tensor->name != NULL ? tensor->name : "", cnnvp_onnx_elements(tensor), count);
@@ -357,6 +362,13 @@ static cnnvp_result define_output(struct cnnvp_import *import, const char *name,
         return cnnvp_compiler_error(import->error, "%s: no node computes the network's output \"%s\"",
                                     import->onnx.name, name != NULL ? name : "");
     int32_t tensor = import->values[number].tensor;
+    const Onnx__TensorProto *constant = import->values[number].constant;
+    if (tensor == CNNVP_GRAPH_NONE && cnnvp_onnx_is_empty(constant)) {
+        char shape[CNNVP_ONNX_SHAPE_TEXT];
+        cnnvp_import_shape_text(import, constant, shape);
+        return cnnvp_compiler_error(import->error, "%s: the network's output \"%s\" has no elements: its shape is %s",
+                                    import->onnx.name, name, shape);
+    }
     if (tensor == CNNVP_GRAPH_NONE)
         return cnnvp_compiler_error(import->error, "%s: the network's output \"%s\" is a constant", import->onnx.name,
                                     name);

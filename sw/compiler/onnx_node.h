@@ -55,6 +55,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, s
                                                   const Onnx__TensorProto **tensor);
 /* The same of up to CNNVP_ONNX_RANK dimensions. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, int32_t *tensor);
+/* Dimensions of a value as the file counts them, the batch 0 where it is a symbol. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_value_dims(struct cnnvp_import *import, const struct cnnvp_onnx_value *value,
+                                                    size_t *rank, int64_t dims[CNNVP_ONNX_RANK]);
+/* The shape that two make together, element by element: aligned at the last dimension, where 1 counts for all; *rank
+ * and dims become it. 0: they do not fit to each other. */
+int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t other_rank, const int64_t *other);
 /* 1: a node or the network's output reads that value. */
 int cnnvp_import_is_read(const struct cnnvp_import *import, const char *name);
 /* 1: input `index` is there. */
@@ -232,6 +238,16 @@ struct cnnvp_import_operators {
     const struct cnnvp_import_operator *list;
     size_t count;
 };
+
+/* onnx_empty.c: the shape of a constant in words, with N for a batch that is a symbol. */
+void cnnvp_import_shape_text(const struct cnnvp_import *import, const Onnx__TensorProto *tensor,
+                             char text[CNNVP_ONNX_SHAPE_TEXT]);
+/* That name, which the file has, becomes a constant without elements. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_define_empty(struct cnnvp_import *import, const char *name, size_t rank,
+                                                      const int64_t *dims);
+/* A node that has inputs without elements: *done if that settles its output, an error if it needs elements. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_without_elements(struct cnnvp_import *import,
+                                                          const struct cnnvp_import_operator *found, int *done);
 
 /* NULL: none of that name. */
 const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_operators *operators,

@@ -251,7 +251,10 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
         return result;
     result = find_operator(import, vendor, &found);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_check_whole(import, &whole, &zero);
+        result = cnnvp_import_without_elements(import, found, &done);
+    if (result != CNNVP_DONE || done)
+        return result;
+    result = cnnvp_import_check_whole(import, &whole, &zero);
     if (result == CNNVP_DONE)
         result = import->single ? run_single(import, found) : run(import, found);
     if (result == CNNVP_DONE && whole)
