@@ -307,7 +307,16 @@ struct cnnvp_network_options {
     uint64_t input_images; /* of the input, the first so many, which it must have; 0: all */
     const char *input_name; /* what messages call the input and the calibration, such as their files; may be NULL */
     const char *calibration_name;
+    /* Sizes of the network's input that its file leaves open as symbols: each text is "[NAME=]1x3x320x320", every size
+     * from 1 to 2^20, which must be that of the file where the file has a number. NAME, of the input, may be left out.
+     * The texts have to live until the network is made. Without them `input` settles such sizes; the first one, the
+     * batch, may stay open, which leaves 1 image after the other. */
+    const char *const *shapes;
+    size_t shape_count;
 };
+
+/* Whether a text is a shape as above. BAD_INPUT with a message that says what one is. */
+CNNVP_MUST_USE cnnvp_result cnnvp_shape_check(const char *text, struct cnnvp_error *error);
 
 /* Whether networks can run on a platform. BAD_INPUT: it has what they need, but connected or set otherwise than they
  * need it. FAILED: something that they need is not there, so it is a platform for other programs. */

@@ -97,9 +97,18 @@ struct cli_network_options {
     enum cnnvp_rounding rounding;
 };
 
+enum { CLI_SHAPES = 16 };
+
+/* --shape, as given. */
+struct cli_shapes {
+    const char *texts[CLI_SHAPES];
+    size_t count;
+};
+
 /* Children for a command's argp; their inputs are the structs above. */
 extern const struct argp cli_platform_argp;
 extern const struct argp cli_network_argp;
+extern const struct argp cli_shape_argp;
 /* -p and -s alone. */
 extern const struct argp cli_config_argp;
 

@@ -18,6 +18,7 @@ enum { OUTPUTS = 64 };
 struct run_options {
     struct cli_platform_options platform;
     struct cli_network_options network;
+    struct cli_shapes shapes;
     const char *file;
     const char *input;
     const char *outputs[OUTPUTS]; /* files, in the order of the network's outputs */
@@ -61,6 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options = cli_parse_init(state);
         state->child_inputs[0] = &options->platform;
         state->child_inputs[1] = &options->network;
+        state->child_inputs[2] = &options->shapes;
         return 0;
     case 'i':
         options->input = arg;
@@ -246,6 +248,8 @@ static cnnvp_result plan(struct run *run)
         .input_name = options->input,
         .calibration_name = options->calibration,
         .stopped = cli_was_interrupted,
+        .shapes = options->shapes.texts,
+        .shape_count = options->shapes.count,
     };
     cnnvp_result result = cnnvp_network_new(options->file, run->config, &network_options, &run->network, &error);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
@@ -456,7 +460,9 @@ static cnnvp_result run_network(struct run *run)
 static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"input", 'i', "FILE.npy", 0, "Images, float32, or uint8 meaning x/255 (default: seeded normal values)", 0},
+        {"input", 'i', "FILE.npy", 0,
+         "Images of the size that the network takes, float32, or uint8 meaning x/255 (default: seeded normal values)",
+         0},
         {"output", 'o', "FILE.npy", 0, "Write the network's output; given again: its next output", 0},
         {"labels", 'l', "FILE.npy", 0,
          "Right classes: print the top-1 accuracy of the first output, and put it into the statistics", 0},
@@ -471,7 +477,8 @@ static int command(int argc, char **argv)
          "as many, layer by layer, larger buffers are never slower", 0},
         {0},
     };
-    const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {&cli_network_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {
+        {&cli_platform_argp, 0, NULL, 0}, {&cli_network_argp, 0, NULL, 0}, {&cli_shape_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = options,
         .parser = parse,

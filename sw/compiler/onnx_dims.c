@@ -13,7 +13,8 @@ cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, const char *what)
 {
     import->mixed = 1;
     const char *hint =
-        import->batch == 0 ? "; it is known where the first dimension of the network's input is a number, not a symbol"
+        import->batch == 0 ? "; it is known where the first dimension of the network's input is a number, not a symbol "
+                             "(--shape makes it one)"
                            : "";
     return cnnvp_import_error(import, "%s would mix the images of the batch%s", what, hint);
 }

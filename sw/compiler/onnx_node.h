@@ -6,6 +6,7 @@
 
 #include "graph.h"
 #include "onnx_read.h"
+#include "onnx_sizes.h"
 
 /* Largest dimension of anything. */
 #define CNNVP_ONNX_DIMENSION_MAX (1 << 20)
@@ -23,6 +24,7 @@ struct cnnvp_onnx_value {
 struct cnnvp_import {
     struct cnnvp_onnx onnx;
     struct cnnvp_graph *graph;
+    const struct cnnvp_onnx_sizes *sizes; /* may be NULL */
     struct cnnvp_names names; /* index in values */
     struct cnnvp_onnx_value *values;
     size_t value_count;
@@ -83,6 +85,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, 
 /* Training: zeros for a parameter without values; they are drawn when its layer is known. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_blank(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
                                                size_t count, float **out);
+/* onnx_sizes.c: the input's sizes as the file counts them, the batch 0 where it stays a symbol. A rank of more than
+ * CNNVP_ONNX_RANK has only as many. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueInfoProto *info,
+                                               size_t *rank, int64_t dims[CNNVP_ONNX_RANK]);
 /* The whole file, opened. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_graph(struct cnnvp_import *import);
 void cnnvp_import_clear(struct cnnvp_import *import);

@@ -56,15 +56,10 @@ static cnnvp_result check_dataset(const struct cnnvp_trainer *trainer, const cnn
     *images = info.images;
     if (info.images == 0 || info.images > MOST)
         return cnnvp_compiler_error(error, "the %s has %llu images", what, (unsigned long long)info.images);
-    if ((uint64_t)info.channels * info.height * info.width != (uint64_t)net->channels * net->height * net->width ||
-        (net->height != 1 && (info.channels != net->channels || info.height != net->height)))
-        return cnnvp_compiler_error(error, "%s: the %s has images of %u x %u x %u; the network takes %u x %u x %u",
-                                    trainer->file, what, info.channels, info.height, info.width, net->channels,
-                                    net->height, net->width);
-    if (info.classes > net->classes)
-        return cnnvp_compiler_error(error, "%s: the %s has labels up to %u; the network has %u classes", trainer->file,
-                                    what, info.classes - 1u, net->classes);
-    return CNNVP_DONE;
+    const uint64_t words = (uint64_t)net->channels * net->height * net->width;
+    const int vector = net->height == 1 && (uint64_t)info.channels * info.height * info.width == words;
+    return vector ? cnnvp_dataset_fit(dataset, info.channels, info.height, info.width, net->classes, error)
+                  : cnnvp_dataset_fit(dataset, net->channels, net->height, net->width, net->classes, error);
 }
 
 static int carries(const struct cnnvp_trainer_options *options)
@@ -124,7 +119,12 @@ static struct cnnvp_train_build_options build_options_of(const struct cnnvp_trai
 static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *config, struct cnnvp_error *error)
 {
     const struct cnnvp_trainer_options *options = &trainer->options;
-    const struct cnnvp_train_import_options import = {options->random_weights, options->seed, options->timing_only};
+    struct cnnvp_dataset_info info;
+    cnnvp_dataset_describe(options->dataset, &info);
+    const struct cnnvp_array images = {.rank = 4, .shape = {(size_t)info.images, info.channels, info.height, info.width}};
+    const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, &images};
+    const struct cnnvp_train_import_options import = {options->random_weights, options->seed, options->timing_only,
+                                                      &sizes};
     cnnvp_result result = cnnvp_train_target_read(config, &trainer->target, error);
     if (result == CNNVP_DONE)
         result = cnnvp_target_wiring(config, error);

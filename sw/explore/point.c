@@ -246,6 +246,7 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
 {
     uint64_t number = point->number;
     const struct cnnvp_axis_value *max_time = cnnvp_point_option(sweep, number, "max_time");
+    const struct cnnvp_axis_value *shape = cnnvp_point_option(sweep, number, "shape");
     int timing_only = is_set(sweep, number, "timing_only", "true");
     uint64_t images = number_of(sweep, number, "images", 0);
     cnnvp_result result = read_arrays(sweep, number, run, error);
@@ -269,6 +270,8 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .images = images ? images : 1,
         .calibration = run->calibration.data ? &run->calibration : NULL,
         .input_images = images,
+        .shapes = shape ? &shape->text : NULL,
+        .shape_count = shape != NULL,
         .input_name = run->input.data ? cnnvp_point_option(sweep, number, "input")->file : NULL,
         .calibration_name = run->calibration.data ? cnnvp_point_option(sweep, number, "calibration")->file : NULL,
     };

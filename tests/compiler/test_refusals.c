@@ -357,7 +357,7 @@ static void nothing_is_named_with_its_shape(void **state)
     empty_must_fail("Sum", 4, one, 4, none, "the network's output \"y\" has no elements: its shape is [1,0,4,4]");
     empty_must_fail("PRelu", 4, one, 4, none, "the network's output \"y\" has no elements: its shape is [1,0,4,4]");
     empty_must_fail("Conv", 4, fixed, 4, kernels, "node \"y\" (Conv): input \"e\" has no elements: its shape is [0,3");
-    empty_must_fail("MatMul", 2, fixed, 2, matrix, "node \"y\" (MatMul): input \"e\" has no elements: its shape is [3,");
+    empty_must_fail("MatMul", 2, fixed, 2, matrix, "node \"y\" (MatMul): input \"e\" has no elements: its shape");
     empty_must_fail("Concat", 4, fixed, 1, &none[1], "input \"e\" has another shape than the first, not only along");
 }
 
