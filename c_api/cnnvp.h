@@ -360,6 +360,25 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_reference(const cnnvp_network *network
 /* The same, padded block by block where the network runs depth first: what the platform's output is close to. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, size_t output,
                                                           struct cnnvp_array *array, struct cnnvp_error *error);
+/* Values beside those of the float model. */
+struct cnnvp_difference {
+    double signal;     /* sum of the squares of the float model's values */
+    double noise;      /* sum of the squares of the differences */
+    double magnitude;  /* the float model's largest value, without its sign */
+    double largest;    /* the largest difference, without its sign */
+    uint64_t images;   /* of a classifier, whose output is [N, classes], ones behind it or not; 0: it is none */
+    uint64_t agreeing; /* images of which both have the same class (cnnvp_top_class) */
+};
+/* Compares an output of all images with the same of the float model. BAD_INPUT: they are not float32 and of as many
+ * elements. */
+CNNVP_MUST_USE cnnvp_result cnnvp_compare(const struct cnnvp_array *output, const struct cnnvp_array *reference,
+                                          struct cnnvp_difference *difference, struct cnnvp_error *error);
+/* Signal-to-quantisation-noise ratio, 10 log10(signal / noise) in dB, over all values of all images. INFINITY where
+ * there is no noise, -INFINITY where there is, and the float model's values are all 0. */
+double cnnvp_sqnr(const struct cnnvp_difference *difference);
+/* The class of an image: the number of the largest value, from 0; the first one where several are as large. */
+size_t cnnvp_top_class(const float *values, size_t classes);
+
 /* Writes each tensor as npy with its float counterpart (padded by blocks where it runs depth first) and a table of SQNR
  * into a folder (made if missing). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform,

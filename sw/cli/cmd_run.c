@@ -39,6 +39,7 @@ enum { KEY_CSV = 0x200, KEY_REPORT, KEY_TUNE };
 /* One of the network's outputs, as far as it is wanted. */
 struct result {
     struct cnnvp_array output, reference, block_reference;
+    struct cnnvp_difference difference;
 };
 
 /* Everything that a run holds; freed together. */
@@ -314,12 +315,16 @@ static cnnvp_result collect_output(struct run *run, size_t number)
     const struct run_options *options = run->options;
     struct cnnvp_error error = {""};
     struct result *to = &run->results[number];
-    const int compared = !options->platform.quiet;
     cnnvp_result result = cnnvp_network_output(run->network, run->platform, number, &to->output, &error);
-    if (result == CNNVP_DONE && (compared || (options->labels && number == 0)))
+    if (result == CNNVP_DONE)
         result = cnnvp_network_reference(run->network, number, &to->reference, &error);
-    if (result == CNNVP_DONE && compared && options->network.schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
+    if (result == CNNVP_DONE && options->network.schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
         result = cnnvp_network_block_reference(run->network, number, &to->block_reference, &error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_compare(&to->output, to->block_reference.data ? &to->block_reference : &to->reference,
+                               &to->difference, &error);
+    if (result == CNNVP_DONE)
+        accuracy_warn(cnnvp_network_output_name(run->network, number), &to->difference);
     return cli_report(result, &error);
 }
 
@@ -358,12 +363,8 @@ static const char *name_among_several(const struct run *run, size_t output)
 
 static void print_differences(const struct run *run)
 {
-    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); i++) {
-        const struct result *result = &run->results[i];
-        const struct cnnvp_array *reference =
-            result->block_reference.data ? &result->block_reference : &result->reference;
-        accuracy_print_difference(name_among_several(run, i), &result->output, reference, stdout);
-    }
+    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); i++)
+        accuracy_print_difference(name_among_several(run, i), &run->results[i].difference, stdout);
 }
 
 static void print_outputs(const struct run *run)
