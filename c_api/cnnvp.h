@@ -299,7 +299,9 @@ struct cnnvp_network_options {
     int timing_only;     /* 1: weights are not read */
     int cpu_host;        /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
     uint64_t seed;
-    const struct cnnvp_array *input;       /* images; NULL: `images` seeded normal images */
+    const struct cnnvp_array *input;       /* images, of the network's size; smaller ones, (N, C, H, W), are centred among
+                                            * zeros, the odd row or column below and to the right, as those of
+                                            * cnnvp_dataset_fit. NULL: `images` seeded normal images */
     uint64_t images;                       /* used when input is NULL; at least 1 */
     const struct cnnvp_array *calibration; /* NULL: the input */
     enum cnnvp_block_order block_order;    /* depth-first */
@@ -346,6 +348,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_choose(cnnvp_network *network, size_t 
 /* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,
                                                struct cnnvp_error *error);
+/* Sizes of the network's input without the batch, such as C, H, W; returns how many. */
+size_t cnnvp_network_input_shape(const cnnvp_network *network, size_t shape[8]);
 /* A network's outputs, counted from 0 in the file's order: how many, and the name of one, which lives as long as the
  * network; NULL: there is no such. */
 size_t cnnvp_network_outputs(const cnnvp_network *network);

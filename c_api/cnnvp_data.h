@@ -31,15 +31,22 @@ CNNVP_MUST_USE cnnvp_result cnnvp_dataset_new(const char *text, uint64_t limit, 
 void cnnvp_dataset_free(cnnvp_dataset *dataset);
 
 /*
- * Checks that the images are those of a network's input and that all labels are below `classes`. BAD_INPUT with a
- * message that names the file otherwise. (cnnvp_trainer_new asks it.)
+ * Makes the images those of a network's input and checks the labels: smaller images are centred among zeros (the odd
+ * row or column more below and to the right). BAD_INPUT if the channels differ, the images are larger or a label is not
+ * below `classes`.
  */
-CNNVP_MUST_USE cnnvp_result cnnvp_dataset_fit(const cnnvp_dataset *dataset, uint32_t channels, uint32_t height,
+CNNVP_MUST_USE cnnvp_result cnnvp_dataset_fit(cnnvp_dataset *dataset, uint32_t channels, uint32_t height,
                                               uint32_t width, uint32_t classes, struct cnnvp_error *error);
+
+/* The same for the input and the outputs of an ONNX network (a vector takes images of as many values). `shapes`, of which
+ * there are `shape_count`, and else the images themselves settle sizes that are symbols: struct cnnvp_network_options. */
+CNNVP_MUST_USE cnnvp_result cnnvp_dataset_fit_network(cnnvp_dataset *dataset, const char *onnx_file,
+                                                      const char *const *shapes, size_t shape_count,
+                                                      struct cnnvp_error *error);
 
 void cnnvp_dataset_describe(const cnnvp_dataset *dataset, struct cnnvp_dataset_info *info);
 
-/* [channels][height][width]; a byte stands for x / 255. Valid until the data set is freed. */
+/* [channels][height][width]; a byte stands for x / 255. Valid until the data set is fitted or freed. */
 const uint8_t *cnnvp_dataset_image(const cnnvp_dataset *dataset, uint64_t index);
 uint32_t cnnvp_dataset_label(const cnnvp_dataset *dataset, uint64_t index);
 

@@ -155,6 +155,9 @@ CNNVP_MUST_USE int cli_close_trace(cnnvp_platform *platform, int result);
 CNNVP_MUST_USE cnnvp_result cli_print_layers(const char *json, FILE *stream);
 CNNVP_MUST_USE cnnvp_result cli_print_totals(const char *json, FILE *stream);
 
+/* Says that images were smaller than the network's input; nothing where they were not. */
+void cli_print_centred(size_t height, size_t width, size_t network_height, size_t network_width, FILE *stream);
+
 /* ---- parts of the off-chip memory (models_parts.c) ---- */
 
 void cli_print_parts(void);

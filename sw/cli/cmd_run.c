@@ -385,6 +385,13 @@ static void free_results(struct run *run)
     free(run->results);
 }
 
+static void print_centred(const struct run *run)
+{
+    size_t shape[8];
+    if (cnnvp_network_input_shape(run->network, shape) == 3 && run->input.rank == 4)
+        cli_print_centred(run->input.shape[2], run->input.shape[3], shape[1], shape[2], stdout);
+}
+
 static void print_tuned(const struct cnnvp_tuned *tuned)
 {
     (void)printf("%-20s  ", "plans");
@@ -410,8 +417,10 @@ static cnnvp_result print(struct run *run)
     cnnvp_result result = CNNVP_DONE;
     if (!options->platform.quiet)
         result = cli_print_layers(run->json, stdout);
-    if (result == CNNVP_DONE && !options->platform.quiet)
+    if (result == CNNVP_DONE && !options->platform.quiet) {
+        print_centred(run);
         print_differences(run);
+    }
     if (result == CNNVP_DONE && options->labels && options->network.timing_only)
         cli_message("--labels: no accuracy with --timing-only");
     else if (result == CNNVP_DONE && options->labels)
@@ -462,8 +471,8 @@ static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"input", 'i', "FILE.npy", 0,
-         "Images of the size that the network takes, float32, or uint8 meaning x/255 (default: seeded normal values)",
-         0},
+         "Images, float32, or uint8 meaning x/255, smaller ones (N, C, H, W) than the network takes centred among zeros "
+         "(default: seeded normal values)", 0},
         {"output", 'o', "FILE.npy", 0, "Write the network's output; given again: its next output", 0},
         {"labels", 'l', "FILE.npy", 0,
          "Right classes: print the top-1 accuracy of the first output, and put it into the statistics", 0},

@@ -160,10 +160,24 @@ static cnnvp_result check_options(const struct train_options *options)
     return cli_check_files(files, sizeof files / sizeof *files);
 }
 
-static cnnvp_result read_dataset(const char *text, uint64_t limit, cnnvp_dataset **dataset)
+static cnnvp_result read_dataset(const struct train *train, const char *text, uint64_t limit, cnnvp_dataset **dataset)
 {
+    const struct train_options *options = train->options;
+    struct cnnvp_dataset_info own, fitted;
     struct cnnvp_error error = {""};
-    return text ? cli_report(cnnvp_dataset_new(text, limit, dataset, &error), &error) : CNNVP_DONE;
+    if (!text)
+        return CNNVP_DONE;
+    cnnvp_result result = cnnvp_dataset_new(text, limit, dataset, &error);
+    if (result != CNNVP_DONE)
+        return cli_report(result, &error);
+    cnnvp_dataset_describe(*dataset, &own);
+    result = cnnvp_dataset_fit_network(*dataset, options->file, options->shapes.texts, options->shapes.count, &error);
+    if (result != CNNVP_DONE)
+        return cli_report(result, &error);
+    cnnvp_dataset_describe(*dataset, &fitted);
+    if (!options->platform.quiet)
+        cli_print_centred(own.height, own.width, fitted.height, fitted.width, stdout);
+    return CNNVP_DONE;
 }
 
 static cnnvp_result plan(struct train *train)
@@ -262,9 +276,9 @@ static cnnvp_result run(struct train *train)
     if (result == CNNVP_DONE)
         result = cli_configure(&options->platform, options->trainer.cpu_host, &train->config);
     if (result == CNNVP_DONE)
-        result = read_dataset(options->dataset, options->limit, &train->dataset);
+        result = read_dataset(train, options->dataset, options->limit, &train->dataset);
     if (result == CNNVP_DONE)
-        result = read_dataset(options->evaluation, 0, &train->evaluation);
+        result = read_dataset(train, options->evaluation, 0, &train->evaluation);
     if (result == CNNVP_DONE)
         result = plan(train);
     if (result == CNNVP_DONE)
@@ -279,8 +293,8 @@ static cnnvp_result run(struct train *train)
 
 static const struct argp_option options_of_train[] = {
     {"dataset", KEY_DATASET, "DATASET", 0,
-     "Images to learn from, of the size that the network takes: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or "
-     "gzip", 0},
+     "Images to learn from, smaller ones than the network takes centred among zeros: idx:IMAGES,LABELS or "
+     "cifar10:FILE[,FILE...], plain or gzip", 0},
     {"eval", KEY_EVAL, "DATASET", 0, "Images that are only classified, at the end of each epoch", 0},
     {"limit", KEY_LIMIT, "N", 0, "Learn from the first N images", 0},
     {"output", 'o', "TRAINED.onnx", 0, "Write the network with what it has learned", 0},

@@ -56,10 +56,15 @@ static cnnvp_result check_dataset(const struct cnnvp_trainer *trainer, const cnn
     *images = info.images;
     if (info.images == 0 || info.images > MOST)
         return cnnvp_compiler_error(error, "the %s has %llu images", what, (unsigned long long)info.images);
-    const uint64_t words = (uint64_t)net->channels * net->height * net->width;
-    const int vector = net->height == 1 && (uint64_t)info.channels * info.height * info.width == words;
-    return vector ? cnnvp_dataset_fit(dataset, info.channels, info.height, info.width, net->classes, error)
-                  : cnnvp_dataset_fit(dataset, net->channels, net->height, net->width, net->classes, error);
+    if ((uint64_t)info.channels * info.height * info.width != (uint64_t)net->channels * net->height * net->width ||
+        (net->height != 1 && (info.channels != net->channels || info.height != net->height)))
+        return cnnvp_compiler_error(error, "%s: the %s has images of %u x %u x %u; the network takes %u x %u x %u",
+                                    trainer->file, what, info.channels, info.height, info.width, net->channels,
+                                    net->height, net->width);
+    if (info.classes > net->classes)
+        return cnnvp_compiler_error(error, "%s: the %s has labels up to %u; the network has %u classes", trainer->file,
+                                    what, info.classes - 1u, net->classes);
+    return CNNVP_DONE;
 }
 
 static int carries(const struct cnnvp_trainer_options *options)

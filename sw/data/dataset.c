@@ -87,20 +87,46 @@ static uint64_t image_bytes(const struct cnnvp_dataset *dataset)
     return (uint64_t)dataset->channels * dataset->height * dataset->width;
 }
 
-cnnvp_result cnnvp_dataset_fit(const cnnvp_dataset *dataset, uint32_t channels, uint32_t height, uint32_t width,
+/* Centres all images in height x width. */
+static cnnvp_result enlarge(struct cnnvp_dataset *dataset, uint32_t height, uint32_t width, struct cnnvp_error *error)
+{
+    const uint64_t maps = dataset->images * dataset->channels;
+    if ((uint64_t)height * width > CNNVP_DATASET_BYTES_MAX / maps)
+        return cnnvp_data_error(error, "%" PRIu64 " images of %" PRIu32 " x %" PRIu32 " x %" PRIu32
+                                       " bytes are more than 1 GiB; use fewer (--limit)", dataset->images,
+                                dataset->channels, height, width);
+    uint8_t *pixels = calloc(maps, (size_t)height * width);
+    if (pixels == NULL)
+        return cnnvp_data_no_memory(error);
+    const uint64_t top = (height - dataset->height) / 2;
+    const uint64_t left = (width - dataset->width) / 2;
+    for (uint64_t map = 0; map < maps; ++map)
+        for (uint64_t y = 0; y < dataset->height; ++y)
+            memcpy(pixels + (map * height + top + y) * width + left,
+                   dataset->pixels + (map * dataset->height + y) * dataset->width, dataset->width);
+    free(dataset->pixels);
+    dataset->pixels = pixels;
+    dataset->height = height;
+    dataset->width = width;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_dataset_fit(cnnvp_dataset *dataset, uint32_t channels, uint32_t height, uint32_t width,
                                uint32_t classes, struct cnnvp_error *error)
 {
-    if (dataset->channels != channels || dataset->height != height || dataset->width != width)
-        return cnnvp_data_error(error, "%s: its images are %" PRIu32 " x %" PRIu32 " x %" PRIu32 " (channels, rows, "
-                                       "columns), and the network takes %" PRIu32 " x %" PRIu32 " x %" PRIu32
-                                       ": pad or scale them to that size", dataset->image_source, dataset->channels,
-                                dataset->height, dataset->width, channels, height, width);
+    if (dataset->channels != channels || dataset->height > height || dataset->width > width)
+        return cnnvp_data_error(error, "%s: its images have %" PRIu32 " channels of %" PRIu32 " x %" PRIu32
+                                       "; the network takes %" PRIu32 " of %" PRIu32 " x %" PRIu32 " or smaller ones",
+                                dataset->image_source, dataset->channels, dataset->height, dataset->width, channels,
+                                height, width);
     for (uint64_t i = 0; i < dataset->images; ++i)
         if (dataset->labels[i] >= classes)
             return cnnvp_data_error(error, "%s: label %u of image %" PRIu64 " is out of range; the network has %" PRIu32
                                            " classes, 0 to %" PRIu32, dataset->label_source, dataset->labels[i], i,
                                     classes, classes - 1);
-    return CNNVP_DONE;
+    if (dataset->height == height && dataset->width == width)
+        return CNNVP_DONE;
+    return enlarge(dataset, height, width, error);
 }
 
 void cnnvp_dataset_describe(const cnnvp_dataset *dataset, struct cnnvp_dataset_info *info)

@@ -74,11 +74,11 @@ refused 2 "--shape 1x3x6x9: input \"input\" has a shape already, of --shape 1x3x
 refused 2 "symbol \"size\" in input \"x\" would be 6 and 8" run square.onnx --shape 1x2x6x8
 refused 2 "symbol \"size\" in input \"x\" would be 6 and 8" run square.onnx -i channels.npy
 refused 2 "--shape 4x2x6x8: size 1 of input \"x\" [1,2,height,width] is 1, not 4" run one.onnx --shape 4x2x6x8
-refused 2 "channels.npy has shape (2, 2, 6, 8); network $flat.onnx takes (N, 3, 6, 8)" run $flat.onnx -i channels.npy
+refused 2 "channels.npy has shape (2, 2, 6, 8); network $flat.onnx takes (N, 3, 6, 8), or fewer" run $flat.onnx -i channels.npy
 refused 2 "$flat.in.npy has shape (2, 3, 6, 8); network $flat.onnx takes (N, 3, 4, 4)" \
     run $flat.onnx -i $flat.in.npy --shape 1x3x4x4
 
-# Training: the data set's images settle the sizes. Images of another size are refused as `run` refuses them.
+# Training: the data set's images settle the sizes.
 /usr/bin/python3 - <<'PYTHON'
 import numpy, struct
 images = numpy.random.RandomState(1).randint(0, 255, (20, 8, 8)).astype(numpy.uint8)
@@ -86,7 +86,11 @@ idx = lambda array: bytes([0, 0, 8, array.ndim]) + struct.pack(">%dI" % array.nd
 open("images", "wb").write(idx(images))
 open("smaller", "wb").write(idx(images[:, :6, :6]))
 open("labels", "wb").write(idx((numpy.arange(20) % 10).astype(numpy.uint8)))
-numpy.save("smaller.npy", images[:, None, :6, :6])
+open("larger", "wb").write(idx(numpy.zeros((20, 9, 8), numpy.uint8)))
+smaller = images[:, None, :6, :5]
+numpy.save("smaller.npy", smaller)
+numpy.save("padded.npy", numpy.pad(smaller, ((0, 0), (0, 0), (13, 13), (13, 14))))
+numpy.save("larger.npy", numpy.zeros((20, 1, 33, 8), numpy.uint8))
 PYTHON
 digits=$SOURCE/scripts/networks/digits.onnx
 set="--dataset idx:images,labels --batch 10 --cpu host -q"
@@ -99,12 +103,22 @@ cmp digits_.csv digits_open.csv || fail "a network learns otherwise where its si
 expect 0 train digits.onnx $set --shape 1x1x8x8
 # shellcheck disable=SC2086 # a list of words
 refused 2 "size 2 of input" train digits.onnx $set --shape 1x2x8x8
-refused 2 "smaller: its images are 1 x 6 x 6 (channels, rows, columns), and the network takes 1 x 8 x 8: pad" \
-    train "$digits" --dataset idx:smaller,labels
+
+# Smaller images are centred among zeros, and that is said; larger ones are refused: `train` and `run` alike.
 lenet=$SOURCE/scripts/networks/lenet5.onnx
-refused 2 "smaller.npy has shape (20, 1, 6, 6); network $lenet takes (N, 1, 32, 32)" run "$lenet" -i smaller.npy
-refused 2 "images: its images are 1 x 8 x 8 (channels, rows, columns), and the network takes 1 x 32 x 32:" \
-    train "$lenet" --dataset idx:images,labels
+expect 0 train "$digits" --dataset idx:smaller,labels --eval idx:images,labels --cpu host
+says "images                6 x 6, centred among zeros in the network's 8 x 8"
+[ "$(grep -c centred out)" -eq 1 ] || fail "images of the network's size are called centred: $(grep centred out)"
+expect 0 run "$lenet" -i smaller.npy -o small_out.npy --cpu host
+says "images                6 x 5, centred among zeros in the network's 32 x 32"
+expect 0 run "$lenet" -i padded.npy -o padded_out.npy --cpu host
+grep -q centred out && fail "images of the network's size are called centred"
+cmp small_out.npy padded_out.npy || fail "smaller images are not centred as numpy pads them"
+refused 2 "larger: its images have 1 channels of 9 x 8; the network takes 1 of 8 x 8 or smaller ones" \
+    train "$digits" --dataset idx:larger,labels
+refused 2 "larger.npy has shape (20, 1, 33, 8); network $lenet takes (N, 1, 32, 32), or fewer rows and columns, with N" \
+    run "$lenet" -i larger.npy
+refused 2 "channels.npy has shape (2, 2, 6, 8); network $lenet takes (N, 1, 32, 32)" run "$lenet" -i channels.npy
 
 # A sweep: one value or an axis.
 cat >sweep.yaml <<YAML

@@ -192,7 +192,7 @@ refused 2 "cut off in image 69 of 70" train "$network" --dataset idx:cut,labels 
     --checkpoint x.check
 absent x.onnx x.csv x.check
 refused 2 "label 11 of image 5 is out of range; the network has 10 classes" train "$network" --dataset idx:images,wrong
-refused 2 "wide: its images are 1 x 9 x 8 (channels, rows, columns), and the network takes 1 x 8 x 8: pad or scale" \
+refused 2 "wide: its images have 1 channels of 9 x 8; the network takes 1 of 8 x 8" \
     train "$network" --dataset idx:wide,labels
 refused 2 "idx:IMAGES,LABELS or cifar10:FILE" train "$network" --dataset mnist
 refused 2 "cut off in image 69" train "$network" $set --eval idx:cut,labels

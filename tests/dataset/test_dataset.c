@@ -276,7 +276,7 @@ static void damaged_cifar_is_refused(void **state)
     free(records);
 }
 
-static void images_must_fit(void **state)
+static void images_are_centred(void **state)
 {
     (void)state;
     struct cnnvp_error error = {""};
@@ -285,14 +285,31 @@ static void images_must_fit(void **state)
     const uint64_t before = cnnvp_dataset_hash(dataset);
     assert_int_equal(cnnvp_dataset_fit(dataset, 1, 3, 2, 3, &error), CNNVP_DONE);
     assert_int_equal(cnnvp_dataset_hash(dataset), before);
+    assert_int_equal(cnnvp_dataset_fit(dataset, 1, 6, 4, 3, &error), CNNVP_DONE);
+    assert_int_not_equal(cnnvp_dataset_hash(dataset), before);
+    for (uint32_t n = 0; n < 4; ++n)
+        for (uint32_t y = 0; y < 6; ++y)
+            for (uint32_t x = 0; x < 4; ++x) {
+                const int inside = y >= 1 && y < 4 && x >= 1 && x < 3;
+                const uint8_t want = inside ? (uint8_t)((n * 6 + (y - 1) * 2 + x - 1) * 7 + 1) : 0;
+                assert_int_equal(cnnvp_dataset_image(dataset, n)[y * 4 + x], want);
+            }
+    cnnvp_dataset_free(dataset);
+}
+
+static void images_must_fit(void **state)
+{
+    (void)state;
+    struct cnnvp_error error = {""};
+    put_idx(4, 3, 2);
+    cnnvp_dataset *dataset = must_read(idx, 0);
     assert_int_equal(cnnvp_dataset_fit(dataset, 1, 2, 2, 3, &error), CNNVP_BAD_INPUT);
-    assert_non_null(strstr(error.text, "its images are 1 x 3 x 2 (channels, rows, columns), and the network takes "
-                                       "1 x 2 x 2: pad or scale them"));
-    /* Smaller ones are refused as `cnnvp run` refuses them. */
-    assert_int_equal(cnnvp_dataset_fit(dataset, 1, 6, 4, 3, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "1 channels of 3 x 2; the network takes 1 of 2 x 2"));
     assert_int_equal(cnnvp_dataset_fit(dataset, 3, 3, 2, 3, &error), CNNVP_BAD_INPUT);
     assert_int_equal(cnnvp_dataset_fit(dataset, 1, 3, 2, 2, &error), CNNVP_BAD_INPUT);
     assert_non_null(strstr(error.text, "label 2 of image 2 is out of range; the network has 2 classes, 0 to 1"));
+    assert_int_equal(cnnvp_dataset_fit(dataset, 1, 65536, 65536, 3, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "more than 1 GiB"));
     cnnvp_dataset_free(dataset);
 }
 
@@ -334,6 +351,7 @@ int main(void)
         cmocka_unit_test(damaged_gzip_is_refused),
         cmocka_unit_test(cifar_comes_back),
         cmocka_unit_test(damaged_cifar_is_refused),
+        cmocka_unit_test(images_are_centred),
         cmocka_unit_test(images_must_fit),
         cmocka_unit_test(order_is_a_permutation),
     };
