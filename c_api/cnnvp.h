@@ -122,7 +122,7 @@ struct cnnvp_platform_options {
 enum cnnvp_end {
     CNNVP_END_EXIT = 0,        /* the guest ended it; see exit_code */
     CNNVP_END_MAX_TIME = 1,    /* max_time_ps was reached */
-    CNNVP_END_NO_PROGRESS = 2, /* nothing left that could happen, and the guest has not ended the run */
+    CNNVP_END_NO_PROGRESS = 2, /* nothing left that could happen, or time stands still; the guest has not ended the run */
     CNNVP_END_FATAL = 3,       /* a unit called for the end: guest trapped in its own trap handler, broken state */
     CNNVP_END_INTERRUPTED = 4  /* cnnvp_platform_interrupt was called */
 };
@@ -130,7 +130,7 @@ enum cnnvp_end {
 struct cnnvp_run_result {
     enum cnnvp_end end;
     int exit_code;      /* for CNNVP_END_EXIT */
-    char reason[512];   /* one line for a person; where it happened */
+    char reason[512];   /* one line for a person, may be empty: what it was, or who waits for what */
     uint64_t time_ps;   /* simulated */
 };
 
@@ -330,6 +330,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp
                                               const struct cnnvp_network_options *options, cnnvp_network **network,
                                               struct cnnvp_error *error);
 void cnnvp_network_free(cnnvp_network *network);
+/* The operators that networks may have, as text. FAILED: out of memory. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_operators_text(char **text);
 
 /*
  * How many plans (tiles of all layers) the network has. It runs by the first, which is the best by an estimate; only a

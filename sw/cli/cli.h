@@ -155,6 +155,8 @@ CNNVP_MUST_USE int cli_close_trace(cnnvp_platform *platform, int result);
 CNNVP_MUST_USE cnnvp_result cli_print_layers(const char *json, FILE *stream);
 CNNVP_MUST_USE cnnvp_result cli_print_totals(const char *json, FILE *stream);
 
+/* Picoseconds in the unit that suits; returns `text`. */
+const char *cli_time_text(char text[32], double ps);
 /* Says that images were smaller than the network's input; nothing where they were not. */
 void cli_print_centred(size_t height, size_t width, size_t network_height, size_t network_width, FILE *stream);
 

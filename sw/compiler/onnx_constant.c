@@ -525,11 +525,13 @@ static const struct cnnvp_import_operator operators[] = {
     {"QuantizeLinear", cnnvp_constant_quantize, CNNVP_FORM_ALL, 0},
 };
 
+static const struct cnnvp_import_operators moving = {operators, sizeof operators / sizeof operators[0]};
+const struct cnnvp_import_operators *const cnnvp_import_folding[2] = {&moving, &cnnvp_constant_arithmetic};
+
 cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done)
 {
-    static const struct cnnvp_import_operators known = {operators, sizeof operators / sizeof operators[0]};
     const Onnx__NodeProto *node = import->node;
-    const struct cnnvp_import_operator *found = cnnvp_import_find(&known, node->op_type);
+    const struct cnnvp_import_operator *found = cnnvp_import_find(&moving, node->op_type);
     if (found == NULL)
         found = cnnvp_import_find(&cnnvp_constant_arithmetic, node->op_type);
     *done = 0;

@@ -265,6 +265,8 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
  * onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else;
  * onnx_transpose.c: dimensions in another order; onnx_quantise.c: whole numbers and the way there and back, `vendor`:
  * onnxruntime's own operators. */
+/* What cnnvp_import_fold computes. */
+extern const struct cnnvp_import_operators *const cnnvp_import_folding[2];
 extern const struct cnnvp_import_operators cnnvp_import_window;
 extern const struct cnnvp_import_operators cnnvp_import_transposed;
 extern const struct cnnvp_import_operators cnnvp_import_resizing;

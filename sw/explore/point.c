@@ -296,13 +296,13 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
 static cnnvp_result simulate(struct run *run, struct cnnvp_error *error)
 {
     static const char *const ends[] = {"the guest ended with an error", "max_time was reached",
-                                       "nothing is left that could happen, and the guest has not ended the run",
+                                       "the run makes no progress, and the guest has not ended it",
                                        "the run cannot go on", "interrupted"};
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
     if (cnnvp_platform_run(run->platform, &end) == CNNVP_DONE)
         return CNNVP_DONE;
-    (void)cnnvp_config_error(error, NULL, "%s%s%s, at %" PRIu64 " ps of simulated time", ends[end.end],
-                             *end.reason ? ": " : "", end.reason, end.time_ps);
+    (void)cnnvp_config_error(error, NULL, "%s at %" PRIu64 " ps of simulated time%s%s", ends[end.end],
+                             end.time_ps, *end.reason ? ": " : "", end.reason);
     return CNNVP_FAILED;
 }
 
