@@ -122,7 +122,7 @@ struct cnnvp_platform_options {
 enum cnnvp_end {
     CNNVP_END_EXIT = 0,        /* the guest ended it; see exit_code */
     CNNVP_END_MAX_TIME = 1,    /* max_time_ps was reached */
-    CNNVP_END_NO_PROGRESS = 2, /* nothing left that could happen, or time stands still; the guest has not ended the run */
+    CNNVP_END_NO_PROGRESS = 2, /* nothing is left that could happen, or time stands still, and the guest has not ended */
     CNNVP_END_FATAL = 3,       /* a unit called for the end: guest trapped in its own trap handler, broken state */
     CNNVP_END_INTERRUPTED = 4  /* cnnvp_platform_interrupt was called */
 };
@@ -299,9 +299,8 @@ struct cnnvp_network_options {
     int timing_only;     /* 1: weights are not read */
     int cpu_host;        /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
     uint64_t seed;
-    const struct cnnvp_array *input;       /* images, of the network's size; smaller ones, (N, C, H, W), are centred among
-                                            * zeros, the odd row or column below and to the right, as those of
-                                            * cnnvp_dataset_fit. NULL: `images` seeded normal images */
+    const struct cnnvp_array *input;       /* images of the network's size; smaller ones, (N, C, H, W), are centred
+                                            * among zeros as by cnnvp_dataset_fit; NULL: `images` seeded normal images */
     uint64_t images;                       /* used when input is NULL; at least 1 */
     const struct cnnvp_array *calibration; /* NULL: the input */
     enum cnnvp_block_order block_order;    /* depth-first */

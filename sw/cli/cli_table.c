@@ -188,6 +188,6 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
 void cli_print_centred(size_t height, size_t width, size_t network_height, size_t network_width, FILE *stream)
 {
     if (height != network_height || width != network_width)
-        (void)fprintf(stream, "%-20s  %zu x %zu, centred among zeros in the network's %zu x %zu\n", "images", height, width,
-                      network_height, network_width);
+        (void)fprintf(stream, "%-20s  %zu x %zu, centred among zeros in the network's %zu x %zu\n", "images", height,
+                      width, network_height, network_width);
 }

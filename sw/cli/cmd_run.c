@@ -471,8 +471,8 @@ static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
         {"input", 'i', "FILE.npy", 0,
-         "Images, float32, or uint8 meaning x/255, smaller ones (N, C, H, W) than the network takes centred among zeros "
-         "(default: seeded normal values)", 0},
+         "Images, float32, or uint8 meaning x/255; smaller ones, (N, C, H, W), are centred among zeros (default: seeded "
+         "normal values)", 0},
         {"output", 'o', "FILE.npy", 0, "Write the network's output; given again: its next output", 0},
         {"labels", 'l', "FILE.npy", 0,
          "Right classes: print the top-1 accuracy of the first output, and put it into the statistics", 0},

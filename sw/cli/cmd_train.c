@@ -293,8 +293,8 @@ static cnnvp_result run(struct train *train)
 
 static const struct argp_option options_of_train[] = {
     {"dataset", KEY_DATASET, "DATASET", 0,
-     "Images to learn from, smaller ones than the network takes centred among zeros: idx:IMAGES,LABELS or "
-     "cifar10:FILE[,FILE...], plain or gzip", 0},
+     "Images to learn from: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip; smaller ones than the network "
+     "takes are centred among zeros", 0},
     {"eval", KEY_EVAL, "DATASET", 0, "Images that are only classified, at the end of each epoch", 0},
     {"limit", KEY_LIMIT, "N", 0, "Learn from the first N images", 0},
     {"output", 'o', "TRAINED.onnx", 0, "Write the network with what it has learned", 0},

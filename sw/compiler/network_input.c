@@ -29,7 +29,8 @@ static void print_shape(char *text, size_t room, const size_t *dims, size_t coun
         (void)snprintf(text + used, room - used, ")");
 }
 
-static int is_smaller(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const size_t *dims, size_t count)
+static int is_smaller(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const size_t *dims,
+                      size_t count)
 {
     return !graph->single && count == 3 && array->rank == 4 && array->shape[1] == dims[0] && array->shape[2] >= 1 &&
            array->shape[2] <= dims[1] && array->shape[3] >= 1 && array->shape[3] <= dims[2];

@@ -273,8 +273,8 @@ static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueI
         import->mixed = 1;
         return cnnvp_compiler_error(import->error,
                                     "%s: input \"%s\" has %zu dimensions; 2 to %u are known, such as (N, C, H, W), "
-                                    "(N, C, W) or (N, features), and 1 to %u where all are numbers", file, info->name, own,
-                                    CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
+                                    "(N, C, W) or (N, features), and 1 to %u where all are numbers", file, info->name,
+                                    own, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
     }
     result = cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &import->graph->input);
     if (result != CNNVP_DONE)
