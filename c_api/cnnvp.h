@@ -349,6 +349,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_choose(cnnvp_network *network, size_t 
 /* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,
                                                struct cnnvp_error *error);
+/* The name of the network's input, which lives as long as the network. */
+const char *cnnvp_network_input_name(const cnnvp_network *network);
 /* Sizes of the network's input without the batch, such as C, H, W; returns how many. */
 size_t cnnvp_network_input_shape(const cnnvp_network *network, size_t shape[8]);
 /* A network's outputs, counted from 0 in the file's order: how many, and the name of one, which lives as long as the

@@ -21,6 +21,7 @@ struct run_options {
     struct cli_shapes shapes;
     const char *file;
     const char *input;
+    char input_of[256]; /* the network's input that it is said to be; "": it is not said */
     const char *outputs[OUTPUTS]; /* files, in the order of the network's outputs */
     size_t output_count;
     const char *labels;
@@ -55,6 +56,21 @@ struct run {
     char *json;
 };
 
+/* FILE.npy or NAME=FILE.npy; a file whose name has such a sign is one. */
+static void take_input(struct argp_state *state, struct run_options *options, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    options->input = text;
+    options->input_of[0] = '\0';
+    if (!equals || equals == text || access(text, F_OK) == 0)
+        return;
+    if ((size_t)(equals - text) >= sizeof options->input_of)
+        cli_usage(state, "--input: the name in front of = is too long");
+    memcpy(options->input_of, text, (size_t)(equals - text));
+    options->input_of[equals - text] = '\0';
+    options->input = equals + 1;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct run_options *options = state->hook;
@@ -66,7 +82,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         state->child_inputs[2] = &options->shapes;
         return 0;
     case 'i':
-        options->input = arg;
+        take_input(state, options, arg);
         return 0;
     case 'o':
         if (options->output_count == OUTPUTS)
@@ -254,6 +270,15 @@ static cnnvp_result plan(struct run *run)
     };
     cnnvp_result result = cnnvp_network_new(options->file, run->config, &network_options, &run->network, &error);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
+}
+
+static cnnvp_result check_input(const struct run *run)
+{
+    const char *said = run->options->input_of, *name = cnnvp_network_input_name(run->network);
+    if (!*said || strcmp(said, name) == 0)
+        return CNNVP_DONE;
+    return cli_bad("--input %s=%s: %s has no input of that name; its input is \"%s\"", said, run->options->input,
+                   run->options->file, name);
 }
 
 static cnnvp_result check_outputs(const struct run *run)
@@ -450,6 +475,8 @@ static cnnvp_result run_network(struct run *run)
     if (result == CNNVP_DONE)
         result = plan(run);
     if (result == CNNVP_DONE)
+        result = check_input(run);
+    if (result == CNNVP_DONE)
         result = check_outputs(run);
     if (result == CNNVP_DONE)
         result = tune(run);
@@ -470,7 +497,7 @@ static cnnvp_result run_network(struct run *run)
 static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"input", 'i', "FILE.npy", 0,
+        {"input", 'i', "[NAME=]FILE.npy", 0,
          "Images, float32, or uint8 meaning x/255; smaller ones, (N, C, H, W), are centred among zeros (default: seeded "
          "normal values)", 0},
         {"output", 'o', "FILE.npy", 0, "Write the network's output; given again: its next output", 0},

@@ -130,3 +130,8 @@ size_t cnnvp_network_input_shape(const cnnvp_network *network, size_t shape[8])
 {
     return cnnvp_graph_dims(&network->graph.tensors[network->graph.input], shape);
 }
+
+const char *cnnvp_network_input_name(const cnnvp_network *network)
+{
+    return network->graph.tensors[network->graph.input].name;
+}

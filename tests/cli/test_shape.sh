@@ -49,6 +49,13 @@ expect 0 run $flat.onnx --shape 1x3x4x4 --timing-only -q
 expect 0 run shapeless.onnx --shape 1x2x4x4 -q
 expect 0 run unnamed.onnx --shape x=1x2x4x5 -q
 
+# The input may be named.
+expect 0 run $flat.onnx -i input=$flat.in.npy -o by_name.npy -q
+cmp images.npy by_name.npy || fail "the name changes the output"
+refused 2 "--input x=first.npy: $flat.onnx has no input of that name; its input is \"input\"" run $flat.onnx -i x=first.npy
+cp first.npy x=first.npy
+expect 0 run $flat.onnx -i x=first.npy -q
+
 # Without: what to type, known numbers filled in.
 refused 2 "symbolic size \"height\" in input \"input\" [N,3,height,width]: give it with --shape input=1x3xHxW," \
     run $flat.onnx
