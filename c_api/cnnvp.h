@@ -163,7 +163,7 @@ struct cnnvp_platform_options {
 enum cnnvp_end {
     CNNVP_END_EXIT = 0,        /* the guest ended it; see exit_code */
     CNNVP_END_MAX_TIME = 1,    /* max_time_ps was reached */
-    CNNVP_END_NO_PROGRESS = 2, /* nothing left that could happen, and the guest has not ended the run */
+    CNNVP_END_NO_PROGRESS = 2, /* nothing is left that could happen, or time stands still, and the guest has not ended */
     CNNVP_END_FATAL = 3,       /* a unit called for the end: guest trapped in its own trap handler, broken state */
     CNNVP_END_INTERRUPTED = 4  /* cnnvp_platform_interrupt was called */
 };
@@ -171,7 +171,7 @@ enum cnnvp_end {
 struct cnnvp_run_result {
     enum cnnvp_end end;
     int exit_code;      /* for CNNVP_END_EXIT */
-    char reason[512];   /* one line for a person; where it happened */
+    char reason[512];   /* one line for a person, may be empty: what it was, or who waits for what */
     uint64_t time_ps;   /* simulated */
 };
 
@@ -349,7 +349,8 @@ struct cnnvp_network_options {
     int timing_only;     /* 1: weights are not read */
     int cpu_host;        /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
     uint64_t seed;
-    const struct cnnvp_array *input;       /* images; NULL: `images` seeded normal images */
+    const struct cnnvp_array *input;       /* images of the network's size; smaller ones, (N, C, H, W), are centred
+                                            * among zeros as by cnnvp_dataset_fit; NULL: `images` seeded normal images */
     uint64_t images;                       /* used when input is NULL; at least 1 */
     const struct cnnvp_array *calibration; /* NULL: the input */
     enum cnnvp_block_order block_order;    /* depth-first */
@@ -358,7 +359,16 @@ struct cnnvp_network_options {
     int tune; /* 1: the best tilings of each layer are tried on the platform; see cnnvp_network_new */
     const char *input_name; /* what messages call the input and the calibration, such as their files; may be NULL */
     const char *calibration_name;
+    /* Sizes of the network's input that its file leaves open as symbols: each text is "[NAME=]1x3x320x320", every size
+     * from 1 to 2^20, which must be that of the file where the file has a number. NAME, of the input, may be left out.
+     * The texts have to live until the network is made. Without them `input` settles such sizes; the first one, the
+     * batch, may stay open, which leaves 1 image after the other. */
+    const char *const *shapes;
+    size_t shape_count;
 };
+
+/* Whether a text is a shape as above. BAD_INPUT with a message that says what one is. */
+CNNVP_MUST_USE cnnvp_result cnnvp_shape_check(const char *text, struct cnnvp_error *error);
 
 /* Whether networks can run on a platform. BAD_INPUT: it has what they need, but connected or set otherwise than they
  * need it. FAILED: something that they need is not there, so it is a platform for other programs. */
@@ -376,6 +386,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp
                                               const struct cnnvp_network_options *options, cnnvp_network **network,
                                               struct cnnvp_error *error);
 void cnnvp_network_free(cnnvp_network *network);
+/* The operators that networks may have, as text. FAILED: out of memory. Free with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_operators_text(char **text);
 
 /* How many tilings of layers were tried with `tune` when the network was made. */
 size_t cnnvp_network_trials(const cnnvp_network *network);
@@ -383,6 +395,10 @@ size_t cnnvp_network_trials(const cnnvp_network *network);
 /* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,
                                                struct cnnvp_error *error);
+/* The name of the network's input, which lives as long as the network. */
+const char *cnnvp_network_input_name(const cnnvp_network *network);
+/* Sizes of the network's input without the batch, such as C, H, W; returns how many. */
+size_t cnnvp_network_input_shape(const cnnvp_network *network, size_t shape[8]);
 /* A network's outputs, counted from 0 in the file's order: how many, and the name of one, which lives as long as the
  * network; NULL: there is no such. */
 size_t cnnvp_network_outputs(const cnnvp_network *network);
@@ -397,6 +413,25 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_reference(const cnnvp_network *network
 /* The same, padded block by block where the network runs depth first: what the platform's output is close to. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, size_t output,
                                                           struct cnnvp_array *array, struct cnnvp_error *error);
+/* Values beside those of the float model. */
+struct cnnvp_difference {
+    double signal;     /* sum of the squares of the float model's values */
+    double noise;      /* sum of the squares of the differences */
+    double magnitude;  /* the float model's largest value, without its sign */
+    double largest;    /* the largest difference, without its sign */
+    uint64_t images;   /* of a classifier, whose output is [N, classes], ones behind it or not; 0: it is none */
+    uint64_t agreeing; /* images of which both have the same class (cnnvp_top_class) */
+};
+/* Compares an output of all images with the same of the float model. BAD_INPUT: they are not float32 and of as many
+ * elements. */
+CNNVP_MUST_USE cnnvp_result cnnvp_compare(const struct cnnvp_array *output, const struct cnnvp_array *reference,
+                                          struct cnnvp_difference *difference, struct cnnvp_error *error);
+/* Signal-to-quantisation-noise ratio, 10 log10(signal / noise) in dB, over all values of all images. INFINITY where
+ * there is no noise, -INFINITY where there is, and the float model's values are all 0. */
+double cnnvp_sqnr(const struct cnnvp_difference *difference);
+/* The class of an image: the number of the largest value, from 0; the first one where several are as large. */
+size_t cnnvp_top_class(const float *values, size_t classes);
+
 /* Writes each tensor as npy with its float counterpart (padded by blocks where it runs depth first) and a table of SQNR
  * into a folder (made if missing). */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform,

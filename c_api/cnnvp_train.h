@@ -70,6 +70,8 @@ struct cnnvp_trainer_options {
     const cnnvp_dataset *dataset;
     const cnnvp_dataset *evaluation; /* forward only, at the end of each epoch; NULL: none */
     enum cnnvp_train_errors errors;  /* PLAIN: as `rounding` says */
+    const char *const *shapes;       /* as in struct cnnvp_network_options; without them the data set settles sizes */
+    size_t shape_count;
 };
 
 /*

@@ -77,6 +77,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
             return traced;
     }
     control.recorder = made.recorder;
+    cnnvp_recorder_set_partial(made.recorder, 1); /* nothing has run */
     control.timing_only = options.timing_only != 0;
     control.verbosity = options.verbosity;
     control.console = options.console;
@@ -207,6 +208,7 @@ cnnvp_result cnnvp_platform_run(cnnvp_platform *platform, cnnvp_run_result *resu
         platform->flushed = false;
         platform->platform->run(platform->max_time, result);
         platform->end_ps = result->time_ps;
+        cnnvp_recorder_set_partial(platform->recorder, result->end != CNNVP_END_EXIT);
         platform->wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         return result->end == CNNVP_END_EXIT && result->exit_code == 0 ? CNNVP_DONE : CNNVP_FAILED;
     });

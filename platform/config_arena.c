@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that is freed all at once, and the texts of messages. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,8 +126,8 @@ struct cnnvp_shown cnnvp_config_show(const char *text)
     return shown;
 }
 
-/* Changes (insert, delete, replace, swap of neighbours) that turn one name into the other; names longer than the
- * table are taken as far away. */
+/* Changes (insert, delete, replace, swap of neighbours) that turn one name into the other, whose case does not count;
+ * names longer than the table are taken as far away. */
 static size_t edit_distance(const char *a, const char *b)
 {
     enum { LONGEST = 63 };
@@ -141,7 +142,7 @@ static size_t edit_distance(const char *a, const char *b)
         const size_t *above = rows[(i - 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            size_t best = above[j - 1] + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
             if (above[j] + 1 < best)
                 best = above[j] + 1;
             if (row[j - 1] + 1 < best)

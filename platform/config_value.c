@@ -64,15 +64,30 @@ static const char *format_number(char *buffer, size_t size, enum number_form for
     return buffer;
 }
 
+/* The suffix that a rest such as "KB", "k" or " mb" stands for; NULL: none. */
+static const char *meant_suffix(const char *rest)
+{
+    const char *word = rest + (*rest == ' ');
+    for (size_t i = 0; *word && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strncasecmp(word, suffixes[i].name, 1) == 0 &&
+            (word[1] == '\0' || strcasecmp(word + 1, "b") == 0 || strcasecmp(word + 1, "ib") == 0))
+            return suffixes[i].name;
+    return NULL;
+}
+
 /* Why a text that is not a whole number is none. `rest` is what follows the digits. */
 static int refuse_number(const char *text, const char *rest, enum number_form form, char *reason, size_t size)
 {
     struct cnnvp_shown shown = cnnvp_config_show(text);
+    const char *suffix = form == NUMBER_SIZE ? meant_suffix(rest) : NULL;
     const char *due = form == NUMBER_SIZE ? "a size in bytes, such as 65536 or 64KiB, is due" : "a whole number is due";
     if (rest == text)
         (void)snprintf(reason, size, "%s where %s", shown.text, due);
     else if (*rest == '.' || ((*rest == 'e' || *rest == 'E') && rest[1]))
         (void)snprintf(reason, size, "%s is not a whole number; %s", shown.text, due);
+    else if (suffix)
+        (void)snprintf(reason, size, "%s has an unknown suffix; did you mean \"%.*s%s\"? KiB, MiB and GiB are known",
+                       shown.text, (int)(rest - text), text, suffix);
     else if (form == NUMBER_SIZE)
         (void)snprintf(reason, size, "%s has an unknown suffix; KiB, MiB and GiB are known", shown.text);
     else
@@ -163,6 +178,23 @@ static const char *switch_word(const char *text)
     return text;
 }
 
+/* None of the choices: which they are, and the nearest. */
+static void offer_choice(const char *text, const char *choices, char *reason, size_t size)
+{
+    char names[16][40];
+    size_t length = 0;
+    const char *choice;
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, text);
+    for (uint64_t i = 0; i < 16 && (choice = cnnvp_value_choice(choices, i, &length)) != NULL; i++) {
+        (void)snprintf(names[i], sizeof names[i], "%.*s", (int)length, choice);
+        cnnvp_suggest_offer(&suggest, names[i]);
+    }
+    suggest.list_length = 0; /* they are listed here */
+    (void)snprintf(reason, size, "%s is not one of %s%s", cnnvp_config_show(text).text, choices,
+                   cnnvp_suggest_text(&suggest, ""));
+}
+
 static int parse_choice(const struct cnnvp_param *param, const char *text, uint64_t *value, char *reason, size_t size)
 {
     const char *choices = param->choices ? param->choices : "";
@@ -177,7 +209,7 @@ static int parse_choice(const struct cnnvp_param *param, const char *text, uint6
             return 0;
         }
     }
-    (void)snprintf(reason, size, "%s is not one of %s", cnnvp_config_show(text).text, choices);
+    offer_choice(text, choices, reason, size);
     return -1;
 }
 

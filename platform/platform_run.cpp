@@ -19,7 +19,7 @@ std::string platform::who_waits() const
     for (const auto &host : hosts_) {
         const std::string one = host ? host->waiting_for() : std::string();
         if (!one.empty())
-            text += std::string("; ") + host->instance().name + " " + one;
+            text += std::string(text.empty() ? "" : "; ") + host->instance().name + " " + one;
     }
     return text;
 }
@@ -29,13 +29,13 @@ void platform::simulate(cnnvp_time max_time)
     while (!control_->ended()) {
         const cnnvp_time now = control_->now();
         if (max_time != 0 && now >= max_time) {
-            control_->stop(CNNVP_END_MAX_TIME, "the limit of " + std::to_string(max_time) +
-                                                   " ps of simulated time is reached" + who_waits());
+            control_->stop(CNNVP_END_MAX_TIME, who_waits());
             return;
         }
         if (!sc_core::sc_pending_activity()) {
-            control_->stop(CNNVP_END_NO_PROGRESS, "nothing is left that could happen after " + std::to_string(now) +
-                                                      " ps" + who_waits());
+            const std::string waits = who_waits();
+            control_->stop(CNNVP_END_NO_PROGRESS,
+                           "nothing is left that could happen" + std::string(waits.empty() ? "" : "; ") + waits);
             return;
         }
         const sc_core::sc_time left = max_time != 0 ? from_ps(max_time - now)

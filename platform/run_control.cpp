@@ -115,7 +115,7 @@ void run_control::pulse(const char *who)
         pulses_ = 0;
     } else if (++pulses_ == options_.max_pulses) {
         end_with(CNNVP_END_NO_PROGRESS, 0,
-                 "time stands still at " + std::to_string(time) + " ps: " + who + " is at work without end");
+                 std::string(who) + " is at work without end, and simulated time stands still");
     }
 }
 

@@ -34,9 +34,37 @@ static int has_line(const struct cnnvp_stats *stats, uint32_t tag)
     return 0;
 }
 
+/* Images that are complete: all where the run is, else those of which memory has all outputs. Whoever trains describes
+ * the work anew after each step. */
+static uint64_t complete_images(const struct cnnvp_stats *stats)
+{
+    const struct cnnvp_work_info *work = &stats->work;
+    uint64_t complete = work->images;
+    int outputs = 0;
+
+    if (!stats->partial || !work->command || strcmp(work->command, "run") != 0)
+        return work->images;
+    for (size_t i = 0; i < work->tensor_count; i++) {
+        const uint64_t each = work->images ? work->tensors[i].least_write_bytes / work->images : 0;
+
+        if (strcmp(work->tensors[i].kind, "output") != 0 || each == 0)
+            continue;
+        outputs = 1;
+        if (stats->moved[i].write / each < complete)
+            complete = stats->moved[i].write / each;
+    }
+    return outputs ? complete : 0;
+}
+
 static uint64_t layer_macs(const struct cnnvp_stats *stats, uint32_t tag)
 {
-    return tag - 1 < stats->work.layer_count ? stats->work.layers[tag - 1].macs * stats->work.layer_images[tag - 1] : 0;
+    if (tag - 1 >= stats->work.layer_count)
+        return 0;
+
+    const uint64_t images = stats->work.layer_images[tag - 1];
+    const uint64_t complete = images == stats->work.images ? complete_images(stats) : images;
+
+    return stats->work.layers[tag - 1].macs * complete;
 }
 
 /* The instance of this name, or else the first unit of this kind; instance_count if there is neither. */
@@ -156,9 +184,9 @@ static void add_total(struct stats_builder *b, json_t *root)
     set_count(b, object, "guest_instructions", total(stats, find_instance(stats, "cpu"), "instructions"));
     set_count(b, object, "accel_instructions", total(stats, element, "instructions"));
     set_count(b, object, "macs", macs);
-    set_count(b, object, "images", stats->work.images);
+    set_count(b, object, "images", complete_images(stats));
     set_real(b, object, "images_per_s",
-             ratio((double)stats->work.images * PICOSECONDS_PER_SECOND, (double)b->end_ps));
+             ratio((double)complete_images(stats) * PICOSECONDS_PER_SECOND, (double)b->end_ps));
 }
 
 static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)

@@ -3,6 +3,7 @@
 #include "unit_host.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <utility>
 
@@ -269,13 +270,26 @@ void unit_host::wake()
     wake_event_.notify(control_.until(0));
 }
 
+static std::string in_words(cnnvp_time time)
+{
+    static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
+    char text[32];
+    double value = static_cast<double>(time);
+    size_t unit = 0;
+
+    for (; unit + 1 < sizeof units / sizeof *units && value >= 1000.0; unit++)
+        value /= 1000.0;
+    std::snprintf(text, sizeof text, "%.6g %s", value, units[unit]);
+    return text;
+}
+
 std::string unit_host::waiting_for() const
 {
     std::string text;
 
     switch (process_state_) {
     case process_state::waiting:
-        text = "waits until " + std::to_string(wait_until_) + " ps";
+        text = "waits until " + in_words(wait_until_);
         break;
     case process_state::sleeping:
         text = "sleeps until it is woken (by an interrupt or an access)";

@@ -17,12 +17,14 @@ from onnx import TensorProto, helper, numpy_helper
 from torch.nn import functional as F
 
 import onnx_export
+import zoo_empty
 import zoo_forms
 import zoo_larger
 import zoo_networks
 import zoo_quantised
 import zoo_shapes
 import zoo_single
+import zoo_symbolic
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests", "data", "zoo")
 SEED = 23
@@ -578,7 +580,8 @@ def main():
     for part in (convolutions, pools, activations, norms, dense, arithmetic, places, zoo_networks.networks, later,
                  zoo_quantised.operators, more_operators, forms, zoo_forms.forms,
                  zoo_shapes.shapes, zoo_single.single, zoo_shapes.numbers, parts, magnitudes,
-                 zoo_networks.several_outputs, zoo_larger.cases, more_activations):
+                 zoo_networks.several_outputs, zoo_larger.cases, more_activations, zoo_empty.empty,
+                 zoo_symbolic.symbolic):
         part(zoo)
     size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
     print(f"{zoo.count} cases, {size} bytes")

@@ -7,6 +7,7 @@ those that are not, with the message of each that was refused. Status 0: none is
 """
 import argparse
 import collections
+import itertools
 import os
 import re
 import subprocess
@@ -14,7 +15,7 @@ import tempfile
 
 import numpy
 import onnx
-from onnx import numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 for _name, _type in (("float", float), ("int", int), ("bool", bool), ("object", object)):
     if _name not in vars(numpy):  # python3-onnx 1.12 wants what numpy 1.24 no longer has
@@ -29,6 +30,40 @@ ConstantOfShape ConvTranspose Resize Upsample Abs Erf""".split())
 EITHER = {"Add", "Sub", "Mul", "Div", "Max", "Min", "Sum", "Concat"}
 LIMIT = 0.01
 PROGRAM = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "build", "bin", "cnnvp")
+
+
+def empty_cases(pattern):
+    """Tensors without elements, which ONNX's own cases hardly have: as `cases`"""
+    array = numpy.random.RandomState(7).standard_normal((2, 3, 4, 5)).astype(numpy.float32)
+    one = array[:, :1]
+    none = numpy.zeros((2, 0, 4, 5), numpy.float32)
+    numbers = {"zero": numpy.array([0]), "far": numpy.array([99]), "axis": numpy.array([2]),
+               "parts": numpy.array([0, 3]), "nowhere": numpy.zeros(0, numpy.int64)}
+    node = helper.make_node
+
+    def case(name, nodes, given, expected, **weights):
+        weights = {**{k: v for k, v in numbers.items() if any(k in n.input for n in nodes)}, **weights}
+        graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, given.shape)],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                                  [numpy_helper.from_array(v, k) for k, v in weights.items()])
+        return name, helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)]), given, expected
+
+    made = [
+        case("empty_concat_first", [node("Concat", ["e", "x"], ["y"], axis=1)], array, array, e=none),
+        case("empty_concat_many", [node("Concat", ["x", "e", "x", "e"], ["y"], axis=1)], array,
+             numpy.concatenate((array, array), 1), e=none),
+        case("empty_slice_of_roll", [node("Slice", ["x", "zero", "far", "axis"], ["a"]),
+                                     node("Slice", ["x", "zero", "zero", "axis"], ["b"]),
+                                     node("Concat", ["a", "b"], ["y"], axis=2)], array, array),
+        case("empty_split", [node("Split", ["x", "parts"], ["a", "b"], axis=1),
+                             node("Concat", ["b", "a"], ["y"], axis=1)], array, array),
+        case("empty_gather", [node("Gather", ["x", "nowhere"], ["a"], axis=1),
+                              node("Concat", ["a", "x"], ["y"], axis=1)], array, array),
+        *(case(f"empty_{op.lower()}", [node(op, ["x", "e"], ["a"]), node("Relu", ["a"], ["b"]),
+                                       node("Concat", ["b", "x"], ["y"], axis=1)], one, one, e=none)
+          for op in ("Add", "Mul", "Sub", "Div", "Max")),
+    ]
+    yield from (one for one in made if re.search(pattern, one[0]))
 
 
 def cases(pattern):
@@ -82,7 +117,8 @@ def main():
     parser.add_argument("pattern", nargs="?", default="")
     counts = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
-        for name, network, array, expected in cases(parser.parse_args().pattern):
+        pattern = parser.parse_args().pattern
+        for name, network, array, expected in itertools.chain(cases(pattern), empty_cases(pattern)):
             kind, text = ("no tensor", "") if array is None else run(folder, network, array, expected)
             counts[kind] += 1
             if kind != "right":

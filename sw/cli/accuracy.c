@@ -3,16 +3,9 @@
 #include "accuracy.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 #include "cli.h"
-
-static size_t count_of(const struct cnnvp_array *array)
-{
-    size_t count = 1;
-    for (size_t i = 0; i < array->rank; i++)
-        count *= array->shape[i];
-    return count;
-}
 
 void accuracy_print(const struct cnnvp_accuracy *accuracy, FILE *stream)
 {
@@ -23,23 +16,33 @@ void accuracy_print(const struct cnnvp_accuracy *accuracy, FILE *stream)
                   100.0 * (double)accuracy->reference_correct / images, accuracy->reference_correct, accuracy->images);
 }
 
-void accuracy_print_difference(const char *name, const struct cnnvp_array *output, const struct cnnvp_array *reference,
-                               FILE *stream)
+void accuracy_print_difference(const char *name, const struct cnnvp_difference *difference, FILE *stream)
 {
-    size_t count = count_of(output);
-    if (output->type != CNNVP_ARRAY_F32 || reference->type != CNNVP_ARRAY_F32 || count != count_of(reference))
-        return;
-    const float *values = output->data, *exact = reference->data;
-    double largest = 0, magnitude = 0;
-    for (size_t i = 0; i < count; i++) {
-        double difference = (double)values[i] - (double)exact[i];
-        double size = (double)exact[i];
-        difference = difference < 0 ? -difference : difference;
-        size = size < 0 ? -size : size;
-        largest = difference > largest ? difference : largest;
-        magnitude = size > magnitude ? size : magnitude;
-    }
-    if (magnitude > 0)
-        (void)fprintf(stream, "%-20s  %s%s%.3f %% of the largest magnitude, at most\n", "off the float model",
-                      name ? name : "", name ? ": " : "", 100.0 * largest / magnitude);
+    (void)fprintf(stream, "%-20s  %s%s", "off the float model", name ? name : "", name ? ": " : "");
+    if (!isfinite(difference->signal) || !isfinite(difference->noise))
+        (void)fprintf(stream, "its values are not all finite");
+    else if (!(difference->noise > 0))
+        (void)fprintf(stream, "not at all, SQNR without limit");
+    else if (!(difference->signal > 0))
+        (void)fprintf(stream, "its values are all 0, these are up to %.3g", difference->largest);
+    else
+        (void)fprintf(stream, "SQNR %.1f dB, at most %.3f %% of the largest magnitude", cnnvp_sqnr(difference),
+                      100.0 * difference->largest / difference->magnitude);
+    if (difference->images)
+        (void)fprintf(stream, ", the same top-1 class in %" PRIu64 " of %" PRIu64 " images", difference->agreeing,
+                      difference->images);
+    (void)fputc('\n', stream);
+}
+
+void accuracy_warn(const char *name, const struct cnnvp_difference *difference)
+{
+    static const char hint[] = "--dump FOLDER says which tensors lose it";
+    if (!isfinite(difference->signal) || !isfinite(difference->noise))
+        cli_message("warning: output \"%s\": the float model's values are not all finite", name);
+    else if (difference->noise > 0 && !(difference->signal > 0))
+        cli_message("warning: output \"%s\": the float model's values are all 0, these are up to %.3g; %s", name,
+                    difference->largest, hint);
+    else if (difference->noise > 0 && cnnvp_sqnr(difference) < ACCURACY_DECIBELS)
+        cli_message("warning: output \"%s\": SQNR %.1f dB against the float model, below %d dB; %s", name,
+                    cnnvp_sqnr(difference), ACCURACY_DECIBELS, hint);
 }

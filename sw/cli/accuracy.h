@@ -9,9 +9,13 @@
 
 /* Top-1 of the output and of the float model. */
 void accuracy_print(const struct cnnvp_accuracy *accuracy, FILE *stream);
-/* The largest difference from the float model, relative to its largest magnitude. `name`, of one of several outputs,
- * may be NULL. */
-void accuracy_print_difference(const char *name, const struct cnnvp_array *output, const struct cnnvp_array *reference,
-                               FILE *stream);
+/* In words: SQNR, the largest difference relative to the largest magnitude, agreement of a classifier's top-1. `name`,
+ * of one of several outputs, may be NULL. */
+void accuracy_print_difference(const char *name, const struct cnnvp_difference *difference, FILE *stream);
+
+/* An output with less than this is warned of. */
+enum { ACCURACY_DECIBELS = 20 };
+/* To standard error, where there is reason to. */
+void accuracy_warn(const char *name, const struct cnnvp_difference *difference);
 
 #endif

@@ -98,9 +98,18 @@ struct cli_network_options {
     enum cnnvp_rounding rounding;
 };
 
+enum { CLI_SHAPES = 16 };
+
+/* --shape, as given. */
+struct cli_shapes {
+    const char *texts[CLI_SHAPES];
+    size_t count;
+};
+
 /* Children for a command's argp; their inputs are the structs above. */
 extern const struct argp cli_platform_argp;
 extern const struct argp cli_network_argp;
+extern const struct argp cli_shape_argp;
 /* -p and -s alone. */
 extern const struct argp cli_config_argp;
 
@@ -146,6 +155,11 @@ CNNVP_MUST_USE int cli_close_trace(cnnvp_platform *platform, int result);
 /* Layers and totals of a stats.json text. */
 CNNVP_MUST_USE cnnvp_result cli_print_layers(const char *json, FILE *stream);
 CNNVP_MUST_USE cnnvp_result cli_print_totals(const char *json, FILE *stream);
+
+/* Picoseconds in the unit that suits; returns `text`. */
+const char *cli_time_text(char text[32], double ps);
+/* Says that images were smaller than the network's input; nothing where they were not. */
+void cli_print_centred(size_t height, size_t width, size_t network_height, size_t network_width, FILE *stream);
 
 /* ---- parts of the off-chip memory (models_parts.c) ---- */
 

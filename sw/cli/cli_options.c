@@ -7,7 +7,7 @@
 
 enum {
     KEY_STATS = 0x100, KEY_TRACE, KEY_MEMORY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_CHECK_COSTS, KEY_SCHEDULE, KEY_BLOCK,
-    KEY_BLOCK_ORDER, KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP, KEY_ROUNDING
+    KEY_BLOCK_ORDER, KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP, KEY_ROUNDING, KEY_SHAPE
 };
 
 /* A length of time, such as 2s or 1.5ms, in picoseconds: a decimal number and ps, ns, us, ms or s. */
@@ -124,6 +124,20 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
     }
 }
 
+static error_t parse_shape(int key, char *arg, struct argp_state *state)
+{
+    struct cli_shapes *shapes = state->input;
+    struct cnnvp_error error = {""};
+    if (key != KEY_SHAPE)
+        return ARGP_ERR_UNKNOWN;
+    if (cnnvp_shape_check(arg, &error) != CNNVP_DONE)
+        cli_usage(state, "%s", error.text);
+    if (shapes->count == CLI_SHAPES)
+        cli_usage(state, "--shape: at most %d", CLI_SHAPES);
+    shapes->texts[shapes->count++] = arg;
+    return 0;
+}
+
 #define OPTION_PLATFORM                 \
     {"platform", 'p', "FILE|PRESET", 0, \
      "Platform file or preset: nfu, window, trainer (default: nfu; of train: trainer)", 1}
@@ -162,6 +176,13 @@ static const struct argp_option network_options[] = {
     {0},
 };
 
+static const struct argp_option shape_options[] = {
+    {"shape", KEY_SHAPE, "[NAME=]1x3x320x320", 0,
+     "Sizes of the network's input NAME where its file has symbols; the images settle them, too", 5},
+    {0},
+};
+
+const struct argp cli_shape_argp = {.options = shape_options, .parser = parse_shape};
 const struct argp cli_config_argp = {.options = config_options, .parser = parse_platform};
 const struct argp cli_platform_argp = {.options = platform_options, .parser = parse_platform};
 const struct argp cli_network_argp = {.options = network_options, .parser = parse_network};

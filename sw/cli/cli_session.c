@@ -127,9 +127,10 @@ int cli_close_trace(cnnvp_platform *platform, int result)
 void cli_report_end(const struct cnnvp_run_result *result)
 {
     static const char *const ends[] = {"the guest ended with an error", "--max-time was reached",
-                                       "nothing is left that could happen, and the guest has not ended the run",
+                                       "the run makes no progress, and the guest has not ended it",
                                        "the run cannot go on", "interrupted"};
     const int told = strcmp(result->reason, ends[result->end]) == 0;
-    cli_message("%s%s%s, at %" PRIu64 " ps of simulated time", ends[result->end], *result->reason && !told ? ": " : "",
-                told ? "" : result->reason, result->time_ps);
+    char time[32];
+    cli_message("%s at %s of simulated time%s%s", ends[result->end], cli_time_text(time, (double)result->time_ps),
+                *result->reason && !told ? ": " : "", told ? "" : result->reason);
 }

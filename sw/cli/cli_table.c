@@ -117,14 +117,14 @@ cnnvp_result cli_print_layers(const char *json, FILE *stream)
     return CNNVP_DONE;
 }
 
-/* Picoseconds in the unit that suits. */
-static void print_time(FILE *stream, const char *label, double ps)
+const char *cli_time_text(char text[32], double ps)
 {
     static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
     size_t unit = 0;
     for (; unit + 1 < sizeof units / sizeof *units && ps >= 1000.0; unit++)
         ps /= 1000.0;
-    (void)fprintf(stream, "%-20s  %.6g %s\n", label, ps, units[unit]);
+    (void)snprintf(text, 32, "%.6g %s", ps, units[unit]);
+    return text;
 }
 
 static void print_count(FILE *stream, const char *label, const json_t *total, const char *key)
@@ -167,7 +167,8 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
     const json_t *total = json_object_get(root, "total");
     const json_t *memory = json_object_get(root, "memory");
     print_schedule(root, stream);
-    print_time(stream, "simulated time", number(total, "time_ps"));
+    char time[32];
+    (void)fprintf(stream, "%-20s  %s\n", "simulated time", cli_time_text(time, number(total, "time_ps")));
     if (json_object_get(total, "images"))
         (void)fprintf(stream, "%-20s  %" PRId64 ", %.6g images/s\n", "images", whole(total, "images"),
                       number(total, "images_per_s"));
@@ -182,4 +183,11 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
     (void)fprintf(stream, "%-20s  %.3f s\n", "host time", number(root, "wall_seconds"));
     json_decref(root);
     return CNNVP_DONE;
+}
+
+void cli_print_centred(size_t height, size_t width, size_t network_height, size_t network_width, FILE *stream)
+{
+    if (height != network_height || width != network_width)
+        (void)fprintf(stream, "%-20s  %zu x %zu, centred among zeros in the network's %zu x %zu\n", "images", height,
+                      width, network_height, network_width);
 }

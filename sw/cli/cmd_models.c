@@ -150,6 +150,8 @@ static int print_text(const char *name, cnnvp_result *result)
         *result = cnnvp_energy_text(&text);
     else if (strcmp(name, "stats") == 0)
         *result = cnnvp_stats_text(&text);
+    else if (strcmp(name, "onnx") == 0)
+        *result = cnnvp_operators_text(&text);
     else if (strcmp(name, "values") == 0)
         *result = (text = cnnvp_values_text()) ? CNNVP_DONE : CNNVP_FAILED;
     else
@@ -164,9 +166,10 @@ static int command(int argc, char **argv)
 {
     const struct argp argp = {
         .parser = parse,
-        .args_doc = "[KIND|LIBRARY.so:KIND|energy|stats|values]",
+        .args_doc = "[KIND|LIBRARY.so:KIND|energy|onnx|stats|values]",
         .doc = "Lists the kinds of units, or one kind's parameters, ports, registers and statistics; `energy`: the "
-               "energy tables; `stats`: the members of the statistics; `values`: what training and labels add to them.",
+               "energy tables; `onnx`: the operators that networks may have; `stats`: the members of the statistics; "
+               "`values`: what training and labels add to them.",
     };
     const char *kind = NULL;
     cli_parse(&argp, "cnnvp models", 0, argc, argv, &kind);

@@ -18,8 +18,10 @@ enum { OUTPUTS = 64 };
 struct run_options {
     struct cli_platform_options platform;
     struct cli_network_options network;
+    struct cli_shapes shapes;
     const char *file;
     const char *input;
+    char input_of[256]; /* the network's input that it is said to be; "": it is not said */
     const char *outputs[OUTPUTS]; /* files, in the order of the network's outputs */
     size_t output_count;
     const char *labels;
@@ -38,6 +40,7 @@ enum { KEY_CSV = 0x200, KEY_REPORT, KEY_TUNE };
 /* One of the network's outputs, as far as it is wanted. */
 struct result {
     struct cnnvp_array output, reference, block_reference;
+    struct cnnvp_difference difference;
 };
 
 /* Everything that a run holds; freed together. */
@@ -52,6 +55,21 @@ struct run {
     char *json;
 };
 
+/* FILE.npy or NAME=FILE.npy; a file whose name has such a sign is one. */
+static void take_input(struct argp_state *state, struct run_options *options, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    options->input = text;
+    options->input_of[0] = '\0';
+    if (!equals || equals == text || access(text, F_OK) == 0)
+        return;
+    if ((size_t)(equals - text) >= sizeof options->input_of)
+        cli_usage(state, "--input: the name in front of = is too long");
+    memcpy(options->input_of, text, (size_t)(equals - text));
+    options->input_of[equals - text] = '\0';
+    options->input = equals + 1;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct run_options *options = state->hook;
@@ -60,9 +78,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options = cli_parse_init(state);
         state->child_inputs[0] = &options->platform;
         state->child_inputs[1] = &options->network;
+        state->child_inputs[2] = &options->shapes;
         return 0;
     case 'i':
-        options->input = arg;
+        take_input(state, options, arg);
         return 0;
     case 'o':
         if (options->output_count == OUTPUTS)
@@ -246,6 +265,8 @@ static cnnvp_result plan(struct run *run)
         .input_name = options->input,
         .calibration_name = options->calibration,
         .stopped = cli_was_interrupted,
+        .shapes = options->shapes.texts,
+        .shape_count = options->shapes.count,
     };
     /* Plans are made for a platform whose core runs the guest program. */
     cnnvp_config *core = NULL;
@@ -257,6 +278,15 @@ static cnnvp_result plan(struct run *run)
     result = cnnvp_network_new(options->file, core ? core : run->config, &network_options, &run->network, &error);
     cnnvp_config_free(core);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
+}
+
+static cnnvp_result check_input(const struct run *run)
+{
+    const char *said = run->options->input_of, *name = cnnvp_network_input_name(run->network);
+    if (!*said || strcmp(said, name) == 0)
+        return CNNVP_DONE;
+    return cli_bad("--input %s=%s: %s has no input of that name; its input is \"%s\"", said, run->options->input,
+                   run->options->file, name);
 }
 
 static cnnvp_result check_outputs(const struct run *run)
@@ -295,12 +325,16 @@ static cnnvp_result collect_output(struct run *run, size_t number)
     const struct run_options *options = run->options;
     struct cnnvp_error error = {""};
     struct result *to = &run->results[number];
-    const int compared = !options->platform.quiet;
     cnnvp_result result = cnnvp_network_output(run->network, run->platform, number, &to->output, &error);
-    if (result == CNNVP_DONE && (compared || (options->labels && number == 0)))
+    if (result == CNNVP_DONE)
         result = cnnvp_network_reference(run->network, number, &to->reference, &error);
-    if (result == CNNVP_DONE && compared && options->network.schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
+    if (result == CNNVP_DONE && options->network.schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
         result = cnnvp_network_block_reference(run->network, number, &to->block_reference, &error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_compare(&to->output, to->block_reference.data ? &to->block_reference : &to->reference,
+                               &to->difference, &error);
+    if (result == CNNVP_DONE)
+        accuracy_warn(cnnvp_network_output_name(run->network, number), &to->difference);
     return cli_report(result, &error);
 }
 
@@ -339,12 +373,8 @@ static const char *name_among_several(const struct run *run, size_t output)
 
 static void print_differences(const struct run *run)
 {
-    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); i++) {
-        const struct result *result = &run->results[i];
-        const struct cnnvp_array *reference =
-            result->block_reference.data ? &result->block_reference : &result->reference;
-        accuracy_print_difference(name_among_several(run, i), &result->output, reference, stdout);
-    }
+    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); i++)
+        accuracy_print_difference(name_among_several(run, i), &run->results[i].difference, stdout);
 }
 
 static void print_outputs(const struct run *run)
@@ -365,14 +395,23 @@ static void free_results(struct run *run)
     free(run->results);
 }
 
+static void print_centred(const struct run *run)
+{
+    size_t shape[8];
+    if (cnnvp_network_input_shape(run->network, shape) == 3 && run->input.rank == 4)
+        cli_print_centred(run->input.shape[2], run->input.shape[3], shape[1], shape[2], stdout);
+}
+
 static cnnvp_result print(struct run *run)
 {
     const struct run_options *options = run->options;
     cnnvp_result result = CNNVP_DONE;
     if (!options->platform.quiet)
         result = cli_print_layers(run->json, stdout);
-    if (result == CNNVP_DONE && !options->platform.quiet)
+    if (result == CNNVP_DONE && !options->platform.quiet) {
+        print_centred(run);
         print_differences(run);
+    }
     if (result == CNNVP_DONE && options->labels && options->network.timing_only)
         cli_message("--labels: no accuracy with --timing-only");
     else if (result == CNNVP_DONE && options->labels)
@@ -402,6 +441,8 @@ static cnnvp_result run_network(struct run *run)
     if (result == CNNVP_DONE)
         result = plan(run);
     if (result == CNNVP_DONE)
+        result = check_input(run);
+    if (result == CNNVP_DONE)
         result = check_outputs(run);
     if (result == CNNVP_DONE)
         result = simulate(run);
@@ -420,7 +461,9 @@ static cnnvp_result run_network(struct run *run)
 static int command(int argc, char **argv)
 {
     static const struct argp_option options[] = {
-        {"input", 'i', "FILE.npy", 0, "Images, float32, or uint8 meaning x/255 (default: seeded normal values)", 0},
+        {"input", 'i', "[NAME=]FILE.npy", 0,
+         "Images, float32, or uint8 meaning x/255; smaller ones, (N, C, H, W), are centred among zeros (default: seeded "
+         "normal values)", 0},
         {"output", 'o', "FILE.npy", 0, "Write the network's output; given again: its next output", 0},
         {"labels", 'l', "FILE.npy", 0,
          "Right classes: print the top-1 accuracy of the first output, and put it into the statistics", 0},
@@ -434,7 +477,8 @@ static int command(int argc, char **argv)
          "Try more tilings of each layer on the platform before the run, and take the fastest", 0},
         {0},
     };
-    const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {&cli_network_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {
+        {&cli_platform_argp, 0, NULL, 0}, {&cli_network_argp, 0, NULL, 0}, {&cli_shape_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = options,
         .parser = parse,

@@ -93,6 +93,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         options = cli_parse_init(state);
         state->child_inputs[0] = &options->platform;
+        state->child_inputs[1] = &options->shapes;
         return 0;
     case KEY_DATASET:
         options->dataset = arg;
@@ -161,13 +162,22 @@ static cnnvp_result check_options(const struct train_options *options)
 
 static cnnvp_result read_dataset(const struct train *train, const char *text, uint64_t limit, cnnvp_dataset **dataset)
 {
+    const struct train_options *options = train->options;
+    struct cnnvp_dataset_info own, fitted;
     struct cnnvp_error error = {""};
     if (!text)
         return CNNVP_DONE;
     cnnvp_result result = cnnvp_dataset_new(text, limit, dataset, &error);
-    if (result == CNNVP_DONE)
-        result = cnnvp_dataset_fit_network(*dataset, train->options->file, &error);
-    return cli_report(result, &error);
+    if (result != CNNVP_DONE)
+        return cli_report(result, &error);
+    cnnvp_dataset_describe(*dataset, &own);
+    result = cnnvp_dataset_fit_network(*dataset, options->file, options->shapes.texts, options->shapes.count, &error);
+    if (result != CNNVP_DONE)
+        return cli_report(result, &error);
+    cnnvp_dataset_describe(*dataset, &fitted);
+    if (!options->platform.quiet)
+        cli_print_centred(own.height, own.width, fitted.height, fitted.width, stdout);
+    return CNNVP_DONE;
 }
 
 static cnnvp_result plan(struct train *train)
@@ -178,6 +188,8 @@ static cnnvp_result plan(struct train *train)
     options->trainer.seed = options->platform.seed;
     options->trainer.dataset = train->dataset;
     options->trainer.evaluation = train->evaluation;
+    options->trainer.shapes = options->shapes.texts;
+    options->trainer.shape_count = options->shapes.count;
     cnnvp_result result = cli_report(
         cnnvp_trainer_new(options->file, train->config, &options->trainer, &train->trainer, &error), &error);
     if (result == CNNVP_DONE && options->resume)
@@ -281,7 +293,8 @@ static cnnvp_result run(struct train *train)
 
 static const struct argp_option options_of_train[] = {
     {"dataset", KEY_DATASET, "DATASET", 0,
-     "Images to learn from: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip", 0},
+     "Images to learn from: idx:IMAGES,LABELS or cifar10:FILE[,FILE...], plain or gzip; smaller ones than the network "
+     "takes are centred among zeros", 0},
     {"eval", KEY_EVAL, "DATASET", 0, "Images that are only classified, at the end of each epoch", 0},
     {"limit", KEY_LIMIT, "N", 0, "Learn from the first N images", 0},
     {"output", 'o', "TRAINED.onnx", 0, "Write the network with what it has learned", 0},
@@ -314,7 +327,7 @@ static const struct argp_option options_of_train[] = {
 
 static int command(int argc, char **argv)
 {
-    const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {0}};
+    const struct argp_child children[] = {{&cli_platform_argp, 0, NULL, 0}, {&cli_shape_argp, 0, NULL, 0}, {0}};
     const struct argp argp = {
         .options = options_of_train,
         .parser = parse,

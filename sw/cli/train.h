@@ -10,6 +10,7 @@
 
 struct train_options {
     struct cli_platform_options platform;
+    struct cli_shapes shapes;
     const char *file;
     const char *dataset;
     const char *evaluation;

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct train_point point_of(const struct cnnvp_train_record *record)
 {
@@ -49,7 +50,7 @@ static cnnvp_result next_event(struct train *train, struct cnnvp_train_record *r
         result = cnnvp_trainer_step(train->trainer, train->platform, record, &end, &error);
     if (result == CNNVP_DONE)
         return result;
-    if (error.text[0])
+    if (error.text[0] && strcmp(error.text, end.reason) != 0)
         return cli_report(result, &error);
     cli_report_end(&end);
     return result;

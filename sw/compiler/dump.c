@@ -6,10 +6,9 @@
  * training engine it is what its memory has: block floating point, whose fraction bits follow from the exponent, or
  * binary32.
  *
- * SQNR is 10 log10(sum of squares of the float values / sum of squares of the differences), in dB.
+ * SQNR is that of cnnvp_sqnr.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,41 +43,21 @@ static void make_path(const struct dump *dump, size_t number, const char *name, 
         (void)snprintf(path + used, room - used, "%s", end);
 }
 
-struct noise {
-    double signal;
-    double noise;
-    double worst;   /* largest difference */
-    double largest; /* largest float magnitude */
-};
-
-static struct noise compare(const float *values, const float *reference, size_t count)
+static void print_row(struct dump *dump, const char *name, int32_t frac, const struct cnnvp_difference *difference)
 {
-    struct noise sums = {0};
-    for (size_t i = 0; i < count; ++i) {
-        const double difference = fabs((double)values[i] - (double)reference[i]);
-        const double magnitude = fabs((double)reference[i]);
-        sums.signal += magnitude * magnitude;
-        sums.noise += difference * difference;
-        sums.worst = difference > sums.worst ? difference : sums.worst;
-        sums.largest = magnitude > sums.largest ? magnitude : sums.largest;
-    }
-    return sums;
-}
-
-static void print_row(struct dump *dump, const char *name, int32_t frac, const struct noise *noise)
-{
-    char sqnr[32] = "exact";
-    if (noise->noise > 0.0)
-        (void)snprintf(sqnr, sizeof sqnr, "%.2f", 10.0 * log10(noise->signal / noise->noise));
+    char sqnr[32];
+    const double decibels = cnnvp_sqnr(difference);
+    (void)snprintf(sqnr, sizeof sqnr, "%.2f", decibels);
+    const char *text = !(difference->noise > 0.0) ? "exact" : difference->signal > 0.0 ? sqnr : "float is 0";
     char format[16] = "float";
     if (frac != CNNVP_TRAIN_FLOAT)
         (void)snprintf(format, sizeof format, "%d", (int)frac);
-    (void)fprintf(dump->text, "%-32s %5s %12.6g %12.6g %10s\n", name, format, noise->largest, noise->worst, sqnr);
+    (void)fprintf(dump->text, "%-32s %5s %12.6g %12.6g %10s\n", name, format, difference->magnitude,
+                  difference->largest, text);
     (void)fputc('"', dump->csv);
     for (const char *c = name; *c != '\0'; ++c)
         (void)fprintf(dump->csv, *c == '"' ? "\"\"" : "%c", *c);
-    (void)fprintf(dump->csv, "\",%s,%.9g,%.9g,%s\n", format, noise->largest, noise->worst,
-                  noise->noise > 0.0 ? sqnr : "inf");
+    (void)fprintf(dump->csv, "\",%s,%.9g,%.9g,%s\n", format, difference->magnitude, difference->largest, sqnr);
 }
 
 static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor)
@@ -97,10 +76,14 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
                  : cnnvp_network_read_tensor(network, dump->platform, tensor, network->images - 1u, array.data,
                                              dump->error);
     if (result == CNNVP_DONE) {
-        const struct noise noise = compare(array.data, dump->reference.data[tensor], words);
-        print_row(dump, shape->name, frac, &noise);
+        struct cnnvp_difference difference;
+        struct cnnvp_array reference = array;
+        reference.data = dump->reference.data[tensor];
+        result = cnnvp_compare(&array, &reference, &difference, dump->error);
+        print_row(dump, shape->name, frac, &difference);
         make_path(dump, number, shape->name, ".npy", path, sizeof path);
-        result = cnnvp_npy_write(path, &array, dump->error);
+        if (result == CNNVP_DONE)
+            result = cnnvp_npy_write(path, &array, dump->error);
     }
     if (result == CNNVP_DONE) {
         memcpy(array.data, dump->reference.data[tensor], words * sizeof(float));

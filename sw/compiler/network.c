@@ -167,11 +167,12 @@ static cnnvp_result take_images(struct cnnvp_network *network, const cnnvp_confi
 static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *config,
                             const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
+    const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, options->input};
     cnnvp_result result = cnnvp_target_read(config, &network->target, error);
     if (result == CNNVP_DONE)
         result = cnnvp_target_wiring(config, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_onnx_import(network->file, options->timing_only, &network->graph, error);
+        result = cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_file_hash(network->file, &network->file_hash, error);
     if (result == CNNVP_DONE)

@@ -2,7 +2,8 @@
 /*
  * Images for a network: float32, or uint8 which means x / 255. Their shape is the network's input with the batch in
  * front, or without it for one image; where the network has one channel that may be left out too. Where the network's
- * whole input is one image, so is its shape for one, and has one more dimension in front for several.
+ * whole input is one image, so is its shape for one, and has one more dimension in front for several. Images with fewer
+ * rows or columns (N, C, H, W) are centred among zeros.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,13 @@ static void print_shape(char *text, size_t room, const size_t *dims, size_t coun
         (void)snprintf(text + used, room - used, ")");
 }
 
+static int is_smaller(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const size_t *dims,
+                      size_t count)
+{
+    return !graph->single && count == 3 && array->rank == 4 && array->shape[1] == dims[0] && array->shape[2] >= 1 &&
+           array->shape[2] <= dims[1] && array->shape[3] >= 1 && array->shape[3] <= dims[2];
+}
+
 static cnnvp_result count_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const char *what,
                                  uint64_t *images, struct cnnvp_error *error)
 {
@@ -38,6 +46,8 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, const struct c
         fitting = count;
     else if (!graph->single && count == 3 && dims[0] == 1 && ends_with(array, dims + 1, 2))
         fitting = 2;
+    else if (is_smaller(graph, array, dims, count))
+        fitting = count;
     *images = fitting != 0 && array->rank > fitting ? array->shape[0] : 1;
     if (fitting != 0 && *images >= 1 && *images <= INT32_MAX)
         return CNNVP_DONE;
@@ -47,6 +57,7 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, const struct c
     print_shape(want, sizeof want, dims, count, graph->single ? "" : "N");
     return cnnvp_compiler_error(error, "%s has shape %s; network %s takes %s%s", what, have, graph->file, want,
                                 graph->single ? ", and as many of them as one more dimension in front says"
+                                : count == 3  ? ", or fewer rows and columns, with N at least 1"
                                               : " with N at least 1");
 }
 
@@ -64,13 +75,23 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct 
         *images = limit;
     if (result != CNNVP_DONE || data == NULL)
         return result;
-    const size_t words = (size_t)*images * cnnvp_graph_words(&graph->tensors[graph->input]);
-    *data = malloc(words * sizeof **data);
+    const struct cnnvp_graph_tensor *input = &graph->tensors[graph->input];
+    const size_t words = (size_t)*images * cnnvp_graph_words(input);
+    *data = calloc(words, sizeof **data);
     if (*data == NULL)
         return cnnvp_compiler_no_memory(error);
-    for (size_t i = 0; i < words; ++i)
-        (*data)[i] = array->type == CNNVP_ARRAY_F32 ? ((const float *)array->data)[i]
-                                                    : (float)((const uint8_t *)array->data)[i] / 255.0f;
+    size_t dims[CNNVP_GRAPH_RANK];
+    const int smaller = is_smaller(graph, array, dims, cnnvp_graph_dims(input, dims));
+    const size_t width = smaller ? array->shape[3] : words;
+    const size_t height = smaller ? array->shape[2] : 1;
+    const size_t rows = smaller ? (size_t)*images * input->channels * height : 1;
+    for (size_t row = 0; row < rows; ++row) {
+        const size_t line = row / height * input->height + (input->height - height) / 2 + row % height;
+        float *to = *data + (smaller ? line * input->width + (input->width - width) / 2 : 0);
+        for (size_t i = row * width; i < (row + 1) * width; ++i)
+            *to++ = array->type == CNNVP_ARRAY_F32 ? ((const float *)array->data)[i]
+                                                   : (float)((const uint8_t *)array->data)[i] / 255.0f;
+    }
     for (size_t i = 0; i < words; ++i) {
         if (!((*data)[i] >= -3.4028235e38f && (*data)[i] <= 3.4028235e38f)) {
             free(*data);
@@ -103,4 +124,14 @@ cnnvp_result cnnvp_network_seeded(const struct cnnvp_graph *graph, uint64_t seed
     for (size_t i = 0; i < words; ++i)
         (*data)[i] = cnnvp_normal(seed, i);
     return CNNVP_DONE;
+}
+
+size_t cnnvp_network_input_shape(const cnnvp_network *network, size_t shape[8])
+{
+    return cnnvp_graph_dims(&network->graph.tensors[network->graph.input], shape);
+}
+
+const char *cnnvp_network_input_name(const cnnvp_network *network)
+{
+    return network->graph.tensors[network->graph.input].name;
 }

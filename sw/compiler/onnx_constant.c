@@ -112,9 +112,7 @@ cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnn
                                (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
 }
 
-/* Elements of `to` are those of `from` at other places: element i is from[places(i)]. A constant that was not read
- * stays so. */
-static cnnvp_result define_moved(struct cnnvp_import *import, const struct cnnvp_constant *from,
+cnnvp_result cnnvp_constant_move(struct cnnvp_import *import, const struct cnnvp_constant *from,
                                  struct cnnvp_constant *to, size_t (*place)(const void *context, size_t i),
                                  const void *context)
 {
@@ -158,18 +156,9 @@ static cnnvp_result fold_shape(struct cnnvp_import *import)
         return result;
     int64_t dims[CNNVP_CONSTANT_RANK] = {0};
     size_t rank = 0;
-    if (value.constant != NULL) {
-        rank = value.constant->n_dims;
-        if (rank > CNNVP_CONSTANT_RANK)
-            return cnnvp_import_error(import,
-                                      "the constant has %zu dimensions; up to %u are known", rank, CNNVP_CONSTANT_RANK);
-        if (rank != 0)
-            memcpy(dims, value.constant->dims, rank * sizeof *dims);
-    } else {
-        rank = cnnvp_import_all_dims(import, value.tensor, dims) - (import->single != 0);
-        if (import->single)
-            memmove(dims, dims + 1, rank * sizeof *dims);
-    }
+    result = cnnvp_import_value_dims(import, &value, &rank, dims);
+    if (result != CNNVP_DONE)
+        return result;
     const int64_t count = (int64_t)rank;
     const int64_t start = limit(cnnvp_onnx_int(import->node, "start", 0), count, 0, count);
     const int64_t end = limit(cnnvp_onnx_int(import->node, "end", count), count, start, count);
@@ -227,7 +216,7 @@ static cnnvp_result fold_gather(struct cnnvp_import *import)
         if (indices.ints[i] < -data.dims[axis] || indices.ints[i] >= data.dims[axis])
             return cnnvp_import_error(import, "index %lld is outside of the %lld elements of axis %lld",
                                       (long long)indices.ints[i], (long long)data.dims[axis], (long long)axis);
-    return define_moved(import, &data, &made, gather_place, &gather);
+    return cnnvp_constant_move(import, &data, &made, gather_place, &gather);
 }
 
 static cnnvp_result fold_squeeze(struct cnnvp_import *import)
@@ -261,33 +250,70 @@ static cnnvp_result fold_squeeze(struct cnnvp_import *import)
         else if (count != 0 ? !marked[i] : data.dims[i] != 1)
             made.dims[made.rank++] = data.dims[i];
     }
-    return define_moved(import, &data, &made, same_place, NULL);
+    return cnnvp_constant_move(import, &data, &made, same_place, NULL);
 }
 
-/* Only lists are joined. */
+/* One part of a Concat: its elements, so many at a time, to every along-th place of the result. */
+static void join_part(const struct cnnvp_constant *part, size_t chunk, size_t at, size_t along,
+                      struct cnnvp_constant *made)
+{
+    for (size_t i = 0; i < part->count; i += chunk, at += along)
+        if (made->whole)
+            memcpy(made->ints + at, part->ints + i, chunk * sizeof *made->ints);
+        else
+            memcpy(made->floats + at, part->floats + i, chunk * sizeof *made->floats);
+}
+
+/* The shape of constants that are joined along an axis. */
+static cnnvp_result join_shapes(struct cnnvp_import *import, const struct cnnvp_constant *parts, size_t count,
+                                int64_t axis, struct cnnvp_constant *made)
+{
+    *made = parts[0];
+    made->whole = 0;
+    made->dims[axis] = 0;
+    for (size_t i = 0; i < count; ++i) {
+        int fits = parts[i].rank == made->rank;
+        for (size_t d = 0; d < made->rank && fits; ++d)
+            fits = (int64_t)d == axis || parts[i].dims[d] == made->dims[d];
+        if (!fits)
+            return cnnvp_import_error(import, "input \"%s\" has another shape than the first, not only along axis "
+                                              "%lld", import->node->input[i], (long long)axis);
+        made->whole = made->whole || (parts[i].count != 0 && parts[i].whole);
+        made->dims[axis] += parts[i].dims[axis];
+    }
+    for (size_t i = 0; i < count; ++i)
+        if (parts[i].count != 0 && (parts[i].whole != made->whole || (!made->whole && parts[i].floats == NULL)))
+            return cnnvp_import_error(import, "constants are only joined where all are integers, or all are floats of "
+                                              "which up to %u are in one", SMALL_COUNT);
+    return CNNVP_DONE;
+}
+
 static cnnvp_result fold_concat(struct cnnvp_import *import)
 {
-    struct cnnvp_constant made = {.rank = 1};
+    struct cnnvp_constant made;
     const size_t inputs = import->node->n_input;
     struct cnnvp_constant *parts = cnnvp_keep_alloc(&import->graph->arena, inputs, sizeof *parts);
-    if (parts == NULL)
-        return cnnvp_import_no_memory(import);
-    for (size_t i = 0; i < inputs; ++i) {
-        const cnnvp_result result = cnnvp_constant_read(import, i, &parts[i]);
-        if (result != CNNVP_DONE)
-            return result;
-        if (parts[i].rank != 1 || parts[i].whole != parts[0].whole || (!parts[i].whole && parts[i].floats == NULL))
-            return cnnvp_import_error(import, "constants are only joined where they are lists of one kind");
-        made.dims[0] += parts[i].dims[0];
-    }
-    made.whole = inputs != 0 && parts[0].whole;
-    const cnnvp_result result = cnnvp_constant_allocate(import, &made);
+    cnnvp_result result = parts != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
+    for (size_t i = 0; i < inputs && result == CNNVP_DONE; ++i)
+        result = cnnvp_constant_read(import, i, &parts[i]);
+    if (result != CNNVP_DONE)
+        return result;
+    const int64_t named = cnnvp_onnx_int(import->node, "axis", 1);
+    const int64_t axis = inputs != 0 ? named + (named < 0 ? (int64_t)parts[0].rank : 0) : -1;
+    if (axis < 0 || axis >= (int64_t)parts[0].rank)
+        return cnnvp_import_error(import, "axis %lld of %zu dimensions", (long long)named,
+                                  inputs != 0 ? parts[0].rank : 0);
+    result = join_shapes(import, parts, inputs, axis, &made);
+    if (result == CNNVP_DONE)
+        result = cnnvp_constant_allocate(import, &made);
+    size_t inner = 1;
     size_t at = 0;
-    for (size_t i = 0; i < inputs && result == CNNVP_DONE; at += parts[i++].count) {
-        if (made.whole)
-            memcpy(made.ints + at, parts[i].ints, parts[i].count * sizeof *made.ints);
-        else
-            memcpy(made.floats + at, parts[i].floats, parts[i].count * sizeof *made.floats);
+    for (size_t d = (size_t)axis + 1; d < made.rank; ++d)
+        inner *= (size_t)made.dims[d];
+    for (size_t i = 0; i < inputs && result == CNNVP_DONE; ++i) {
+        const size_t chunk = (size_t)parts[i].dims[axis] * inner;
+        join_part(&parts[i], chunk, at, (size_t)made.dims[axis] * inner, &made);
+        at += chunk;
     }
     return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
 }
@@ -341,7 +367,7 @@ static cnnvp_result fold_slice(struct cnnvp_import *import)
     slice.taken = (size_t)made.dims[axis];
     for (size_t i = (size_t)axis + 1; i < data.rank; ++i)
         slice.inner *= (size_t)data.dims[i];
-    return define_moved(import, &data, &made, slice_place, &slice);
+    return cnnvp_constant_move(import, &data, &made, slice_place, &slice);
 }
 
 static cnnvp_result fold_constant_of_shape(struct cnnvp_import *import)
@@ -411,59 +437,6 @@ static cnnvp_result fold_cast(struct cnnvp_import *import)
     return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
 }
 
-static int combine_ints(char operation, int64_t a, int64_t b, int64_t *out)
-{
-    switch (operation) {
-    case '+':
-        return !__builtin_add_overflow(a, b, out);
-    case '-':
-        return !__builtin_sub_overflow(a, b, out);
-    case '*':
-        return !__builtin_mul_overflow(a, b, out);
-    default:
-        if (b == 0 || (a == INT64_MIN && b == -1))
-            return 0;
-        *out = a / b;
-        return 1;
-    }
-}
-
-static float combine_floats(char operation, float a, float b)
-{
-    return operation == '+' ? a + b : operation == '-' ? a - b : operation == '*' ? a * b : a / b;
-}
-
-/* Of equal shapes, or with one number. */
-static cnnvp_result fold_arithmetic(struct cnnvp_import *import)
-{
-    const char operation = (char)import->kind;
-    struct cnnvp_constant a;
-    struct cnnvp_constant b;
-    cnnvp_result result = cnnvp_constant_read(import, 0, &a);
-    if (result == CNNVP_DONE)
-        result = cnnvp_constant_read(import, 1, &b);
-    if (result != CNNVP_DONE)
-        return result;
-    const int same = a.rank == b.rank && memcmp(a.dims, b.dims, a.rank * sizeof *a.dims) == 0;
-    if (a.whole != b.whole || (!same && a.count != 1 && b.count != 1))
-        return cnnvp_import_error(import,
-                                  "constants are only combined where they are of one kind and shape, or one is one "
-                                  "number");
-    struct cnnvp_constant made = a.count >= b.count ? a : b;
-    if (!made.whole && (a.floats == NULL || b.floats == NULL))
-        return cnnvp_constant_define(import, &made);
-    result = cnnvp_constant_allocate(import, &made);
-    for (size_t i = 0; i < made.count && result == CNNVP_DONE; ++i) {
-        const size_t x = a.count == 1 ? 0 : i;
-        const size_t y = b.count == 1 ? 0 : i;
-        if (!made.whole)
-            made.floats[i] = combine_floats(operation, a.floats[x], b.floats[y]);
-        else if (!combine_ints(operation, a.ints[x], b.ints[y], &made.ints[i]))
-            result = cnnvp_import_error(import, "the integers divide by 0 or overflow");
-    }
-    return result == CNNVP_DONE ? cnnvp_constant_define(import, &made) : result;
-}
-
 static cnnvp_result fold_reshape(struct cnnvp_import *import)
 {
     struct cnnvp_constant data;
@@ -476,26 +449,28 @@ static cnnvp_result fold_reshape(struct cnnvp_import *import)
     if (!shape.whole || shape.count > CNNVP_CONSTANT_RANK)
         return cnnvp_import_error(import, "the shape is no list of up to %u integers", CNNVP_CONSTANT_RANK);
     struct cnnvp_constant made = {.rank = shape.count};
+    const int zeros = cnnvp_onnx_int(import->node, "allowzero", 0) != 0;
     size_t known = 1;
     size_t open = CNNVP_CONSTANT_RANK;
     for (size_t i = 0; i < made.rank; ++i) {
-        int64_t size = i < data.rank && shape.ints[i] == 0 ? data.dims[i] : shape.ints[i];
+        int64_t size = i < data.rank && shape.ints[i] == 0 && !zeros ? data.dims[i] : shape.ints[i];
         if (size == -1 && open == CNNVP_CONSTANT_RANK) {
             open = i;
             size = 1;
         }
-        if (size < 1 || data.count == 0 || (size_t)size > data.count / known)
+        /* 0 is a size only where there is nothing to lose. */
+        if (size < (data.count == 0 ? 0 : 1) || (data.count != 0 && (size_t)size > data.count / known))
             return cnnvp_import_error(import, "number %zu of the shape is %lld", i, (long long)shape.ints[i]);
         made.dims[i] = size;
         known *= (size_t)size;
     }
     if (open != CNNVP_CONSTANT_RANK) {
-        made.dims[open] = (int64_t)(data.count / known);
-        known *= data.count / known;
+        made.dims[open] = known != 0 ? (int64_t)(data.count / known) : 0;
+        known *= (size_t)made.dims[open];
     }
     if (known != data.count)
         return cnnvp_import_error(import, "the shape holds %zu elements, the constant has %zu", known, data.count);
-    return define_moved(import, &data, &made, same_place, NULL);
+    return cnnvp_constant_move(import, &data, &made, same_place, NULL);
 }
 
 struct transposition {
@@ -532,7 +507,7 @@ static cnnvp_result fold_transpose(struct cnnvp_import *import)
         made.dims[d] = t.dims[d] = data.dims[perm[d]];
         t.strides[d] = strides[perm[d]];
     }
-    return define_moved(import, &data, &made, transpose_place, &t);
+    return cnnvp_constant_move(import, &data, &made, transpose_place, &t);
 }
 
 static const struct cnnvp_import_operator operators[] = {
@@ -543,10 +518,6 @@ static const struct cnnvp_import_operator operators[] = {
     {"Concat", fold_concat, CNNVP_FORM_ALL, 0},
     {"Slice", fold_slice, CNNVP_FORM_ALL, 0},
     {"Cast", fold_cast, CNNVP_FORM_ALL, 0},
-    {"Add", fold_arithmetic, CNNVP_FORM_ALL, '+'},
-    {"Sub", fold_arithmetic, CNNVP_FORM_ALL, '-'},
-    {"Mul", fold_arithmetic, CNNVP_FORM_ALL, '*'},
-    {"Div", fold_arithmetic, CNNVP_FORM_ALL, '/'},
     {"Reshape", fold_reshape, CNNVP_FORM_ALL, 0},
     {"Transpose", fold_transpose, CNNVP_FORM_ALL, 0},
     {"ConstantOfShape", fold_constant_of_shape, CNNVP_FORM_ALL, 0},
@@ -554,11 +525,15 @@ static const struct cnnvp_import_operator operators[] = {
     {"QuantizeLinear", cnnvp_constant_quantize, CNNVP_FORM_ALL, 0},
 };
 
+static const struct cnnvp_import_operators moving = {operators, sizeof operators / sizeof operators[0]};
+const struct cnnvp_import_operators *const cnnvp_import_folding[2] = {&moving, &cnnvp_constant_arithmetic};
+
 cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done)
 {
-    static const struct cnnvp_import_operators known = {operators, sizeof operators / sizeof operators[0]};
     const Onnx__NodeProto *node = import->node;
-    const struct cnnvp_import_operator *found = cnnvp_import_find(&known, node->op_type);
+    const struct cnnvp_import_operator *found = cnnvp_import_find(&moving, node->op_type);
+    if (found == NULL)
+        found = cnnvp_import_find(&cnnvp_constant_arithmetic, node->op_type);
     *done = 0;
     if (found == NULL)
         return CNNVP_DONE;

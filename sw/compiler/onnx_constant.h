@@ -23,6 +23,15 @@ CNNVP_MUST_USE cnnvp_result cnnvp_constant_allocate(struct cnnvp_import *import,
 /* The node's output is that constant. */
 CNNVP_MUST_USE cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made);
 
+/* The node's output has elements of `from` at other places: element i is from[place(i)]; rank and dims of `to` are set.
+ * What was not read stays so. */
+CNNVP_MUST_USE cnnvp_result cnnvp_constant_move(struct cnnvp_import *import, const struct cnnvp_constant *from,
+                                                struct cnnvp_constant *to,
+                                                size_t (*place)(const void *context, size_t i), const void *context);
+
+/* onnx_constant_arithmetic.c: element by element, and Range. */
+extern const struct cnnvp_import_operators cnnvp_constant_arithmetic;
+
 cnnvp_result cnnvp_constant_quantize(struct cnnvp_import *import);
 cnnvp_result cnnvp_constant_dequantize(struct cnnvp_import *import);
 

@@ -13,7 +13,8 @@ cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, const char *what)
 {
     import->mixed = 1;
     const char *hint =
-        import->batch == 0 ? "; it is known where the first dimension of the network's input is a number, not a symbol"
+        import->batch == 0 ? "; it is known where the first dimension of the network's input is a number, not a symbol "
+                             "(--shape makes it one)"
                            : "";
     return cnnvp_import_error(import, "%s would mix the images of the batch%s", what, hint);
 }
@@ -49,6 +50,42 @@ uint32_t cnnvp_import_all_dims(const struct cnnvp_import *import, int32_t tensor
     if (shape->dims != NULL)
         memcpy(dims + 1, shape->dims + 1, (shape->rank - 1) * sizeof *dims);
     return shape->rank;
+}
+
+cnnvp_result cnnvp_import_value_dims(struct cnnvp_import *import, const struct cnnvp_onnx_value *value, size_t *rank,
+                                     int64_t dims[CNNVP_ONNX_RANK])
+{
+    const size_t front = import->single != 0;
+    if (value->constant == NULL) {
+        *rank = cnnvp_import_all_dims(import, value->tensor, dims) - front;
+        memmove(dims, dims + front, *rank * sizeof *dims);
+        return CNNVP_DONE;
+    }
+    *rank = value->constant->n_dims;
+    if (*rank > CNNVP_ONNX_RANK)
+        return cnnvp_import_error(import, "constant \"%s\" has %zu dimensions; up to %u are known",
+                                  value->constant->name != NULL ? value->constant->name : "", *rank, CNNVP_ONNX_RANK);
+    if (*rank != 0)
+        memcpy(dims, value->constant->dims, *rank * sizeof *dims);
+    return CNNVP_DONE;
+}
+
+int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t other_rank, const int64_t *other)
+{
+    if (other_rank > *rank) { /* ones in front */
+        const size_t more = other_rank - *rank;
+        memmove(dims + more, dims, *rank * sizeof *dims);
+        for (size_t i = 0; i < more; ++i)
+            dims[i] = 1;
+        *rank = other_rank;
+    }
+    for (size_t i = 0; i < other_rank; ++i) {
+        int64_t *own = &dims[*rank - other_rank + i];
+        if (*own != other[i] && *own != 1 && other[i] != 1)
+            return 0;
+        *own = *own == 1 ? other[i] : *own;
+    }
+    return 1;
 }
 
 /* A tensor of those dimensions; more than four: those between the channels and the columns are rows. */

@@ -110,7 +110,12 @@ cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index, co
 cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor, size_t count,
                                  float **out)
 {
+    char shape[CNNVP_ONNX_SHAPE_TEXT];
     *out = NULL;
+    cnnvp_import_shape_text(import, tensor, shape);
+    if (cnnvp_onnx_is_empty(tensor))
+        return cnnvp_import_error(import, "tensor \"%s\" has no elements: its shape is %s",
+                                  tensor->name != NULL ? tensor->name : "", shape);
     if (cnnvp_onnx_elements(tensor) != count)
         return cnnvp_import_error(import, "tensor \"%s\" has %zu elements; %zu are needed",
                                   tensor->name != NULL ? tensor->name : "", cnnvp_onnx_elements(tensor), count);
@@ -256,36 +261,22 @@ static cnnvp_result define_initializers(struct cnnvp_import *import)
 static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueInfoProto *info)
 {
     const char *file = import->onnx.name;
-    if (info->type == NULL || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
-        info->type->tensor_type->shape == NULL)
-        return cnnvp_compiler_error(import->error, "%s: input \"%s\" has no shape; a tensor (N, C, H, W) or "
-                                                   "(N, features) is needed", file, info->name);
-    const Onnx__TensorShapeProto *shape = info->type->tensor_type->shape;
     const size_t front = import->single != 0;
-    const size_t rank = shape->n_dim + front;
-    int64_t sizes[CNNVP_ONNX_RANK] = {0, 1, 1, 1};
-    import->batch = (int64_t)front;
-    for (size_t i = 0; i < shape->n_dim && rank <= CNNVP_ONNX_RANK; ++i) {
-        const Onnx__TensorShapeProto__Dimension *dimension = shape->dim[i];
-        const int known = dimension->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
-        if (i == 0 && !front) {
-            import->batch = known && dimension->dim_value > 0 ? dimension->dim_value : 0;
-            continue;
-        }
-        if (!known || dimension->dim_value < 1 || dimension->dim_value > CNNVP_ONNX_DIMENSION_MAX)
-            return cnnvp_compiler_error(import->error, "%s: input \"%s\": dimension %zu is not a number from 1 to %d; "
-                                                       "only the first one (N) may be a symbol", file, info->name, i,
-                                        CNNVP_ONNX_DIMENSION_MAX);
-        sizes[i + front] = dimension->dim_value;
-    }
+    int64_t sizes[CNNVP_ONNX_RANK + 1] = {0, 1, 1, 1};
+    size_t own = 0;
+    cnnvp_result result = cnnvp_import_sizes(import, info, &own, sizes + front);
+    if (result != CNNVP_DONE)
+        return result;
+    const size_t rank = own + front;
+    import->batch = front ? 1 : own != 0 ? sizes[0] : 0;
     if (rank < 2 || rank > (import->training ? 4 : CNNVP_ONNX_RANK)) {
         import->mixed = 1;
         return cnnvp_compiler_error(import->error,
                                     "%s: input \"%s\" has %zu dimensions; 2 to %u are known, such as (N, C, H, W), "
                                     "(N, C, W) or (N, features), and 1 to %u where all are numbers", file, info->name,
-                                    shape->n_dim, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
+                                    own, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
     }
-    cnnvp_result result = cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &import->graph->input);
+    result = cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &import->graph->input);
     if (result != CNNVP_DONE)
         return result;
     const int type = info->type->tensor_type->elem_type;
@@ -357,6 +348,13 @@ static cnnvp_result define_output(struct cnnvp_import *import, const char *name,
         return cnnvp_compiler_error(import->error, "%s: no node computes the network's output \"%s\"",
                                     import->onnx.name, name != NULL ? name : "");
     int32_t tensor = import->values[number].tensor;
+    const Onnx__TensorProto *constant = import->values[number].constant;
+    if (tensor == CNNVP_GRAPH_NONE && cnnvp_onnx_is_empty(constant)) {
+        char shape[CNNVP_ONNX_SHAPE_TEXT];
+        cnnvp_import_shape_text(import, constant, shape);
+        return cnnvp_compiler_error(import->error, "%s: the network's output \"%s\" has no elements: its shape is %s",
+                                    import->onnx.name, name, shape);
+    }
     if (tensor == CNNVP_GRAPH_NONE)
         return cnnvp_compiler_error(import->error, "%s: the network's output \"%s\" is a constant", import->onnx.name,
                                     name);
@@ -412,12 +410,12 @@ struct reading {
     int mixed;
 };
 
-static cnnvp_result read_as(const char *file, int weightless, int single, struct cnnvp_graph *graph,
-                            struct reading *reading, struct cnnvp_error *error)
+static cnnvp_result read_as(const char *file, const struct cnnvp_onnx_sizes *sizes, int weightless, int single,
+                            struct cnnvp_graph *graph, struct reading *reading, struct cnnvp_error *error)
 {
     *graph = (struct cnnvp_graph){.file = file, .weightless = weightless, .single = (uint32_t)single};
     graph->input = CNNVP_GRAPH_NONE;
-    struct cnnvp_import import = {.graph = graph, .single = single, .error = error};
+    struct cnnvp_import import = {.graph = graph, .sizes = sizes, .single = single, .error = error};
     cnnvp_result result = cnnvp_onnx_open(file, &import.onnx, error);
     if (result != CNNVP_DONE)
         return result;
@@ -431,16 +429,22 @@ static cnnvp_result read_as(const char *file, int weightless, int single, struct
 
 /* As images first. Where that fails and all dimensions are numbers, the whole input may be one image: the network
  * counts its first dimension like the others. */
-cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph, struct cnnvp_error *error)
+cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_sizes *sizes, int weightless,
+                                     struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     struct cnnvp_error errors[2];
     struct reading images = {0};
     struct reading whole = {0};
-    cnnvp_result result = read_as(file, weightless, 0, graph, &images, &errors[0]);
+    cnnvp_result result = read_as(file, sizes, weightless, 0, graph, &images, &errors[0]);
     const int again = result == CNNVP_BAD_INPUT && images.batch != 0;
     if (again)
-        result = read_as(file, weightless, 1, graph, &whole, &errors[1]);
+        result = read_as(file, sizes, weightless, 1, graph, &whole, &errors[1]);
     if (result != CNNVP_DONE && error != NULL)
         *error = errors[again && (images.mixed || whole.node_number > images.node_number)];
     return cnnvp_compiler_in_file(result, file, error);
+}
+
+cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    return cnnvp_onnx_import_sized(file, NULL, weightless, graph, error);
 }

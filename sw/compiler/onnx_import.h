@@ -3,6 +3,7 @@
 #define CNNVP_COMPILER_ONNX_IMPORT_H
 
 #include "graph.h"
+#include "onnx_sizes.h"
 
 /*
  * Reads an ONNX file into a graph that is not simplified yet. The batch dimension is left out: images run one by one,
@@ -11,5 +12,9 @@
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph,
                                               struct cnnvp_error *error);
+/* The same with something that settles sizes of its input, NULL for nothing. */
+CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_sizes *sizes,
+                                                    int weightless, struct cnnvp_graph *graph,
+                                                    struct cnnvp_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "graph.h"
 #include "onnx_read.h"
+#include "onnx_sizes.h"
 
 /* Largest dimension of anything. */
 #define CNNVP_ONNX_DIMENSION_MAX (1 << 20)
@@ -23,6 +24,7 @@ struct cnnvp_onnx_value {
 struct cnnvp_import {
     struct cnnvp_onnx onnx;
     struct cnnvp_graph *graph;
+    const struct cnnvp_onnx_sizes *sizes; /* may be NULL */
     struct cnnvp_names names; /* index in values */
     struct cnnvp_onnx_value *values;
     size_t value_count;
@@ -55,6 +57,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, s
                                                   const Onnx__TensorProto **tensor);
 /* The same of up to CNNVP_ONNX_RANK dimensions. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, int32_t *tensor);
+/* Dimensions of a value as the file counts them, the batch 0 where it is a symbol. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_value_dims(struct cnnvp_import *import, const struct cnnvp_onnx_value *value,
+                                                    size_t *rank, int64_t dims[CNNVP_ONNX_RANK]);
+/* The shape that two make together, element by element: aligned at the last dimension, where 1 counts for all; *rank
+ * and dims become it. 0: they do not fit to each other. */
+int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t other_rank, const int64_t *other);
 /* 1: a node or the network's output reads that value. */
 int cnnvp_import_is_read(const struct cnnvp_import *import, const char *name);
 /* 1: input `index` is there. */
@@ -77,6 +85,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, 
 /* Training: zeros for a parameter without values; they are drawn when its layer is known. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_blank(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
                                                size_t count, float **out);
+/* onnx_sizes.c: the input's sizes as the file counts them, the batch 0 where it stays a symbol. A rank of more than
+ * CNNVP_ONNX_RANK has only as many. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueInfoProto *info,
+                                               size_t *rank, int64_t dims[CNNVP_ONNX_RANK]);
 /* The whole file, opened. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_graph(struct cnnvp_import *import);
 void cnnvp_import_clear(struct cnnvp_import *import);
@@ -233,6 +245,16 @@ struct cnnvp_import_operators {
     size_t count;
 };
 
+/* onnx_empty.c: the shape of a constant in words, with N for a batch that is a symbol. */
+void cnnvp_import_shape_text(const struct cnnvp_import *import, const Onnx__TensorProto *tensor,
+                             char text[CNNVP_ONNX_SHAPE_TEXT]);
+/* That name, which the file has, becomes a constant without elements. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_define_empty(struct cnnvp_import *import, const char *name, size_t rank,
+                                                      const int64_t *dims);
+/* A node that has inputs without elements: *done if that settles its output, an error if it needs elements. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_without_elements(struct cnnvp_import *import,
+                                                          const struct cnnvp_import_operator *found, int *done);
+
 /* NULL: none of that name. */
 const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_operators *operators,
                                                       const char *op_type);
@@ -243,6 +265,8 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
  * onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else;
  * onnx_transpose.c: dimensions in another order; onnx_quantise.c: whole numbers and the way there and back, `vendor`:
  * onnxruntime's own operators. */
+/* What cnnvp_import_fold computes. */
+extern const struct cnnvp_import_operators *const cnnvp_import_folding[2];
 extern const struct cnnvp_import_operators cnnvp_import_window;
 extern const struct cnnvp_import_operators cnnvp_import_transposed;
 extern const struct cnnvp_import_operators cnnvp_import_resizing;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which function imports which operator, and how it takes tensors where the whole input is one image. */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "onnx_node.h"
@@ -22,31 +24,56 @@ const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_
     return NULL;
 }
 
-/* The operators' names in a row. */
-static void list_names(const struct cnnvp_import_operators *operators, char *text, size_t room)
-{
-    for (size_t i = 0; i < operators->count; ++i) {
-        const size_t used = strlen(text);
-        (void)snprintf(text + used, room - used, "%s%s", used == 0 ? "" : ", ", operators->list[i].op_type);
-    }
-}
-
 static cnnvp_result find_operator(struct cnnvp_import *import, int vendor, const struct cnnvp_import_operator **found)
 {
-    char names[1024] = "";
+    size_t known = cnnvp_import_vendor.count;
     const char *op_type = import->node->op_type;
     *found = vendor ? cnnvp_import_find(&cnnvp_import_vendor, op_type) : NULL;
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && *found == NULL && !vendor; ++i)
-        *found = cnnvp_import_find(tables[i], op_type);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && !vendor; ++i) {
+        known += tables[i]->count;
+        *found = *found == NULL ? cnnvp_import_find(tables[i], op_type) : *found;
+    }
     if (*found != NULL)
         return CNNVP_DONE;
-    if (vendor) {
-        list_names(&cnnvp_import_vendor, names, sizeof names);
-        return cnnvp_import_error(import, "of onnxruntime's own operators %s are known", names);
-    }
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; ++i)
-        list_names(tables[i], names, sizeof names);
-    return cnnvp_import_error(import, "this operator is not known; known are %s, and arithmetic on constants", names);
+    if (vendor)
+        return cnnvp_import_error(import, "this operator of onnxruntime's own is not known; `cnnvp models onnx` lists "
+                                          "the %zu that are", known);
+    return cnnvp_import_error(import, "this operator is not known; `cnnvp models onnx` lists the %zu that are",
+                              known - cnnvp_import_vendor.count);
+}
+
+/* Names in lines of up to 100 columns. */
+static void list_names(FILE *stream, const char *title, const struct cnnvp_import_operators *const *lists,
+                       size_t count)
+{
+    int column = 0;
+    (void)fprintf(stream, "%s\n", title);
+    for (size_t i = 0; i < count; ++i)
+        for (size_t j = 0; j < lists[i]->count; ++j) {
+            const char *name = lists[i]->list[j].op_type;
+            if (column > 0 && column + 2 + (int)strlen(name) > 100)
+                column = 0 * fputc('\n', stream);
+            column += fprintf(stream, "%s%s", column == 0 ? "  " : ", ", name);
+        }
+    (void)fprintf(stream, "\n");
+}
+
+cnnvp_result cnnvp_operators_text(char **text)
+{
+    static const struct cnnvp_import_operators *const vendor[] = {&cnnvp_import_vendor};
+    size_t size = 0;
+    *text = NULL;
+    FILE *stream = open_memstream(text, &size);
+    if (stream == NULL)
+        return CNNVP_FAILED;
+    list_names(stream, "ONNX operators of networks", tables, sizeof tables / sizeof tables[0]);
+    list_names(stream, "\nof onnxruntime (domain com.microsoft)", vendor, 1);
+    list_names(stream, "\nof constants and sizes, computed while the file is read", cnnvp_import_folding, 2);
+    if (fclose(stream) == 0)
+        return CNNVP_DONE;
+    free(*text);
+    *text = NULL;
+    return CNNVP_FAILED;
 }
 
 /* ---- the whole input as one image ---- */
@@ -251,7 +278,10 @@ cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProt
         return result;
     result = find_operator(import, vendor, &found);
     if (result == CNNVP_DONE)
-        result = cnnvp_import_check_whole(import, &whole, &zero);
+        result = cnnvp_import_without_elements(import, found, &done);
+    if (result != CNNVP_DONE || done)
+        return result;
+    result = cnnvp_import_check_whole(import, &whole, &zero);
     if (result == CNNVP_DONE)
         result = import->single ? run_single(import, found) : run(import, found);
     if (result == CNNVP_DONE && whole)

@@ -214,6 +214,17 @@ cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t a
     return CNNVP_DONE;
 }
 
+/* None of the elements of these axes, a bit for each. */
+static cnnvp_result define_none(struct cnnvp_import *import, int32_t in, unsigned axes, const char *name)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    const size_t front = import->single != 0;
+    const size_t rank = cnnvp_import_all_dims(import, in, dims);
+    for (size_t i = 0; i < rank; ++i)
+        dims[i] = axes >> i & 1u ? 0 : dims[i];
+    return cnnvp_import_define_empty(import, name, rank - front, dims + front);
+}
+
 /* ---- Split, Slice ---- */
 
 #define PARTS_MAX 1024
@@ -248,9 +259,13 @@ static cnnvp_result import_split(struct cnnvp_import *import)
     for (size_t i = 0; i < parts && result == CNNVP_DONE; ++i) {
         int32_t part;
         const int64_t size = count != 0 ? sizes[i] : i + 1 < parts ? equal : dims[axis] - at;
-        if (size < 1 || size > dims[axis] - at)
+        if (size < 0 || size > dims[axis] - at)
             return cnnvp_import_error(import, "part %zu has %lld of %lld elements", i, (long long)size,
                                       (long long)dims[axis]);
+        if (size == 0) {
+            result = define_none(import, in, 1u << axis, import->node->output[i]);
+            continue;
+        }
         result = cnnvp_import_cut(import, in, axis, at, size, &part);
         if (result == CNNVP_DONE)
             result = cnnvp_import_alias(import, import->node->output[i], part);
@@ -310,13 +325,17 @@ static cnnvp_result import_gather(struct cnnvp_import *import)
     /* The indices' dimensions take the axis's place. */
     const uint32_t rank = import->graph->tensors[in].rank;
     const size_t made = rank - 1 + constant->n_dims;
-    if (count == 0 || made > CNNVP_ONNX_RANK || made < (import->single ? 1u : 2u))
+    if (made > CNNVP_ONNX_RANK || made < (import->single ? 1u : 2u))
         return cnnvp_import_error(import, "the indices have %zu dimensions, the input %u: that leaves %zu; 2 to %u are "
                                           "possible", constant->n_dims, rank, made, CNNVP_ONNX_RANK);
     for (size_t i = 1; i < made; ++i)
         dims[i] = i < (size_t)axis                      ? old[i]
                   : i < (size_t)axis + constant->n_dims ? constant->dims[i - (size_t)axis]
                                                         : old[i - constant->n_dims + 1];
+    dims[0] = old[0];
+    if (count == 0)
+        return cnnvp_import_define_empty(import, import->node->output[0], made - (import->single != 0),
+                                         dims + (import->single != 0));
     for (size_t i = 0; i < count; ++i) {
         if (indices[i] < -old[axis] || indices[i] >= old[axis])
             return cnnvp_import_error(import, "index %lld is outside of the %lld elements of axis %lld",
@@ -401,9 +420,10 @@ static cnnvp_result slice_parts(struct cnnvp_import *import, int32_t *in, int64_
     return cnnvp_import_gather(import, *in, axis, indices, (size_t)count, in);
 }
 
-/* One axis of a slice; steps of rows and columns are left to the end. */
+/* One axis of a slice; steps of rows and columns are left to the end. *empty gets a bit for an axis of which nothing
+ * is left. */
 static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *slice, size_t i, uint32_t steps[2],
-                               int32_t *in)
+                               int32_t *in, unsigned *empty)
 {
     int64_t dims[CNNVP_ONNX_RANK];
     int64_t axis;
@@ -421,9 +441,10 @@ static cnnvp_result slice_axis(struct cnnvp_import *import, const struct slice *
     const int64_t end = clamp(slice->ends[i], size, step < 0 ? -1 : 0, size);
     const int64_t reach = step < 0 ? first - end : end - first;
     const int64_t length = step < 0 ? -step : step;
-    if (reach <= 0)
-        return cnnvp_import_error(import, "elements %lld to %lld of axis %lld are none", (long long)first,
-                                  (long long)end, (long long)slice->axes[i]);
+    if (reach <= 0) {
+        *empty |= 1u << axis;
+        return CNNVP_DONE;
+    }
     const int64_t count = (reach + length - 1) / length;
     if (step < 0 || (step > 1 && count > 1 && (axis == 1 || rank > 4)))
         return slice_parts(import, in, axis, first, count, step);
@@ -437,13 +458,16 @@ static cnnvp_result import_slice(struct cnnvp_import *import)
     int32_t in;
     struct slice slice = {0};
     uint32_t steps[2] = {1, 1}; /* of rows and columns */
+    unsigned empty = 0;
     cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
     if (result == CNNVP_DONE)
         result = read_slice(import, &slice);
     for (size_t i = 0; i < slice.count && result == CNNVP_DONE; ++i)
-        result = slice_axis(import, &slice, i, steps, &in);
+        result = slice_axis(import, &slice, i, steps, &in, &empty);
     if (result == CNNVP_DONE)
         result = stride(import, &in, steps[0], steps[1]);
+    if (result == CNNVP_DONE && empty != 0)
+        return define_none(import, in, empty, import->node->output[0]);
     return result == CNNVP_DONE ? cnnvp_import_alias(import, import->node->output[0], in) : result;
 }
 

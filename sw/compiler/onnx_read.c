@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -125,6 +126,28 @@ size_t cnnvp_onnx_elements(const Onnx__TensorProto *tensor)
         count *= tensor->dims[i];
     }
     return (size_t)count;
+}
+
+int cnnvp_onnx_is_empty(const Onnx__TensorProto *tensor)
+{
+    int empty = 0;
+    for (size_t i = 0; i < tensor->n_dims; ++i) {
+        if (tensor->dims[i] < 0)
+            return 0;
+        empty = empty || tensor->dims[i] == 0;
+    }
+    return empty;
+}
+
+void cnnvp_onnx_shape_text(size_t rank, const int64_t *dims, char text[CNNVP_ONNX_SHAPE_TEXT])
+{
+    size_t used = 1;
+    text[0] = '[';
+    for (size_t i = 0; i < rank && used + 24 < CNNVP_ONNX_SHAPE_TEXT; ++i)
+        used += (size_t)snprintf(text + used, CNNVP_ONNX_SHAPE_TEXT - used, "%s%lld", i == 0 ? "" : ",",
+                                 (long long)dims[i]);
+    text[used] = ']';
+    text[used + 1] = '\0';
 }
 
 static size_t element_size(int32_t type)

@@ -31,6 +31,12 @@ void cnnvp_onnx_close(struct cnnvp_onnx *onnx);
 
 /* Elements of a tensor; 0 if a dimension is 0 or negative or there are more than 2^31 - 1. */
 size_t cnnvp_onnx_elements(const Onnx__TensorProto *tensor);
+/* 1: a dimension is 0 and none is negative. */
+int cnnvp_onnx_is_empty(const Onnx__TensorProto *tensor);
+
+/* Room for a shape in words, such as "[1,3,4,4]"; what does not fit is left out. */
+#define CNNVP_ONNX_SHAPE_TEXT 128
+void cnnvp_onnx_shape_text(size_t rank, const int64_t *dims, char text[CNNVP_ONNX_SHAPE_TEXT]);
 
 /* 0: it has a shape alone. */
 int cnnvp_onnx_has_values(const Onnx__TensorProto *tensor);

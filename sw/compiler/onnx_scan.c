@@ -140,6 +140,8 @@ cnnvp_result cnnvp_onnx_scan(const char *name, const uint8_t *file, size_t size,
     free(scan.out.bytes);
     if (scan.bad == SIZE_MAX)
         return cnnvp_compiler_no_memory(error);
+    if (scan.bad == 0)
+        return cnnvp_compiler_error(error, "%s: not an ONNX file: it begins with something else", name);
     return cnnvp_compiler_error(error, "%s: not a complete ONNX file: damaged or cut off at byte %zu of %zu", name,
                                 scan.bad, size);
 }

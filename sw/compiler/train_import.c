@@ -166,7 +166,7 @@ cnnvp_result cnnvp_onnx_import_training(const char *file, const struct cnnvp_tra
 {
     *graph = (struct cnnvp_graph){.file = file, .weightless = options->weightless};
     graph->input = CNNVP_GRAPH_NONE;
-    struct cnnvp_import import = {.graph = graph, .error = error, .training = 1};
+    struct cnnvp_import import = {.graph = graph, .sizes = options->sizes, .error = error, .training = 1};
     cnnvp_result result = cnnvp_onnx_open(file, &import.onnx, error);
     if (result != CNNVP_DONE)
         return result;

@@ -7,11 +7,13 @@
 #define CNNVP_COMPILER_TRAIN_IMPORT_H
 
 #include "graph.h"
+#include "onnx_sizes.h"
 
 struct cnnvp_train_import_options {
     int random_weights; /* 1: all parameters are drawn; 0: those that the file has no values for */
     uint64_t seed;
     int weightless;     /* 1: no values at all (timing-only) */
+    const struct cnnvp_onnx_sizes *sizes; /* what settles the input's, or NULL */
 };
 
 /*

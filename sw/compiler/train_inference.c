@@ -72,7 +72,9 @@ static cnnvp_result build(struct cnnvp_network *network, const struct cnnvp_netw
 cnnvp_result cnnvp_train_inference_make(struct cnnvp_network *network, const cnnvp_config *config,
                                         const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
-    const struct cnnvp_train_import_options import = {.seed = options->seed, .weightless = options->timing_only};
+    const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, options->input};
+    const struct cnnvp_train_import_options import = {.seed = options->seed, .weightless = options->timing_only,
+                                                      .sizes = &sizes};
     struct cnnvp_train_inference *train = calloc(1, sizeof *train);
     network->train = train;
     if (train == NULL)
@@ -83,7 +85,7 @@ cnnvp_result cnnvp_train_inference_make(struct cnnvp_network *network, const cnn
     if (result == CNNVP_DONE)
         result = cnnvp_target_wiring(config, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_onnx_import(network->file, options->timing_only, &network->graph, error);
+        result = cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error);
     if (result == CNNVP_DONE)
         result = cnnvp_onnx_import_training(network->file, &import, &train->graph, error);
     if (result == CNNVP_DONE)

@@ -124,7 +124,13 @@ static struct cnnvp_train_build_options build_options_of(const struct cnnvp_trai
 static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *config, struct cnnvp_error *error)
 {
     const struct cnnvp_trainer_options *options = &trainer->options;
-    const struct cnnvp_train_import_options import = {options->random_weights, options->seed, options->timing_only};
+    struct cnnvp_dataset_info info;
+    cnnvp_dataset_describe(options->dataset, &info);
+    const struct cnnvp_array images = {.rank = 4,
+                                       .shape = {(size_t)info.images, info.channels, info.height, info.width}};
+    const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, &images};
+    const struct cnnvp_train_import_options import = {options->random_weights, options->seed, options->timing_only,
+                                                      &sizes};
     cnnvp_result result = cnnvp_train_target_read(config, &trainer->target, error);
     if (result == CNNVP_DONE)
         result = cnnvp_target_wiring(config, error);

@@ -71,21 +71,11 @@ cnnvp_result cnnvp_labels_check(const char *file, const struct cnnvp_array *labe
 
 /* ---- counting ---- */
 
-/* The first of the largest values of an image. */
-static size_t top_class(const float *values, size_t classes)
-{
-    size_t best = 0;
-    for (size_t i = 1; i < classes; i++)
-        if (values[i] > values[best])
-            best = i;
-    return best;
-}
-
 static size_t count_right(const struct cnnvp_array *output, const struct cnnvp_array *labels, size_t images)
 {
     size_t classes = count_of(output) / images, right = 0;
     for (size_t i = 0; i < images; i++)
-        right += top_class((const float *)output->data + i * classes, classes) == (uint64_t)label_at(labels, i);
+        right += cnnvp_top_class((const float *)output->data + i * classes, classes) == (uint64_t)label_at(labels, i);
     return right;
 }
 

@@ -146,6 +146,7 @@ static cnnvp_result option_value(struct cnnvp_sweep *sweep, const struct cnnvp_a
     const struct cnnvp_sweep_option *option = axis->option;
     const struct cnnvp_param choice = {.name = option->name, .type = CNNVP_PARAM_ENUM, .choices = option->choices};
     char reason[400] = "";
+    struct cnnvp_error refused = {""};
     uint64_t number = 0;
     value->json = CNNVP_JSON_TEXT;
     value->operand.text = value->text;
@@ -176,6 +177,10 @@ static cnnvp_result option_value(struct cnnvp_sweep *sweep, const struct cnnvp_a
         if (!cnnvp_parse_time(value->text))
             return refuse(error, axis, value->place, "a time above 0 is due, such as 2s, 1.5ms or 300us");
         return CNNVP_DONE;
+    case CNNVP_OPTION_SHAPE:
+        return cnnvp_shape_check(value->text, &refused) == CNNVP_DONE
+                   ? CNNVP_DONE
+                   : refuse(error, axis, value->place, refused.text);
     case CNNVP_OPTION_FILE:
         return file_value(sweep, axis, value, error);
     case CNNVP_OPTION_DATASET:

@@ -57,7 +57,8 @@ enum cnnvp_option_type {
     CNNVP_OPTION_FLAG,
     CNNVP_OPTION_TIME,
     CNNVP_OPTION_FILE,
-    CNNVP_OPTION_DATASET
+    CNNVP_OPTION_DATASET,
+    CNNVP_OPTION_SHAPE
 };
 
 /* A long option of a command; `-` is written `_`. */

@@ -240,6 +240,7 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
 {
     uint64_t number = point->number;
     const struct cnnvp_axis_value *max_time = cnnvp_point_option(sweep, number, "max_time");
+    const struct cnnvp_axis_value *shape = cnnvp_point_option(sweep, number, "shape");
     int timing_only = is_set(sweep, number, "timing_only", "true");
     uint64_t images = number_of(sweep, number, "images", 0);
     cnnvp_result result = read_arrays(sweep, number, run, error);
@@ -264,6 +265,8 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .images = images ? images : 1,
         .calibration = run->calibration.data ? &run->calibration : NULL,
         .input_images = images,
+        .shapes = shape ? &shape->text : NULL,
+        .shape_count = shape != NULL,
         .input_name = run->input.data ? cnnvp_point_option(sweep, number, "input")->file : NULL,
         .calibration_name = run->calibration.data ? cnnvp_point_option(sweep, number, "calibration")->file : NULL,
     };
@@ -291,13 +294,13 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
 static cnnvp_result simulate(struct run *run, struct cnnvp_error *error)
 {
     static const char *const ends[] = {"the guest ended with an error", "max_time was reached",
-                                       "nothing is left that could happen, and the guest has not ended the run",
+                                       "the run makes no progress, and the guest has not ended it",
                                        "the run cannot go on", "interrupted"};
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
     if (cnnvp_platform_run(run->platform, &end) == CNNVP_DONE)
         return CNNVP_DONE;
-    (void)cnnvp_config_error(error, NULL, "%s%s%s, at %" PRIu64 " ps of simulated time", ends[end.end],
-                             *end.reason ? ": " : "", end.reason, end.time_ps);
+    (void)cnnvp_config_error(error, NULL, "%s at %" PRIu64 " ps of simulated time%s%s", ends[end.end],
+                             end.time_ps, *end.reason ? ": " : "", end.reason);
     return CNNVP_FAILED;
 }
 

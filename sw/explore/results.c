@@ -35,8 +35,10 @@ static cnnvp_result database_error(const struct cnnvp_results *results, struct c
     int code = sqlite3_errcode(results->database);
     int reason = sqlite3_system_errno(results->database);
     const char *text = sqlite3_errmsg(results->database);
-    if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
-        text = "is no intact SQLite database";
+    if (code == SQLITE_NOTADB)
+        text = "is not a sweep's results, a SQLite database that `cnnvp sweep` writes";
+    if (code == SQLITE_CORRUPT)
+        text = "is a damaged SQLite database";
     (void)cnnvp_config_error(error, results->file, "%s%s%s", text,
                              code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_CANTOPEN ? ": " : "",
                              code == SQLITE_FULL ? strerror(reason ? reason : ENOSPC)

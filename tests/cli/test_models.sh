@@ -14,6 +14,11 @@ for kind in $kinds; do
 done
 expect 0 models nfu
 grep -q '^  rows .* number .* 1 to 64 .* 8 ' out || fail "no type, range and default of nfu.rows"
+expect 0 models onnx
+says "  Conv, MaxPool, "
+says "QLinearAdd"
+says "Where, Range, Expand"
+[ "$(awk 'length > 100' out | wc -l)" -eq 0 ] || fail "lines of more than 100 columns: $(awk 'length > 100' out)"
 expect 0 models energy
 grep -q '^  dram_byte  *243.8  *110  ' out || fail "no energy tables"
 

@@ -240,6 +240,6 @@ PYTHON
 # A batch larger than the data set is one short step; a time limit fails the run.
 expect 0 train "$network" $set --batch 1000 --log x.csv -q
 [ "$(wc -l <x.csv)" -eq 2 ] || fail "$(cat x.csv)"
-refused 1 "simulated time is reached" train "$network" $set --max-time 100us -o x.onnx
+refused 1 "--max-time was reached at 100 us of simulated time: " train "$network" $set --max-time 100us -o x.onnx
 absent x.onnx
 finish

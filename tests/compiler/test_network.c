@@ -213,11 +213,12 @@ static void wrong_inputs_are_refused(void **state)
 {
     (void)state;
     const struct fake_config config = fake_nfu();
-    float data[2 * 1024] = {0};
-    struct cnnvp_array array = {.type = CNNVP_ARRAY_F32, .rank = 4, .shape = {2, 1, 32, 31}, .data = data};
+    float data[2 * 33 * 32] = {0};
+    struct cnnvp_array array = {.type = CNNVP_ARRAY_F32, .rank = 4, .shape = {2, 1, 32, 33}, .data = data};
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array},
-                "the input has shape (2, 1, 32, 31); network ");
-    must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array}, " takes (N, 1, 32, 32) with N");
+                "the input has shape (2, 1, 32, 33); network ");
+    must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array},
+                " takes (N, 1, 32, 32), or fewer rows and columns, with N at least 1");
     array.shape[3] = 32;
     must_refuse("lenet5", &config, (struct cnnvp_network_options){.input = &array, .calibration = &(struct cnnvp_array){
                 .type = CNNVP_ARRAY_F32, .rank = 1, .shape = {3}, .data = data}}, "the calibration has shape (3)");

@@ -193,7 +193,7 @@ static void slices_have_limits(void **state)
     (void)state;
     const int64_t rows[3] = {-1, 2, 2000};
     slice_must_fail(4, maps, 0, 4, 1, 0, "a step is 0; 1 to 32767 and -1 to -32767 are possible");
-    slice_must_fail(4, maps, 4, 9, 1, 1, "elements 4 to 4 of axis 1 are none");
+    slice_must_fail(4, maps, 4, 9, 1, 1, "the network's output \"y\" has no elements: its shape is [N,0,6,6]");
     slice_must_fail(3, rows, -1, -3000, 2, -1, "2000 elements with a step of -1 are too many; up to 1024 are possible");
 }
 
@@ -276,7 +276,7 @@ static void single_images_have_limits(void **state)
     begin(&b, "x", 3, many + 1);
     builder_int(&b, builder_node(&b, "Softmax", "s", "x", NULL, NULL, NULL), "axis", 0);
     (void)builder_node(&b, "LSTM", "y", "s", NULL, NULL, NULL);
-    must_fail(&b, "node \"y\" (LSTM): this operator is not known; known are Conv, MaxPool");
+    must_fail(&b, "node \"y\" (LSTM): this operator is not known; `cnnvp models onnx` lists the ");
 }
 
 static void gathering_and_channels_have_limits(void **state)
@@ -329,6 +329,36 @@ static void names_are_given_once(void **state)
     (void)builder_floats(&b, "w", 0, NULL, &tenth);
     (void)builder_node(&b, "Add", "y", "x", "w", NULL, NULL);
     must_fail(&b, "two weights are named \"w\"");
+}
+
+/* A constant e without elements as the second operand. */
+static void empty_must_fail(const char *op, size_t rank, const int64_t *input, size_t empty_rank, const int64_t *empty,
+                            const char *text)
+{
+    struct builder b;
+    begin(&b, "x", rank, input);
+    (void)builder_floats(&b, "e", empty_rank, empty, &zero);
+    (void)builder_node(&b, op, "y", "x", "e", NULL, NULL);
+    must_fail(&b, text);
+}
+
+/* Each with and without weights: timing only once divided by their number of words. */
+static void nothing_is_named_with_its_shape(void **state)
+{
+    (void)state;
+    const int64_t fixed[4] = {1, 3, 4, 4};
+    const int64_t one[4] = {1, 1, 4, 4};
+    const int64_t none[4] = {1, 0, 4, 4};
+    const int64_t kernels[4] = {0, 3, 3, 3};
+    const int64_t matrix[2] = {3, 0};
+    empty_must_fail("Add", 4, fixed, 4, none, "node \"y\" (Add): the shapes [1,3,4,4] and [1,0,4,4] of its inputs do");
+    empty_must_fail("Mul", 4, fixed, 4, none, "node \"y\" (Mul): the shapes [1,3,4,4] and [1,0,4,4] of its inputs do");
+    empty_must_fail("Add", 4, one, 4, none, "the network's output \"y\" has no elements: its shape is [1,0,4,4]");
+    empty_must_fail("Sum", 4, one, 4, none, "the network's output \"y\" has no elements: its shape is [1,0,4,4]");
+    empty_must_fail("PRelu", 4, one, 4, none, "the network's output \"y\" has no elements: its shape is [1,0,4,4]");
+    empty_must_fail("Conv", 4, fixed, 4, kernels, "node \"y\" (Conv): input \"e\" has no elements: its shape is [0,3");
+    empty_must_fail("MatMul", 2, fixed, 2, matrix, "node \"y\" (MatMul): input \"e\" has no elements: its shape");
+    empty_must_fail("Concat", 4, fixed, 1, &none[1], "input \"e\" has another shape than the first, not only along");
 }
 
 static cnnvp_result import(struct builder *builder, struct cnnvp_graph *graph, struct cnnvp_error *error)
@@ -460,6 +490,7 @@ int main(void)
         cmocka_unit_test(layers_have_limits),
         cmocka_unit_test(parts_have_limits),
         cmocka_unit_test(slices_have_limits),
+        cmocka_unit_test(nothing_is_named_with_its_shape),
         cmocka_unit_test(expansion_has_limits),
         cmocka_unit_test(single_images_have_limits),
         cmocka_unit_test(gathering_and_channels_have_limits),

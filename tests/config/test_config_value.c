@@ -70,8 +70,11 @@ static void sizes(void **state)
         {"-4", 0, 0, "out of range"},
         {"-4KiB", 0, 0, "out of range"},
         {"17179869185GiB", 0, 0, "out of range"}, /* 2^34 + 1 GiB: one GiB modulo 2^64 */
-        {"64KB", 0, 0, "KiB, MiB and GiB"},
-        {"64kib", 0, 0, "KiB, MiB and GiB"},
+        {"64KB", 0, 0, "\"64KB\" has an unknown suffix; did you mean \"64KiB\"? KiB, MiB and GiB are known"},
+        {"64kib", 0, 0, "did you mean \"64KiB\"? KiB, MiB and GiB are known"},
+        {"64k", 0, 0, "did you mean \"64KiB\"?"},
+        {"2 mb", 0, 0, "did you mean \"2MiB\"?"},
+        {"64kx", 0, 0, "has an unknown suffix; KiB, MiB and GiB are known"},
         {"64  KiB", 0, 0, "KiB, MiB and GiB"},
         {"1.5MiB", 0, 0, "not a whole number"},
         {"KiB", 0, 0, "a size in bytes"},
@@ -86,7 +89,8 @@ static void choices(void **state)
     const struct value_case detail_cases[] = {
         {"fast", 0, 0, NULL},
         {"cycle", 1, 1, NULL},
-        {"cycl", 0, 0, "is not one of fast|cycle"},
+        {"cycl", 0, 0, "\"cycl\" is not one of fast|cycle; did you mean \"cycle\"?"},
+        {"FAST", 0, 0, "\"FAST\" is not one of fast|cycle; did you mean \"fast\"?"},
         {"fast|cycle", 0, 0, "is not one of"},
         {"", 0, 0, "is not one of"},
         {"1", 0, 0, "is not one of"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A network file up to its image, on the nfu and the window engine with little memory: with its numbers, timing only,
- * and timing only depth first. */
+ * timing only depth first, and timing only for images that settle what sizes are symbols. */
 #include "fuzz.h"
 
 #include "fake_platform.h"
@@ -8,10 +8,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *file = fuzz_file(data, size);
-    for (int i = 0; i < 6; ++i) {
+    float values[3 * 6 * 8] = {0};
+    const struct cnnvp_array images = {.type = CNNVP_ARRAY_F32, .rank = 4, .shape = {1, 3, 6, 8}, .data = values};
+    for (int i = 0; i < 8; ++i) {
         struct fake_config config = i & 1 ? fake_window() : fake_nfu();
         const struct cnnvp_network_options options = {
             .struct_size = sizeof options, .timing_only = i >> 1 != 0, .seed = 1, .images = 1, .block = 4,
+            .input = i >> 1 == 3 ? &images : NULL,
             .schedule = i >> 1 == 2 ? CNNVP_SCHEDULE_DEPTH_FIRST : CNNVP_SCHEDULE_LAYER};
         struct cnnvp_error error = {""};
         cnnvp_network *network = NULL;

@@ -98,7 +98,7 @@ static cnnvp_result read_data(struct training *training, const char *text, cnnvp
     if (text == NULL)
         return CNNVP_DONE;
     const cnnvp_result result = cnnvp_dataset_new(text, 0, dataset, &training->error);
-    return result == CNNVP_DONE ? cnnvp_dataset_fit_network(*dataset, training->file, &training->error) : result;
+    return result == CNNVP_DONE ? cnnvp_dataset_fit_network(*dataset, training->file, NULL, 0, &training->error) : result;
 }
 
 static cnnvp_result plan(struct training *training)

@@ -270,6 +270,27 @@ static int add_slice(struct network *network, const struct value *in)
     return 1;
 }
 
+/* Turned round by so many rows as torch.roll writes it, which leaves an empty slice where that is none of them. */
+static int add_rolled(struct network *network, const struct value *in)
+{
+    struct builder *b = &network->builder;
+    const int64_t numbers[4] = {0, one_in(network, 2) ? 0 : soak_between(network, 0, in->height), INT64_MAX, 2};
+    const char *names[4];
+    static const char *const whats[4] = {"z", "r", "i", "a"};
+    for (size_t i = 0; i < 4; ++i) {
+        names[i] = soak_name(network, whats[i]);
+        (void)builder_int64s(b, names[i], 1, &numbers[i]);
+    }
+    const char *end = soak_name(network, "t");
+    const char *front = soak_name(network, "u");
+    (void)builder_node(b, "Slice", end, in->name, names[1], names[2], names[3]);
+    (void)builder_node(b, "Slice", front, in->name, names[0], names[1], names[3]);
+    builder_int(b,
+                builder_node(b, "Concat", soak_result(network, in->channels, in->height, in->width)->name, end, front,
+                             NULL, NULL), "axis", 2);
+    return 1;
+}
+
 static int add_wide(struct network *network, const struct value *in)
 {
     if (in->height == 0)
@@ -293,7 +314,9 @@ static int add_wide(struct network *network, const struct value *in)
     case 10:
         return add_function(network, in);
     case 11:
-        return one_in(network, 2) ? add_depth_to_space(network, in) : add_slice(network, in);
+        return one_in(network, 3) ? add_rolled(network, in)
+               : one_in(network, 2) ? add_depth_to_space(network, in)
+                                    : add_slice(network, in);
     default:
         return soak_add_plain(network, in);
     }

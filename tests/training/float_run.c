@@ -95,9 +95,9 @@ int main(int argc, char **argv)
         .range = (int)number(argc, argv, "range", 1), .rate = (double)(float)number(argc, argv, "lr", 0.02),
         .momentum = (double)(float)number(argc, argv, "momentum", 0.9), .bn_momentum = (double)0.1f, .seed = seed};
     if (cnnvp_dataset_new(argv[2], (uint64_t)number(argc, argv, "limit", 0), &dataset, &error) != CNNVP_DONE ||
-        cnnvp_dataset_fit_network(dataset, argv[1], &error) != CNNVP_DONE ||
+        cnnvp_dataset_fit_network(dataset, argv[1], NULL, 0, &error) != CNNVP_DONE ||
         (strcmp(argv[3], "-") != 0 && (cnnvp_dataset_new(argv[3], 0, &evaluation, &error) != CNNVP_DONE ||
-                                       cnnvp_dataset_fit_network(evaluation, argv[1], &error) != CNNVP_DONE)) ||
+                                       cnnvp_dataset_fit_network(evaluation, argv[1], NULL, 0, &error) != CNNVP_DONE)) ||
         chain_new(argv[1], &import, (uint32_t)number(argc, argv, "batch", 32), &options, &net, &error) != CNNVP_DONE)
         stop(error.text);
     (void)printf("step,loss,accuracy\n");

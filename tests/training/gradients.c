@@ -203,7 +203,7 @@ cnnvp_result gradients_compare(const struct gradient_case *c, gradient_taker *ta
     struct pair pair = {.error = error};
     cnnvp_result done = cnnvp_dataset_new(c->dataset, 0, &pair.dataset, error);
     if (done == CNNVP_DONE)
-        done = cnnvp_dataset_fit_network(pair.dataset, c->network, error);
+        done = cnnvp_dataset_fit_network(pair.dataset, c->network, NULL, 0, error);
     if (done == CNNVP_DONE)
         done = start_reference(&pair, c);
     if (done == CNNVP_DONE)

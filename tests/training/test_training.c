@@ -67,8 +67,8 @@ static void open_session(struct session *session, const struct problem *problem,
     done(cnnvp_config_resolve(session->config, &problem_text));
     done(cnnvp_dataset_new(problem->dataset, 0, &session->dataset, &problem_text));
     done(cnnvp_dataset_new(problem->evaluation, 0, &session->evaluation, &problem_text));
-    done(cnnvp_dataset_fit_network(session->dataset, problem->network, &problem_text));
-    done(cnnvp_dataset_fit_network(session->evaluation, problem->network, &problem_text));
+    done(cnnvp_dataset_fit_network(session->dataset, problem->network, NULL, 0, &problem_text));
+    done(cnnvp_dataset_fit_network(session->evaluation, problem->network, NULL, 0, &problem_text));
     options.struct_size = sizeof options;
     options.dataset = session->dataset;
     options.evaluation = session->evaluation;

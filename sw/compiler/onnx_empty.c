@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What has no elements because a dimension is 0, such as the empty slice that torch.roll exports. Whatever it was made
+ * of, it is a constant here: nothing of it depends on the network's input. Joined with something, it adds nothing; of
+ * functions that work element by element the result is as empty. Every other operator refuses it by name.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "onnx_node.h"
+
+cnnvp_result cnnvp_import_define_empty(struct cnnvp_import *import, const char *name, size_t rank, const int64_t *dims)
+{
+    Onnx__TensorProto *tensor = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *tensor);
+    int64_t *kept = cnnvp_keep_alloc(&import->graph->arena, rank, sizeof *kept);
+    if (tensor == NULL || kept == NULL)
+        return cnnvp_import_no_memory(import);
+    memcpy(kept, dims, rank * sizeof *kept);
+    onnx__tensor_proto__init(tensor);
+    tensor->name = (char *)(uintptr_t)name;
+    tensor->has_data_type = 1;
+    tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+    tensor->n_dims = rank;
+    tensor->dims = kept;
+    return cnnvp_import_define(import, name,
+                               (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+}
+
+static int is_empty_input(struct cnnvp_import *import, size_t index)
+{
+    uint32_t number;
+    return cnnvp_import_has(import, index) &&
+           cnnvp_names_get(&import->names, import->node->input[index], &number) &&
+           import->values[number].constant != NULL && cnnvp_onnx_is_empty(import->values[number].constant);
+}
+
+void cnnvp_import_shape_text(const struct cnnvp_import *import, const Onnx__TensorProto *tensor,
+                             char text[CNNVP_ONNX_SHAPE_TEXT])
+{
+    char others[CNNVP_ONNX_SHAPE_TEXT];
+    int empty = 0;
+    for (size_t i = 1; i < tensor->n_dims; ++i)
+        empty = empty || tensor->dims[i] == 0;
+    cnnvp_onnx_shape_text(tensor->n_dims, tensor->dims, text);
+    if (import->single || import->batch != 0 || !empty || tensor->dims[0] != 0)
+        return;
+    memcpy(others, text, sizeof others);
+    (void)snprintf(text, CNNVP_ONNX_SHAPE_TEXT, "[N%.100s", others + 2);
+}
+
+static cnnvp_result refuse(struct cnnvp_import *import, size_t index)
+{
+    char shape[CNNVP_ONNX_SHAPE_TEXT];
+    const Onnx__TensorProto *empty;
+    const cnnvp_result result = cnnvp_import_constant(import, index, &empty);
+    if (result != CNNVP_DONE)
+        return result;
+    cnnvp_import_shape_text(import, empty, shape);
+    return cnnvp_import_error(import, "input \"%s\" has no elements: its shape is %s", import->node->input[index],
+                              shape);
+}
+
+/* Element by element: the result has the shape that the inputs' shapes make together. */
+static cnnvp_result join_inputs(struct cnnvp_import *import)
+{
+    int64_t dims[CNNVP_ONNX_RANK];
+    size_t rank = 0;
+    for (size_t i = 0; i < import->node->n_input; ++i) {
+        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        int64_t own[CNNVP_ONNX_RANK];
+        size_t own_rank;
+        char shapes[2][CNNVP_ONNX_SHAPE_TEXT];
+        if (!cnnvp_import_has(import, i))
+            continue;
+        cnnvp_result result = cnnvp_import_value(import, i, &value);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_value_dims(import, &value, &own_rank, own);
+        if (result != CNNVP_DONE)
+            return result;
+        cnnvp_onnx_shape_text(rank, dims, shapes[0]);
+        cnnvp_onnx_shape_text(own_rank, own, shapes[1]);
+        if (!cnnvp_import_join_dims(&rank, dims, own_rank, own))
+            return cnnvp_import_error(import, "the shapes %s and %s of its inputs do not fit to each other", shapes[0],
+                                      shapes[1]);
+    }
+    return cnnvp_import_define_empty(import, import->node->output[0], rank, dims);
+}
+
+/* Concat: an empty input must fit, and is left out. What is left is the node's input, and the result if it is one. */
+static cnnvp_result leave_out(struct cnnvp_import *import, int *done)
+{
+    const Onnx__NodeProto *node = import->node;
+    Onnx__NodeProto *made = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *made);
+    char **inputs = cnnvp_keep_alloc(&import->graph->arena, node->n_input, sizeof *inputs);
+    int64_t first[CNNVP_ONNX_RANK];
+    size_t first_rank = 0;
+    if (made == NULL || inputs == NULL)
+        return cnnvp_import_no_memory(import);
+    *made = *node;
+    made->n_input = 0;
+    made->input = inputs;
+    for (size_t i = 0; i < node->n_input; ++i) {
+        struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+        int64_t dims[CNNVP_ONNX_RANK];
+        size_t rank;
+        cnnvp_result result = cnnvp_import_value(import, i, &value);
+        if (result == CNNVP_DONE)
+            result = cnnvp_import_value_dims(import, &value, &rank, dims);
+        if (result != CNNVP_DONE)
+            return result;
+        if (i == 0) {
+            first_rank = rank;
+            memcpy(first, dims, rank * sizeof *dims);
+        }
+        const int64_t named = cnnvp_onnx_int(node, "axis", 1);
+        const int64_t axis = named + (named < 0 ? (int64_t)first_rank : 0);
+        int fits = rank == first_rank && axis >= 0 && axis < (int64_t)rank;
+        for (size_t d = import->batch == 0 ? 1 : 0; d < rank && fits; ++d)
+            fits = dims[d] == first[d] || (int64_t)d == axis;
+        if (!fits)
+            return cnnvp_import_error(import, "input \"%s\" has another shape than the first, not only along axis "
+                                              "%lld", node->input[i], (long long)named);
+        if (!is_empty_input(import, i))
+            inputs[made->n_input++] = node->input[i];
+    }
+    import->node = made;
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    *done = made->n_input == 1;
+    const cnnvp_result result = *done ? cnnvp_import_value(import, 0, &value) : CNNVP_DONE;
+    return *done && result == CNNVP_DONE ? cnnvp_import_define(import, node->output[0], value) : result;
+}
+
+cnnvp_result cnnvp_import_without_elements(struct cnnvp_import *import, const struct cnnvp_import_operator *found,
+                                           int *done)
+{
+    static const char *const copies[] = {"Identity", "Dropout", "Cast"};
+    const char *op_type = import->node->op_type;
+    int words = found->form == CNNVP_FORM_WORDS;
+    for (size_t i = 0; i < sizeof copies / sizeof copies[0]; ++i)
+        words = words || strcmp(op_type, copies[i]) == 0;
+    for (size_t i = 0; i < import->node->n_input; ++i) {
+        uint32_t number;
+        if (!is_empty_input(import, i) || !cnnvp_names_get(&import->names, import->node->input[i], &number))
+            continue;
+        if (strcmp(op_type, "Concat") == 0)
+            return leave_out(import, done);
+        *done = words;
+        if (words)
+            return join_inputs(import);
+        /* An empty list is how a file leaves out what an operator could be told. */
+        if (i == 0 || import->values[number].constant->n_dims != 1)
+            return refuse(import, i);
+    }
+    return CNNVP_DONE;
+}
