@@ -3,28 +3,36 @@
 # where nothing is.
 
 # Compilers and build; libraries; the writer of FST traces (in verilator); the guest's compiler; data (the digits travel
-# with python3-sklearn).
+# with python3-sklearn); the maker of VGG16 and other networks.
 CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
     libsystemc-dev libfyaml-dev libjansson-dev libsqlite3-dev libxxhash-dev libzstd-dev zlib1g-dev
     libonnx-dev libprotobuf-c-dev protobuf-c-compiler
     verilator
     gcc-riscv64-unknown-elf
-    python3 python3-numpy python3-sklearn"
-# What the tests need beyond that: the test library, readers of other people's for what is written, linters, another
-# compiler with its sanitizers.
-CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler picolibc-riscv64-unknown-elf qemu-system-misc python3-onnx sqlite3
+    python3 python3-numpy python3-sklearn python3-onnx"
+# What the tests need beyond that: the test library, other people's readers of what is written, a browser for the report
+# pages, linters, another compiler with its sanitizers.
+# shellcheck disable=SC2034 # used by test.sh
+CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler picolibc-riscv64-unknown-elf qemu-system-misc sqlite3 chromium
     clang-tidy cppcheck clang libclang-rt-14-dev valgrind"
 
-# cnnvp_install PACKAGE...
-cnnvp_install() {
-    missing=
+# cnnvp_missing PACKAGE...: prints those that are not installed, each after a space.
+cnnvp_missing() {
     for package in "$@"; do
         case $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null) in
         "install ok installed") ;;
-        *) missing="$missing $package" ;;
+        *) printf ' %s' "$package" ;;
         esac
     done
-    [ -n "$missing" ] || return 0
+}
+
+# cnnvp_install PACKAGE...
+cnnvp_install() {
+    missing=$(cnnvp_missing "$@")
+    [ -n "$missing" ] || {
+        echo "All packages are installed."
+        return 0
+    }
     echo "Installing:$missing"
     as_root=
     if [ "$(id -u)" -ne 0 ]; then

@@ -2,35 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, runs all tests and the linters; then builds with clang, AddressSanitizer and
 # UndefinedBehaviorSanitizer, runs the tests again (without those labelled `bench` or `long`, and without the copy that
-# is installed), and compares what the two builds compute. The last line says how many passed and failed. May be run
-# again at any time, from any folder.
+# is installed), and compares what the two builds compute. The last line says how many passed, failed and were skipped. May
+# be run again at any time, from any folder.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 . "$source/scripts/packages.sh"
 cd "$source"
 jobs=$(nproc)
-passed=0 failed=0
-# What failed, a line each, for the end: whoever reads a long log reads that first.
-failures=
-fail() {
-    failed=$((failed + 1))
-    failures="$failures
-failed: $1"
-}
-
-# count LOG: adds the results of a ctest run; a run without results counts as one failure.
-count() {
-    total=$(sed -n 's/.* tests failed out of \([0-9][0-9]*\)$/\1/p' "$1" | tail -n 1)
-    bad=$(sed -n 's/.*, \([0-9][0-9]*\) tests failed out of [0-9][0-9]*$/\1/p' "$1" | tail -n 1)
-    if [ -z "$total" ] || [ -z "$bad" ] || [ "$total" -eq 0 ]; then
-        fail "no result in $1"
-        return
-    fi
-    passed=$((passed + total - bad))
-    failed=$((failed + bad))
-    [ "$bad" -eq 0 ] || failures="$failures
-$(sed -n '/^The following tests FAILED:/,$s/^[[:space:]]*[0-9]* - /failed: /p' "$1")"
-}
+. "$source/scripts/results.sh"
 
 # run_tests FOLDER [CTEST-ARGUMENT...]
 run_tests() {
@@ -38,7 +17,7 @@ run_tests() {
     shift
     # The pipe hides ctest's status; its summary says the same.
     ctest --test-dir "$folder" --output-on-failure --parallel "$jobs" --timeout 600 "$@" 2>&1 | tee "$folder/ctest.log"
-    count "$folder/ctest.log"
+    count "$folder/ctest.log" "$folder/Testing/Temporary/LastTest.log"
 }
 
 # shellcheck disable=SC2086 # a list of words
@@ -47,15 +26,6 @@ cnnvp_install $CNNVP_BUILD_PACKAGES $CNNVP_TEST_PACKAGES
 cnnvp_configure build -DCMAKE_BUILD_TYPE=RelWithDebInfo -DBUILD_TESTING=ON
 cmake --build build --parallel "$jobs"
 run_tests build
-
-# check COMMAND [ARGUMENT...]: counts as one test.
-check() {
-    if "$@"; then
-        passed=$((passed + 1))
-    else
-        fail "$*"
-    fi
-}
 
 check scripts/lint.sh build
 
@@ -67,6 +37,4 @@ run_tests build-clang-sanitize -LE 'bench|long|install'
 
 check scripts/compare_builds.sh build build-clang-sanitize
 
-echo "$failures"
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+summary

@@ -55,6 +55,7 @@ add_custom_command(
   COMMENT "libcnnvp.a with all units"
   VERBATIM)
 add_custom_target(cnnvp_whole_library ALL DEPENDS ${whole_library})
+set(to_install $<TARGET_FILE:cnnvp_program> ${PROJECT_BINARY_DIR}/share/cnnvp/cnnvp_guest.elf ${whole_library})
 install(FILES ${whole_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 # ---- pkg-config and CMake packages ----
@@ -100,4 +101,27 @@ if(CNNVP_HELP2MAN AND NOT CNNVP_SANITIZE)
   endforeach()
   add_custom_target(cnnvp_manual ALL DEPENDS ${pages})
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  list(APPEND to_install ${pages})
 endif()
+
+# ---- examples ----
+
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/examples ${PROJECT_SOURCE_DIR}/scripts/networks
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/cnnvp)
+
+# ---- what has to be built for it ----
+
+add_custom_target(cnnvp_installable)
+add_dependencies(cnnvp_installable cnnvp_program cnnvp_guest cnnvp_whole_library)
+if(TARGET cnnvp_manual)
+  add_dependencies(cnnvp_installable cnnvp_manual)
+endif()
+list(JOIN to_install "\" \"" to_install)
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/cmake/check_built.cmake CONTENT "foreach(file \"${to_install}\")
+  if(NOT EXISTS \"\${file}\")
+    message(FATAL_ERROR \"\${file} is not built. Nothing was installed. First: \"
+            \"cmake --build \\\"${PROJECT_BINARY_DIR}\\\" --target cnnvp_installable\")
+  endif()
+endforeach()
+")

@@ -131,7 +131,8 @@ def main():
     for kind, name in sorted(findings.unused):
         if kind not in ("columns", "symbol"):
             print(f"scripts/lint/style.txt: {kind} {name} needs no exception any more")
-    print(f"{findings.long} lines have more than {COLUMNS} columns")
+    if not findings.count:
+        print(f"no finding; {findings.long} lines have {COLUMNS + 1} to {COLUMNS_MOST} columns, which is allowed")
     return 1 if findings.count else 0
 
 

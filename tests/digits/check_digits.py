@@ -11,6 +11,7 @@ try:
     import numpy
     import sklearn.datasets
 except ImportError:
+    print("skipped: python3-sklearn is missing")
     sys.exit(77)
 
 # Of the npy files' data one after the other: the same on every machine.

@@ -3,9 +3,15 @@
 # cnnvp sweep --executor slurm on a cluster of one node that the test starts; skipped where Slurm or the rights are missing.
 . "$SOURCE/tests/cli/lib.sh"
 for tool in munged slurmctld slurmd sbatch squeue setpriv sqlite3; do
-    PATH=$PATH:/usr/sbin command -v $tool >/dev/null || exit 77
+    PATH=$PATH:/usr/sbin command -v $tool >/dev/null || {
+        echo "skipped: $tool is missing (slurmd, slurmctld, slurm-client, munge, util-linux, sqlite3)"
+        exit 77
+    }
 done
-[ "$(id -u)" -eq 0 ] || exit 77
+[ "$(id -u)" -eq 0 ] || {
+    echo "skipped: the daemons need root"
+    exit 77
+}
 PATH=$PATH:/usr/sbin
 pids=
 daemons=
@@ -93,7 +99,7 @@ node_is_idle() {
     sinfo -h -o %T 2>/dev/null | grep -q idle
 }
 within 30 node_is_idle || {
-    echo "no cluster: $(tail -n 3 ctld.log slurmd.log 2>/dev/null)" >&2
+    echo "skipped: no cluster: $(tail -q -n 3 ctld.log slurmd.log 2>/dev/null | tr '\n' ' ')"
     exit 77
 }
 

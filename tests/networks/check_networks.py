@@ -9,6 +9,7 @@ import sys
 try:
     import onnx
 except ImportError:
+    print("skipped: python3-onnx is missing")
     sys.exit(77)
 
 

@@ -9,6 +9,7 @@ import sys
 try:
     import torch
 except ImportError:
+    print("skipped: python3-torch is missing")
     sys.exit(77)
 
 SIDE = 8

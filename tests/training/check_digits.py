@@ -12,6 +12,7 @@ import sys
 try:
     import sklearn.datasets  # noqa: F401, make_digits.py needs it
 except ImportError:
+    print("skipped: python3-sklearn is missing")
     sys.exit(77)
 
 EPOCHS = 5

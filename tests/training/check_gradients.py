@@ -24,6 +24,7 @@ def of_digits(scripts, folder):
 def of_mnist(scripts, data):
     files = [os.path.join(data, "mnist", f"t10k-{what}-ubyte.gz") for what in ("images-idx3", "labels-idx1")]
     if not all(os.path.exists(name) for name in files):
+        print(f"skipped: {files[0]} or {files[1]} is missing (CNNVP_IMAGES)")
         sys.exit(77)
     large = {"mnist": [], "lenet5": ["256"]}  # MNIST's network does not reach it, see README.md
     return [[os.path.join(scripts, "networks", f"{name}.onnx"), "idx:" + ",".join(files), *batches]

@@ -26,6 +26,7 @@ def main():
     cnnvp, scripts, data, folder = sys.argv[1:]
     names = [os.path.join(data, "mnist", name) for name in ("t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz")]
     if not all(map(os.path.exists, names)):
+        print(f"skipped: {names[0]} or {names[1]} is missing (CNNVP_IMAGES)")
         sys.exit(77)
     os.makedirs(folder, exist_ok=True)
     images, labels = (gzip.open(name).read()[skip:] for name, skip in zip(names, (16, 8)))

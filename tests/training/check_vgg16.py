@@ -35,6 +35,7 @@ def main():
     cnnvp, scripts, data, curve, folder = sys.argv[1:]
     images = os.path.join(data, "cifar10", "data_batch_1.bin")
     if not os.path.exists(images):
+        print(f"skipped: {images} is missing (CNNVP_IMAGES)")
         sys.exit(77)
     os.makedirs(folder, exist_ok=True)
     log, stats = os.path.join(folder, "log.csv"), os.path.join(folder, "stats.json")

@@ -2,7 +2,8 @@
 /*
  * test_zoo: every case of tests/data/zoo through the compiler and the integer reference: within 1 % of the largest value
  * of what PyTorch computed in float, and the same words with large and with small buffers.
- * test_zoo platform [CASE]: every case (or one) with `cnnvp run`: exactly the words of the reference, with large and with
+ * test_zoo platform CASE|SHARD/SHARDS: one case, or those whose place in the order of names leaves SHARD when divided by
+ * SHARDS, with `cnnvp run`: exactly the words of the reference, with large and with
  * small buffers, on the window engine, and with maps that stay on chip; every few cases also on the RISC-V core and timing
  * alone. No tensor moves less than its statistics say it must.
  */
@@ -45,6 +46,8 @@ struct outputs {
 static char *cases[MOST_CASES];
 static size_t case_count;
 static const char *wanted;
+static unsigned shard = 0;
+static unsigned shards = 1;
 
 static struct fake_config small_config(void)
 {
@@ -77,6 +80,17 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static void keep_shard(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < case_count; ++i)
+        if (i % shards == shard)
+            cases[kept++] = cases[i];
+        else
+            free(cases[i]);
+    case_count = kept;
+}
+
 static int find_cases(void **state)
 {
     (void)state;
@@ -97,7 +111,9 @@ static int find_cases(void **state)
     }
     (void)closedir(folder);
     qsort(cases, case_count, sizeof cases[0], by_name);
-    return wanted != NULL || case_count >= LEAST_CASES ? 0 : -1;
+    const int enough = wanted != NULL || case_count >= LEAST_CASES;
+    keep_shard();
+    return enough ? 0 : -1;
 }
 
 static int forget_cases(void **state)
@@ -320,7 +336,7 @@ static void on_chip_is_the_same(void **state)
         failed += platform_agrees(cases[i], &large, "--on-chip --cpu host" CHIP_CONFIG) ? 0 : 1;
     }
     assert_int_equal(failed, 0);
-    assert_true(fitted >= (wanted != NULL ? 0 : LEAST_ON_CHIP));
+    assert_true(fitted >= (wanted != NULL ? 0 : LEAST_ON_CHIP / shards));
 }
 
 /* Tensors of which layers need or make a part; bytes of both images, counted by hand. */
@@ -390,6 +406,8 @@ int main(int argc, char **argv)
                                           cmocka_unit_test(on_chip_is_the_same),
                                           cmocka_unit_test(no_tensor_moves_less)};
     const int on_platform = argc > 1 && strcmp(argv[1], "platform") == 0;
+    if (argc > 2 && sscanf(argv[2], "%u/%u", &shard, &shards) == 2)
+        return shard < shards ? cmocka_run_group_tests(platform, find_cases, forget_cases) : 2;
     wanted = argc > 2 ? argv[2] : NULL;
     return on_platform ? cmocka_run_group_tests(platform, find_cases, forget_cases)
                        : cmocka_run_group_tests(reference, find_cases, forget_cases);
