@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "buffer/buffer.h"
+#include "cnnvp_buffer.h"
 
 enum {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),

@@ -9,7 +9,7 @@
  */
 #include "dma_internal.h"
 
-#include "buffer/buffer.h"
+#include "cnnvp_buffer.h"
 
 /* ---- hazards ---- */
 

@@ -6,7 +6,7 @@
  * Beyond the instruction set (opcodes.def, descriptors.def) these arrays ask that rows of the input do not overlap and
  * result planes do not either. The bias shift may be negative: a right shift toward minus infinity.
  */
-#include "fx16_tile.h"
+#include "cnnvp_fx16.h"
 
 enum {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \

@@ -9,7 +9,7 @@
 #ifndef CNNVP_FX16_KERNELS_H
 #define CNNVP_FX16_KERNELS_H
 
-#include "fx16_tile.h"
+#include "cnnvp_fx16.h"
 
 enum {
     FX16_DIRECT_CHANNELS = 8,   /* output channels of one call of `direct`, at most */

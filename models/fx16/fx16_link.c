@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The links of a PE array on FX16, see fx16_link.h. */
-#include "fx16_link.h"
+/* The links of a PE array on FX16, see cnnvp_fx16.h. */
+#include "cnnvp_fx16.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
  */
 #include "multi_function.h"
 
-#include "buffer/buffer.h"
+#include "cnnvp_buffer.h"
 #include "job.h"
 
 #include <string.h>

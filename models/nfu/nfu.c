@@ -8,12 +8,12 @@
  * functions are the vector unit's (2-2). Not modelled: a 16-bit P that rounds at every step; acc_bits 16 wraps instead
  * (2-7).
  *
- * How commands, operands and results cross the links: fx16/fx16_link.h. The answer's delay is compute, bias, fill and
+ * How commands, operands and results cross the links: cnnvp_fx16.h. The answer's delay is compute, bias, fill and
  * write-out cycles and what the buffers' ports add.
  */
 #include "nfu.h"
 
-#include "fx16/fx16_link.h"
+#include "cnnvp_fx16.h"
 #include "nfu_cycle.h"
 #include "nfu_tile.h"
 

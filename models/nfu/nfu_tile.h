@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The NFU's side of a command, free of any host: the array's shape and a command's cost. The command itself and its
- * exact sums are fx16/fx16_tile.h's. Both depths share these structures and nothing else: fx16_compute.c and nfu_cost.c
+ * exact sums are cnnvp_fx16.h's. Both depths share these structures and nothing else: fx16_compute.c and nfu_cost.c
  * compute, nfu_cycle.c steps.
  */
 #ifndef CNNVP_NFU_TILE_H
 #define CNNVP_NFU_TILE_H
 
-#include "fx16/fx16_tile.h"
+#include "cnnvp_fx16.h"
 
 /* The array as configured. */
 struct cnnvp_nfu_shape {

@@ -13,7 +13,7 @@
  */
 #include "train_array.h"
 
-#include "buffer/buffer.h"
+#include "cnnvp_buffer.h"
 
 #include "cnnvp_tile.h"
 #include "train_tile.h"

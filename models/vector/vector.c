@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#include "buffer/buffer.h"
+#include "cnnvp_buffer.h"
 
 enum {
     PARAM_FIRST = -1

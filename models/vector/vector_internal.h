@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#include "fx16/fx16_link.h"
+#include "cnnvp_fx16.h"
 #include "vector.h"
 
 #define VECTOR_LANES 256u /* the largest value of parameter `lanes` */

@@ -13,12 +13,12 @@
  * ceil(C * H * W / fc_para). Not modelled: a second set of kernel registers that would hide loads; conflicts of banks
  * for dilated rows.
  *
- * How commands, operands and results cross the links: fx16/fx16_link.h. The answer's delay is compute, bias and fill
+ * How commands, operands and results cross the links: cnnvp_fx16.h. The answer's delay is compute, bias and fill
  * cycles and what the buffers' ports add.
  */
 #include "window.h"
 
-#include "fx16/fx16_link.h"
+#include "cnnvp_fx16.h"
 #include "window_cycle.h"
 #include "window_tile.h"
 

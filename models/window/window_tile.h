@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The window engine's side of a command, free of any host: its shape, and what a command costs. The command itself
- * and its exact sums are fx16/fx16_tile.h's. Both depths share these structures and nothing else: fx16_compute.c and
+ * and its exact sums are cnnvp_fx16.h's. Both depths share these structures and nothing else: fx16_compute.c and
  * window_cost.c compute, window_cycle.c steps.
  */
 #ifndef CNNVP_WINDOW_TILE_H
 #define CNNVP_WINDOW_TILE_H
 
-#include "fx16/fx16_tile.h"
+#include "cnnvp_fx16.h"
 
 enum {
     CNNVP_WINDOW_SIDE = 3, /* of a kernel piece, banks, columns of a shift register */

@@ -7,7 +7,7 @@
 #define CNNVP_NFU_CASE_H
 
 #include "cnnvp_command.h"
-#include "fx16/fx16_tile.h"
+#include "cnnvp_fx16.h"
 
 /* Registers of the descriptors by position: of conv, pool and step; of matmul. */
 enum { IN_ADDR, ROW_STRIDE, CHANNEL_STRIDE, IN_CHANNELS, OUT_CHANNELS, OUT_H, OUT_W, KERNEL, STRIDE, DILATION,

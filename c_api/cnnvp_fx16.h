@@ -12,6 +12,10 @@
 
 #include <stdbool.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Results of one command, at most: bounds the scratch memory, 128 MiB of sums. */
 #define CNNVP_FX16_MAX_RESULTS (UINT64_C(1) << 24)
 /* Words that one operand spans, at most: a buffer half is below 2 GiB, since bit 31 of an address names the half. */
@@ -92,7 +96,7 @@ struct cnnvp_fx16_data {
     int64_t *sums; /* planes * plane_words, exact modulo 2^acc_bits */
 };
 
-/* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right. (fx16_decode.c) */
+/* Checks a command and describes it. On CNNVP_E_INVAL `reason` says what would be right. */
 CNNVP_MUST_USE int cnnvp_fx16_decode(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile,
                                      const char **reason);
 
@@ -100,7 +104,7 @@ CNNVP_MUST_USE int cnnvp_fx16_decode(const struct cnnvp_command *command, struct
 void cnnvp_fx16_describe(const struct cnnvp_command *command, struct cnnvp_fx16_tile *tile);
 
 /* Working memory of the fast kernels, grown where a command needs more. What a command has made of its input stays:
- * often the next one computes other output channels of the same map. All zero at first. (fx16_compute.c) */
+ * often the next one computes other output channels of the same map. All zero at first. */
 struct cnnvp_fx16_scratch {
     void *memory;
     size_t size;
@@ -109,7 +113,7 @@ struct cnnvp_fx16_scratch {
 };
 void cnnvp_fx16_scratch_free(struct cnnvp_fx16_scratch *scratch);
 
-/* Computes data->sums exactly; data->input and data->sums are not NULL. CNNVP_OK or CNNVP_E_NOMEM. (fx16_compute.c) */
+/* Computes data->sums exactly; data->input and data->sums are not NULL. CNNVP_OK or CNNVP_E_NOMEM. */
 CNNVP_MUST_USE int cnnvp_fx16_compute(uint32_t acc_bits, const struct cnnvp_fx16_tile *tile,
                                       const struct cnnvp_fx16_data *data, struct cnnvp_fx16_scratch *scratch);
 
@@ -121,5 +125,74 @@ static inline int64_t cnnvp_fx16_bias(int16_t bias, int32_t left)
     const int64_t unit = INT64_C(1) << (left > -16 ? -left : 16);
     return bias >= 0 ? bias / unit : (bias - unit + 1) / unit;
 }
+
+/* ---- links ---- */
+
+/* Ports of every such engine, and its one track. */
+enum cnnvp_fx16_port {
+    CNNVP_FX16_PORT_command,
+    CNNVP_FX16_PORT_input,
+    CNNVP_FX16_PORT_weight,
+    CNNVP_FX16_PORT_output,
+    CNNVP_FX16_PORTS
+};
+extern const struct cnnvp_port cnnvp_fx16_ports[CNNVP_FX16_PORTS];
+extern const char *const cnnvp_fx16_tracks[1];
+
+/* The part of an engine's instance that its links need. */
+struct cnnvp_fx16_unit {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    uint32_t acc_bits;
+    bool timing_only;
+    uint32_t rejected_stat; /* counts refused commands */
+    struct cnnvp_fx16_scratch scratch;
+    int64_t *sums;
+    uint64_t sums_size; /* elements */
+};
+
+/* Words that cross each port and the cycles over which they are spread. */
+struct cnnvp_fx16_traffic {
+    uint64_t input_words, input_cycles;
+    uint64_t weight_words, weight_cycles; /* biases included */
+    uint64_t output_words, output_cycles;
+    uint32_t passes; /* updates of each sum; with more than one they are kept at acc_addr while the command runs */
+};
+
+/* Cycles by which the buffers' ports lengthen a command. */
+struct cnnvp_fx16_stalls {
+    uint64_t input;
+    uint64_t weight;
+    uint64_t output;
+};
+
+void cnnvp_fx16_unit_free(struct cnnvp_fx16_unit *unit);
+
+/* The command that an access at the command port carries; CNNVP_E_ACCESS or CNNVP_E_INVAL where it carries none. */
+CNNVP_MUST_USE int cnnvp_fx16_command(const struct cnnvp_access *access, const struct cnnvp_command **command);
+
+/* Counts and reports a refused command; returns `status`. `reason` may be NULL: then it follows from the status. */
+CNNVP_MUST_USE int cnnvp_fx16_refuse(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                                     int status, const char *reason);
+
+/* Checks that the results fit, before anything is done, and borrows inputs and weights. data->sums has room for the
+ * results, NULL in timing-only. */
+CNNVP_MUST_USE int cnnvp_fx16_fetch(struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                                    const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
+                                    struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls);
+
+/* Sends the sums to the output buffer. *saturated: results that were clipped there. */
+CNNVP_MUST_USE int cnnvp_fx16_deliver(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command,
+                                      const struct cnnvp_fx16_tile *tile, const struct cnnvp_fx16_traffic *traffic,
+                                      const struct cnnvp_fx16_data *data, struct cnnvp_fx16_stalls *stalls,
+                                      uint64_t *saturated);
+
+/* The array is busy for so many cycles from the access's time on: sets its delay, draws the span. */
+void cnnvp_fx16_occupy(const struct cnnvp_fx16_unit *unit, const struct cnnvp_command *command, const char *name,
+                       uint64_t cycles, struct cnnvp_access *access);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A PE array that is built outside the tree, with nothing but a C compiler against an installed copy: networks are
+# compiled for it by what it says of itself, run bit-exact, and what it refuses runs on the vector unit.
+# usage: own_array.sh BUILD-FOLDER EXAMPLES-FOLDER NETWORKS-FOLDER DATA-FOLDER
+set -eu
+build=$1 examples=$2 networks=$3 data=$4
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "own_array.sh: $*" >&2; exit 1; }
+
+cmake --install "$build" --prefix "$work/usr" >/dev/null
+mkdir "$work/mine" && cd "$work/mine"
+cp "$examples"/own_array/[a-z]* .
+PKG_CONFIG_PATH=$(dirname "$(find "$work/usr" -name cnnvp-model.pc)")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+export PKG_CONFIG_PATH
+# shellcheck disable=SC2046
+cc -std=c11 -O2 -Wall -Wextra -pedantic -Werror -shared -fPIC systolic.c $(pkg-config --cflags --libs cnnvp-model) \
+    -o libsystolic.so
+[ "$(wc -l <systolic.c)" -le 400 ] || fail "the example has more than 400 lines"
+cnnvp=$work/usr/bin/cnnvp
+
+# total FILE NAME: a number of the statistics, the first of that name
+total() { grep -o "\"$2\": [0-9]*" "$1" | head -n 1 | grep -o '[0-9]*$'; }
+
+# Bit-exact to the built-in array, for arrays of many shapes; each command takes what the planner was told.
+for network in "$networks/lenet5.onnx" "$networks/mixed.onnx" "$data/zoo/net_resnet.onnx" "$data/zoo/net_mobilenetv2.onnx"; do
+    [ -e "$network" ] || fail "$network is missing"
+    "$cnnvp" run "$network" -q -o nfu.npy
+    for shape in "16 16 double" "8 32 single" "3 5 double"; do
+        # shellcheck disable=SC2086
+        set -- $shape
+        "$cnnvp" run "$network" -p systolic.yaml -s pe_array.rows="$1" -s pe_array.cols="$2" -s pe_array.preload="$3" -q \
+            --check-costs --stats stats.json -o own.npy || fail "$network on $shape"
+        cmp -s own.npy nfu.npy || fail "$network on $shape: the output differs from the NFU's"
+        /usr/bin/python3 - stats.json <<'PYTHON' || fail "$network on $shape: cycles are not compute and stalls"
+import json, sys
+stats = json.load(open(sys.argv[1]))
+for layer in stats["layers"]:
+    assert layer["cycles"] == layer["compute_cycles"] + sum(layer["stall_cycles"].values()), layer
+assert stats["total"]["accel_cycles"] == stats["total"]["idle_cycles"] + sum(l["cycles"] for l in stats["layers"])
+assert any(layer["compute_cycles"] for layer in stats["layers"])
+PYTHON
+    done
+done
+
+# The closed form of LeNet-5's first convolution: 25 taps by 6 channels, 28x28 positions.
+for shape in "16 16 1568" "25 6 784" "5 2 11760"; do
+    # shellcheck disable=SC2086
+    set -- $shape
+    "$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -s pe_array.rows="$1" -s pe_array.cols="$2" --timing-only -q \
+        --stats stats.json
+    [ "$(total stats.json compute_cycles)" = "$3" ] ||
+        fail "C1 on $1x$2: $(total stats.json compute_cycles) compute cycles, not $3"
+done
+
+# What neither unit takes is refused with the array's own words; its sizes can be swept.
+sed -e 's/if (tile.kind == CNNVP_FX16_WINDOW \&\& tile.per_channel)/if (tile.kind == CNNVP_FX16_MATMUL || tile.per_channel)/' \
+    systolic.c >no_matmul.c
+# shellcheck disable=SC2046
+cc -shared -fPIC no_matmul.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+status=0
+"$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q 2>message || status=$?
+[ $status -eq 2 ] && grep -q 'layer "F5": pe_array: .*a weight-stationary array has convolutions' message ||
+    fail "a refused layer: status $status, $(cat message)"
+
+# nonsense SED-SCRIPT MESSAGE: an array that answers so is named, with the command and the figure.
+nonsense() {
+    sed -e "$1" systolic.c >wrong.c
+    cmp -s wrong.c systolic.c && fail "nothing is wrong by $1"
+    # shellcheck disable=SC2046
+    cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+    status=0
+    "$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q -o wrong.npy 2>message || status=$?
+    [ $status -eq 2 ] && grep -q "$2" message || fail "$1: status $status, $(cat message)"
+    [ ! -e wrong.npy ] || fail "$1: there is an output"
+}
+nonsense 's/tiling->out = .*;/tiling->out = 0;/' 'layer "C1": pe_array: .*opcode 0x80: an edge of its tiles is 0'
+nonsense 's/tiling->pes = .*;/tiling->pes = 0;/' 'layer "C1": pe_array: .*0 processing elements'
+nonsense 's/tile.name, busy, access/tile.name, 0, access/' \
+    'layer "C1": pe_array, asked what opcode 0x80 takes, answers 0 ps: work takes time'
+nonsense 's/tile.name, busy, access/tile.name, busy << 40, access/' 'pe_array, asked what opcode 0x80 takes, answers [0-9]* ps'
+nonsense 's/access);$/&\n    return CNNVP_PENDING;/' 'pe_array: opcode 0x80: asked what it takes, the unit answers "pending"'
+nonsense 's/^    const struct cost cost = cost_of/    return CNNVP_E_NOSUP;\n&/' 'layer "F5": pe_array: not supported'
+nonsense 's/    \.tiling = systolic_tiling,//' 'model ./libsystolic.so:systolic says nothing of tiles'
+nonsense 's/tiling->out = .*;/&\n    tiling->format = "int8", tiling->word_bytes = 1;/' 'words of format "int8"; networks run on'
+
+# One that says what it does not take is found.
+sed -e 's/tile.name, busy, access/tile.name, busy + !(access->flags \& CNNVP_ESTIMATE), access/' systolic.c >wrong.c
+# shellcheck disable=SC2046
+cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+status=0
+"$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -q --check-costs 2>message || status=$?
+[ $status -eq 1 ] && grep -q 'pe_array: opcode 0x80: asked what it takes, [0-9]* cycles (no error); it took [0-9]*' message ||
+    fail "costs that are not those asked for: status $status, $(cat message)"
