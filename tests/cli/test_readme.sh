@@ -1,43 +1,68 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The README's own unit: taken from there, built with nothing but a C compiler, put into a platform, used by a program.
+# The README and the examples' pages, done as written: each command block, in order, on what the text before it leaves. A C
+# or YAML block whose first line names a file is that file. Left out: the two commands at the top, which run this.
 . "$SOURCE/tests/cli/lib.sh"
+HOME=$work/home
+export HOME
+mkdir "$HOME"
+build=$(dirname "$(dirname "$CNNVP")")
 
-# block LANGUAGE WORDS: the README's block in that language whose first line has the words.
-block() {
-    awk -v fence="\`\`\`$1" -v words="$2" '
-        $0 == fence { getline; inside = index($0, words) > 0 }
+# blocks PAGE: files 01.sh, 02.c, ... in `blocks`, one for each block of the page.
+blocks() {
+    rm -rf "$work/blocks"
+    mkdir "$work/blocks"
+    awk -v folder="$work/blocks" '
+        /^```(sh|c|yaml)$/ { inside = 1; file = sprintf("%s/%02d.%s", folder, ++count, substr($0, 4)); next }
         /^```$/ { inside = 0 }
-        inside' "$SOURCE/README.md"
+        inside { print >file }' "$1"
 }
 
-block c doubler.c >doubler.c
-block yaml doubler.yaml >doubler.yaml
-[ -s doubler.c ] && [ -s doubler.yaml ] || fail "the README has no doubler.c or doubler.yaml"
-cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -shared -fPIC -I "$SOURCE/c_api" doubler.c -o libdoubler.so ||
-    fail "doubler.c is not built"
-expect 0 check doubler.yaml --header doubler.h
-cat >use.S <<'GUEST'
-#include "doubler.h"
-.globl _start
-_start: li a0, DOUBLER_BASE
-    li a1, 21
-    sw a1, DOUBLER_IN_OFFSET(a0)
-    lw a1, DOUBLER_OUT_OFFSET(a0)
-    slli a1, a1, 1
-    ori a1, a1, 1
-    la a0, tohost
-    sw a1, 0(a0)
-1:  j 1b
-.section .tohost,"aw"
-.align 6
-.globl tohost
-tohost: .dword 0
-GUEST
-"$RISCV_GCC" -march=rv32imac -mabi=ilp32 -misa-spec=2.2 -nostdlib -nostartfiles -Wl,-N,--no-warn-rwx-segments \
-    -Wl,-Ttext=0x80000000 use.S -o use.elf || fail "the guest's compiler"
-expect 0 check doubler.yaml
-says "libdoubler.so:doubler"
-expect 42 exec use.elf -p doubler.yaml
+# follow PAGE: in the current folder.
+follow() {
+    blocks "$1"
+    for block in "$work"/blocks/*; do
+        case $block in
+        *.sh)
+            grep -q '^scripts/quickstart.sh' "$block" && continue
+            done_blocks=$((done_blocks + 1))
+            timeout -k 10 300 sh -e "$block" >"$work/block.log" 2>&1 </dev/null ||
+                fail "$1: $(cat "$block"): status $?: $(tail -c 600 "$work/block.log")"
+            ;;
+        *)
+            name=$(head -n 1 "$block" | sed -E 's|^(/\*\|#) ([A-Za-z0-9_.]+).*|\2|')
+            case $name in
+            *.c | *.yaml) cp "$block" "$name" ;;
+            *) fail "$1: a block whose first line names no file: $(head -n 1 "$block")" ;;
+            esac
+            ;;
+        esac
+    done
+}
 
+done_blocks=0
+mkdir checkout
+cd checkout || exit 1
+for part in c_api scripts sw; do
+    ln -s "$SOURCE/$part" $part
+done
+ln -s "$build" build
+[ -e build/digits/test_labels.npy ] || /usr/bin/python3 scripts/make_digits.py build/digits
+follow "$SOURCE/README.md"
+[ $done_blocks -ge 8 ] || fail "only $done_blocks blocks of the README have commands"
+cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only -I c_api doubler.c || fail "doubler.c has warnings"
+[ -s run.html ] && [ -s sweep.html ] || fail "the pages are not there"
+
+# The examples, with the copy that the README has installed.
+PATH=$HOME/cnnvp/bin:$PATH
+PKG_CONFIG_PATH=$(dirname "$(find "$HOME/cnnvp" -name cnnvp-model.pc)")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+export PATH PKG_CONFIG_PATH
+CNNVP_PRESETS=$(pkg-config --variable=presets cnnvp) CNNVP_GUEST=$(pkg-config --variable=guest cnnvp)
+export CNNVP_PRESETS CNNVP_GUEST
+for example in own_unit own_array own_memory; do
+    mkdir "$work/$example"
+    cd "$work/$example" || exit 1
+    cp "$SOURCE/scripts/examples/$example"/[a-z]* "$SOURCE/scripts/networks/lenet5.onnx" .
+    follow "$SOURCE/scripts/examples/$example/README.md"
+done
 finish
