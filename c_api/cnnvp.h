@@ -48,6 +48,13 @@ const struct cnnvp_unit *cnnvp_unit_at(size_t index);
 /* The unit of a kind, built in ("uart") or in a library ("./libmine.so:mine", relative to the current folder). */
 CNNVP_MUST_USE cnnvp_result cnnvp_unit_find(const char *model, const struct cnnvp_unit **unit,
                                             struct cnnvp_error *error);
+/* The index-th unit of a library, "./libmine.so" relative to the current folder; NULL behind the last. BAD_INPUT: it
+ * cannot be loaded, or that unit's table is wrong. */
+CNNVP_MUST_USE cnnvp_result cnnvp_library_unit(const char *library, size_t index, const struct cnnvp_unit **unit,
+                                               struct cnnvp_error *error);
+
+/* Of a list that ends with NULL the name that `wanted` probably misspells, NULL if it is like none. */
+const char *cnnvp_did_you_mean(const char *wanted, const char *const *names);
 
 /* The built-in energy tables, for a person. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_energy_text(char **text);

@@ -29,6 +29,8 @@ const char *cnnvp_sweep_input(const cnnvp_sweep *sweep, size_t index);
 /* How far a sweep is. */
 struct cnnvp_sweep_progress {
     uint64_t points;     /* of the sweep; for nsga2 the most there can be */
+    uint64_t combinations; /* of the parameters' values */
+    uint64_t allowed;    /* of them, by the constraints; 0: they were not counted */
     uint64_t finished;   /* of them, those in the database; failed ones too */
     uint64_t failed;     /* of them, those that failed */
     uint64_t found;      /* of them, those that were in the database before */

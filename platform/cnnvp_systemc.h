@@ -21,7 +21,8 @@
  * ends the transfer, and the guest sees it in the instruction element's ERROR registers. With timing_only, written data
  * are zeros and read data are not used.
  *
- * Modules belong to the platform's own simulation context: construct them inside the function, not before. What it
+ * Modules belong to the platform's own simulation context: construct them inside the function. Where modules exist
+ * before, platform_new refuses (FAILED): they would not run. What it
  * returns is kept until cnnvp_platform_free, and must own them. The program has a main() of its own; no sc_main is
  * needed.
  */

@@ -181,11 +181,26 @@ void cnnvp_suggest_offer(struct cnnvp_suggest *suggest, const char *name)
     suggest->list_length += (size_t)length;
 }
 
-const char *cnnvp_suggest_text(struct cnnvp_suggest *suggest, const char *list_word)
+/* The best name is near enough to be meant. */
+static int is_meant(const struct cnnvp_suggest *suggest)
 {
     size_t length = strlen(suggest->wanted);
-    if (suggest->best && suggest->best_distance <= (length < 6 ? 2 : length / 3) &&
-        suggest->best_distance < strlen(suggest->best))
+    return suggest->best && suggest->best_distance <= (length < 6 ? 2 : length / 3) &&
+           suggest->best_distance < strlen(suggest->best);
+}
+
+const char *cnnvp_did_you_mean(const char *wanted, const char *const *names)
+{
+    struct cnnvp_suggest suggest;
+    cnnvp_suggest_begin(&suggest, wanted);
+    for (size_t i = 0; names[i]; i++)
+        cnnvp_suggest_offer(&suggest, names[i]);
+    return is_meant(&suggest) ? suggest.best : NULL;
+}
+
+const char *cnnvp_suggest_text(struct cnnvp_suggest *suggest, const char *list_word)
+{
+    if (is_meant(suggest))
         (void)snprintf(suggest->text, sizeof suggest->text, "; did you mean \"%s\"?", suggest->best);
     else if (suggest->list_length)
         (void)snprintf(suggest->text, sizeof suggest->text, "; %s %s", list_word, suggest->list);

@@ -107,6 +107,13 @@ static cnnvp_result split(struct connection *connection)
         parts[count++] = dot + 1;
     }
     connection->to = cnnvp_box_find(&connection->box->resolved, name);
+    for (const struct cnnvp_draft_unit *gone = connection->box->removed; !connection->to && gone; gone = gone->next)
+        if (strcmp(gone->name, name) == 0)
+            return cnnvp_config_error(connection->error, gone->place,
+                                      "%s: null takes it away, but %s.connect.%s names it (%s); connect that to another "
+                                      "instance, or write %s: {connect: {%s: null}} if it may stay open",
+                                      name, connection->from->name, connection->port->name,
+                                      connection->setting->place, connection->from->name, connection->port->name);
     if (!connection->to) {
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, name);

@@ -244,7 +244,11 @@ static cnnvp_result remove_unit(struct cnnvp_draft *draft, const struct cnnvp_ya
         return cnnvp_config_error(error, node->place,
                                   "%s: the base has no instance of this name that null could take away",
                                   cnnvp_config_show(node->key).text);
-    *at = (*at)->next;
+    struct cnnvp_draft_unit *removed = *at;
+    *at = removed->next;
+    removed->place = node->place;
+    removed->next = draft->removed;
+    draft->removed = removed;
     draft->unit_count--;
     return CNNVP_DONE;
 }

@@ -128,6 +128,7 @@ struct cnnvp_draft {
     const char *base; /* as written, of the outermost file; NULL: none */
     struct cnnvp_draft_unit *units;
     size_t unit_count;
+    struct cnnvp_draft_unit *removed; /* instances of the base that are null; `place` is where */
     struct cnnvp_draft_unit energy; /* settings of the energy table: `table` and entries */
 };
 
@@ -163,6 +164,7 @@ struct cnnvp_box {
     struct cnnvp_resolved resolved;
     const char **models; /* for each instance, what `model:` says from any folder: a kind or /absolute/lib.so:kind */
     const struct cnnvp_draft_unit **drafts; /* for each instance, its settings including --set; only while resolving */
+    const struct cnnvp_draft_unit *removed; /* only while resolving */
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, size_t set_count,

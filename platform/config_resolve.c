@@ -236,6 +236,7 @@ cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, s
     if (!made)
         return cnnvp_config_no_memory(error);
     made->references = 1;
+    made->removed = draft->removed;
     const struct cnnvp_draft_unit *energy = NULL;
     cnnvp_result result = make_instances(made, draft, sets, set_count, error);
     if (result == CNNVP_DONE)
@@ -245,6 +246,7 @@ cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, s
     if (result == CNNVP_DONE)
         result = cnnvp_box_wire(made, error);
     made->drafts = NULL; /* its settings point into the draft */
+    made->removed = NULL;
     if (result != CNNVP_DONE) {
         cnnvp_box_release(made);
         return result;

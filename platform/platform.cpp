@@ -271,6 +271,14 @@ cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::
     }
     std::unique_ptr<platform> fresh;
     try {
+        /* They would stand still: time passes in the platform's context alone. */
+        if (platforms == 0 && sc_core::sc_curr_simcontext && !sc_core::sc_get_top_level_objects().empty()) {
+            std::snprintf(error->text, sizeof error->text,
+                          "this process has SystemC modules outside of the platform (\"%s\"), which would not run with it: "
+                          "construct them where the platform's memory is bound, see cnnvp_systemc.h",
+                          sc_core::sc_get_top_level_objects().front()->name());
+            return CNNVP_FAILED;
+        }
         fresh.reset(new platform(resolved, options));
         if (sc_core::sc_get_time_resolution() != sc_core::sc_time(1, sc_core::SC_PS)) {
             std::snprintf(error->text, sizeof error->text, "the simulation kernel's time resolution is not 1 ps");

@@ -204,6 +204,40 @@ static void library_path(char *path, size_t size, const char *library, size_t le
         path[0] = '\0';
 }
 
+/* Loads the library and finds what lists its units. */
+static cnnvp_result open_library(const char *path, cnnvp_model_query_fn *query, char *message, size_t message_size)
+{
+    if (path[0] == '\0')
+        return refuse(message, message_size, "the path of the library is too long");
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!library) {
+        const char *why = dlerror();
+
+        return refuse(message, message_size, "cannot load the library: %s", why ? why : path);
+    }
+    void *symbol = dlsym(library, CNNVP_MODEL_QUERY_SYMBOL);
+    if (!symbol)
+        return refuse(message, message_size, "%s does not export %s", path, CNNVP_MODEL_QUERY_SYMBOL);
+    memcpy(query, &symbol, sizeof *query);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_library_unit(const char *library, size_t index, const struct cnnvp_unit **unit,
+                                struct cnnvp_error *error)
+{
+    char path[4096];
+    cnnvp_model_query_fn query = NULL;
+
+    *unit = NULL;
+    library_path(path, sizeof path, library, strlen(library), NULL);
+    if (open_library(path, &query, error->text, sizeof error->text) != CNNVP_DONE)
+        return CNNVP_BAD_INPUT;
+    if (index >= MAX_UNITS_OF_LIBRARY)
+        return CNNVP_DONE;
+    *unit = query((uint32_t)index, CNNVP_ABI_MAJOR << 16 | CNNVP_ABI_MINOR);
+    return *unit ? cnnvp_registry_check(*unit, path, error->text, sizeof error->text) : CNNVP_DONE;
+}
+
 static cnnvp_result find_in_library(cnnvp_model_query_fn query, const char *path, const char *kind,
                                     const struct cnnvp_unit **unit, char *message, size_t message_size)
 {
@@ -235,8 +269,6 @@ cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to, con
     const char *colon = strrchr(model, ':');
     char path[4096];
     cnnvp_model_query_fn query = NULL;
-    void *library;
-    void *symbol;
 
     *unit = NULL;
     if (!colon)
@@ -244,17 +276,7 @@ cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to, con
     if (colon == model || colon[1] == '\0')
         return refuse(message, message_size, "\"%s\" is not of the form library:kind", model);
     library_path(path, sizeof path, model, (size_t)(colon - model), relative_to);
-    if (path[0] == '\0')
-        return refuse(message, message_size, "the path of the library is too long");
-    library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) {
-        const char *why = dlerror();
-
-        return refuse(message, message_size, "cannot load the library: %s", why ? why : path);
-    }
-    symbol = dlsym(library, CNNVP_MODEL_QUERY_SYMBOL);
-    if (!symbol)
-        return refuse(message, message_size, "%s does not export %s", path, CNNVP_MODEL_QUERY_SYMBOL);
-    memcpy(&query, &symbol, sizeof query);
+    if (open_library(path, &query, message, message_size) != CNNVP_DONE)
+        return CNNVP_BAD_INPUT;
     return find_in_library(query, path, colon + 1, unit, message, message_size);
 }

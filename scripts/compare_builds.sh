@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The same command, the same bytes, whatever compiler built it: compare_builds.sh BUILD-FOLDER OTHER-BUILD-FOLDER.
 # LeNet-5 on the nfu, `mixed` on the window engine with the cycle-stepped array, one epoch of 96 digits on the trainer
-# and what was trained: outputs, traces and statistics (but wall_seconds) are compared. Status 0: all are equal.
+# and what was trained: outputs, traces, statistics (but wall_seconds) and the guest's ELF are compared. Status 0: all are
+# equal.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 networks=$source/scripts/networks
@@ -35,3 +36,4 @@ mkdir "$work/first" "$work/second"
     exit 1
 }
 diff -rq "$work/first" "$work/second"
+cmp "$first/share/cnnvp/cnnvp_guest.elf" "$second/share/cnnvp/cnnvp_guest.elf"

@@ -24,6 +24,28 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
+static void list_unit(const struct cnnvp_unit *unit)
+{
+    (void)printf("%-16s  %-10s  %s\n", unit->kind, unit->version, unit->summary);
+}
+
+/* LIBRARY.so alone: its units, if all of them are right. */
+static cnnvp_result list_library(const char *library)
+{
+    struct cnnvp_error error = {""};
+    const struct cnnvp_unit *unit = NULL;
+    for (int listing = 0; listing < 2; listing++)
+        for (size_t i = 0; i == 0 || unit; i++) {
+            if (cnnvp_library_unit(library, i, &unit, &error) != CNNVP_DONE)
+                return cli_report(CNNVP_BAD_INPUT, &error);
+            if (listing && i == 0)
+                (void)printf("%-16s  %-10s  %s\n", "kind", "version", "summary");
+            if (listing && unit)
+                list_unit(unit);
+        }
+    return CNNVP_DONE;
+}
+
 static void list_kinds(void)
 {
     (void)printf("%-16s  %-10s  %s\n", "kind", "version", "summary");
@@ -31,7 +53,7 @@ static void list_kinds(void)
                  "address decoder between the core and the units; the platform's own");
     const struct cnnvp_unit *unit;
     for (size_t i = 0; (unit = cnnvp_unit_at(i)) != NULL; i++)
-        (void)printf("%-16s  %-10s  %s\n", unit->kind, unit->version, unit->summary);
+        list_unit(unit);
 }
 
 /* A size as it is written in a platform file. */
@@ -166,8 +188,8 @@ static int command(int argc, char **argv)
 {
     const struct argp argp = {
         .parser = parse,
-        .args_doc = "[KIND|LIBRARY.so:KIND|energy|onnx|stats|values]",
-        .doc = "Lists the kinds of units, or one kind's parameters, ports, registers and statistics; `energy`: the "
+        .args_doc = "[KIND|./LIBRARY.so|./LIBRARY.so:KIND|energy|onnx|stats|values]",
+        .doc = "Lists the kinds of units, or a library's, or one kind's parameters, ports, registers and statistics; `energy`: the "
                "energy tables; `onnx`: the operators that networks may have; `stats`: the members of the statistics; "
                "`values`: what training and labels add to them.",
     };
@@ -180,6 +202,8 @@ static int command(int argc, char **argv)
     cnnvp_result result;
     if (print_text(kind, &result))
         return (int)result;
+    if (strchr(kind, '/') && !strchr(kind, ':'))
+        return (int)list_library(kind);
     if (strcmp(kind, "bus") == 0) {
         (void)printf(
             "bus %s: address decoder between the core and the units; the platform's own\n\nIt has no parameters. "

@@ -150,6 +150,9 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct sweep_options
     struct cnnvp_error error = {""};
     char *table = NULL;
     cnnvp_result result = CNNVP_DONE;
+    if (!options->quiet && done->allowed && done->allowed < done->combinations)
+        (void)printf("the constraints allow %" PRIu64 " of %" PRIu64 " combinations\n", done->allowed,
+                     done->combinations);
     if (!options->quiet)
         (void)printf("%" PRIu64 " points: %" PRIu64 " ok, %" PRIu64 " failed; %" PRIu64 " were in %s already\n",
                      done->finished, done->finished - done->failed, done->failed, done->found, options->results);

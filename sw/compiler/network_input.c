@@ -39,7 +39,7 @@ static int is_smaller(const struct cnnvp_graph *graph, const struct cnnvp_array 
 static cnnvp_result count_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array, const char *what,
                                  uint64_t *images, struct cnnvp_error *error)
 {
-    size_t dims[CNNVP_GRAPH_RANK];
+    size_t dims[CNNVP_GRAPH_RANK] = {0};
     const size_t count = cnnvp_graph_dims(&graph->tensors[graph->input], dims);
     size_t fitting = 0;
     if (ends_with(array, dims, count))

@@ -330,9 +330,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_slurm_batch(struct cnnvp_driver *driver, const
                                               struct cnnvp_error *error);
 /* Cancels the job array that a killed driver has left, and learns its numbers. */
 void cnnvp_slurm_cancel_left(struct cnnvp_driver *driver);
-/* Points of a grid or a random search. Free `numbers` with free(). */
+/* Points of a grid or a random search, and how many combinations the constraints allow (0: too many to be counted). Free
+ * `numbers` with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_space_points(const struct cnnvp_sweep *sweep, uint64_t seed, uint64_t **numbers,
-                                               size_t *count, struct cnnvp_error *error);
+                                               size_t *count, uint64_t *allowed, struct cnnvp_error *error);
 /* One combination that the constraints allow, or BAD_INPUT. */
 CNNVP_MUST_USE cnnvp_result cnnvp_space_first(const struct cnnvp_sweep *sweep, uint64_t *number,
                                               struct cnnvp_error *error);

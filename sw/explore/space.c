@@ -142,15 +142,17 @@ static cnnvp_result draw(const struct cnnvp_sweep *sweep, struct cnnvp_chance *c
 }
 
 cnnvp_result cnnvp_space_points(const struct cnnvp_sweep *sweep, uint64_t seed, uint64_t **numbers, size_t *count,
-                                struct cnnvp_error *error)
+                                uint64_t *allowed, struct cnnvp_error *error)
 {
     struct cnnvp_chance chance = {seed};
     struct list list = {NULL, 0, 0};
     cnnvp_result result = CNNVP_DONE;
+    *allowed = 0;
     if (sweep->search == CNNVP_SEARCH_RANDOM && sweep->combinations > LISTED) {
         result = draw(sweep, &chance, &list, error);
     } else if (sweep->search == CNNVP_SEARCH_RANDOM) {
         result = list_all(sweep, LISTED, &list, error);
+        *allowed = list.count;
         if (result == CNNVP_DONE)
             shuffle(&list, sweep->random_points, &chance);
     } else if (sweep->combinations > CNNVP_SWEEP_COMBINATIONS) {
@@ -158,6 +160,7 @@ cnnvp_result cnnvp_space_points(const struct cnnvp_sweep *sweep, uint64_t seed, 
                                     " combinations; use {random: N} or nsga2", sweep->combinations);
     } else {
         result = list_all(sweep, CNNVP_SWEEP_POINTS, &list, error);
+        *allowed = list.count;
     }
     if (result != CNNVP_DONE) {
         free(list.numbers);

@@ -395,7 +395,9 @@ static cnnvp_result run_search(struct cnnvp_driver *driver, struct cnnvp_error *
     size_t count = 0;
     if (driver->sweep->search == CNNVP_SEARCH_NSGA2)
         return cnnvp_nsga2_run(driver, error);
-    cnnvp_result result = cnnvp_space_points(driver->sweep, driver->options->seed, &numbers, &count, error);
+    cnnvp_result result = cnnvp_space_points(driver->sweep, driver->options->seed, &numbers, &count, &driver->progress.allowed,
+                                             error);
+    driver->progress.combinations = driver->sweep->combinations;
     driver->progress.points = count;
     if (result == CNNVP_DONE)
         result = cnnvp_driver_batch(driver, numbers, count, error);

@@ -86,4 +86,7 @@ CNNVP_PRESETS=$PWD/mine
 export CNNVP_PRESETS
 expect 0 check broad
 says "rows: 16"
+# An instance that null takes away, and somebody who needs it: the file is at fault, not its base.
+printf 'base: nfu\nunits:\n  dma: null\n' >taken.yaml
+refused 2 "taken.yaml:3:8: dma: null takes it away, but instruction.connect.dma names it" check taken.yaml
 finish

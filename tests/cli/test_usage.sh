@@ -18,8 +18,17 @@ for command in run train exec models check memory asm disasm sweep diff report; 
     grep -qF "Try \`cnnvp $command --help'" err || fail "another help than that of $command: $(cat err)"
 done
 
-refused 2 "COMMAND is missing"
-refused 2 "there is no command \"rnu\"" rnu
+for list in "" help -h --help; do
+    # shellcheck disable=SC2086 # nothing, or one word
+    expect 0 $list
+    says "  sweep "
+    says "  report "
+done
+expect 0 help run
+says "Usage: cnnvp run "
+refused 2 "there is no command \"rnu\"; did you mean \"run\"?" rnu
+refused 2 "there is no command \"simulate\"; there are run, train, exec" simulate
+refused 2 "there is no command \"swep\"; did you mean \"sweep\"?" help swep
 refused 2 "NETWORK.onnx is missing" run
 refused 2 "PROGRAM.elf is missing" exec
 refused 2 "FILE.s is missing" asm

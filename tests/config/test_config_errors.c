@@ -179,7 +179,7 @@ static void interrupts_and_clocks(void **state)
         {"  bus: {irq: 2}\n", ":3:9: ", "the bus has no interrupt"},
         {"  second: {irq: 8}\n", ":3:12: ", "second.irq: port irq is connected at"},
         {"  plic: null\n  second: {connect: {irq: null}}\n", "", "first.irq: there is no instance of model plic"},
-        {"  dram: null\n", "", "first.connect.mem: \"dram\": there is no such instance"},
+        {"  dram: null\n", "", "dram: null takes it away, but first.connect.mem names it"},
         {"  first: {clock: dram}\n", ":3:18: ",
          "first.clock: \"dram\" has no parameter clock_mhz; those with a clock are"},
         {"  first: {clock: cpuu}\n", ":3:18: ", "is not an instance; did you mean \"cpu\"?"},

@@ -231,13 +231,14 @@ static void test_option_errors(void **state)
 static void test_grid(void **state)
 {
     struct cnnvp_error error = {""};
-    uint64_t *numbers = NULL;
+    uint64_t *numbers = NULL, allowed = 0;
     size_t count = 0;
     cnnvp_sweep *sweep = make_sweep("parameters:\n  pe_array.rows: {from: 4, to: 16, step: 4}\n"
                                     "  pe_array.cols: {log2: [4, 32]}\nconstraints: pe_array.rows == pe_array.cols\n");
     (void)state;
-    assert_int_equal(cnnvp_space_points(sweep, 0, &numbers, &count, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_space_points(sweep, 0, &numbers, &count, &allowed, &error), CNNVP_DONE);
     assert_int_equal(count, 3); /* 4, 8, 16 */
+    assert_int_equal(allowed, 3);
     for (size_t i = 0; i < count; i++) {
         static const char *const expected[] = {"{\"pe_array.rows\":4,\"pe_array.cols\":4}",
                                                "{\"pe_array.rows\":8,\"pe_array.cols\":8}",
@@ -255,13 +256,13 @@ static void test_grid(void **state)
 static void check_random(const char *spec, size_t expected, uint64_t combinations)
 {
     struct cnnvp_error error = {""};
-    uint64_t *a = NULL, *b = NULL, *c = NULL;
+    uint64_t *a = NULL, *b = NULL, *c = NULL, allowed = 0;
     size_t count_a = 0, count_b = 0, count_c = 0;
     cnnvp_sweep *sweep = make_sweep(spec);
     assert_true(sweep->combinations == combinations);
-    assert_int_equal(cnnvp_space_points(sweep, 1, &a, &count_a, &error), CNNVP_DONE);
-    assert_int_equal(cnnvp_space_points(sweep, 1, &b, &count_b, &error), CNNVP_DONE);
-    assert_int_equal(cnnvp_space_points(sweep, 2, &c, &count_c, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_space_points(sweep, 1, &a, &count_a, &allowed, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_space_points(sweep, 1, &b, &count_b, &allowed, &error), CNNVP_DONE);
+    assert_int_equal(cnnvp_space_points(sweep, 2, &c, &count_c, &allowed, &error), CNNVP_DONE);
     assert_int_equal(count_a, expected);
     assert_int_equal(count_b, expected);
     assert_int_equal(count_c, expected);

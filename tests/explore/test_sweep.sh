@@ -23,6 +23,7 @@ END
 
 # The table is the one that users script against.
 expect 0 sweep grid.yaml -o r.sqlite -j 2 --export a.csv --pareto
+says "the constraints allow 12 of 18 combinations"
 says "12 points: 12 ok, 0 failed; 0 were in r.sqlite already"
 says "energy.total_pj"
 columns="key TEXT PRIMARY KEY, status TEXT, params TEXT, stats TEXT, error TEXT, seconds REAL"

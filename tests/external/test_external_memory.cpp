@@ -397,6 +397,26 @@ void test_refused(void **)
     refuse({"dram.model=external", "dram.burst_bytes=48"}, good, CNNVP_BAD_INPUT, "48 is not a power of two");
 }
 
+/* Modules outside of the platform's context would stand still without a word. */
+void test_modules_before(void **)
+{
+    cnnvp_config *config = configure({});
+    cnnvp_platform *platform = nullptr;
+    cnnvp_error error{};
+    {
+        struct bystander : sc_core::sc_module {
+            explicit bystander(const sc_core::sc_module_name &name) : sc_core::sc_module(name) {}
+        };
+        const bystander early(sc_core::sc_module_name("early"));
+        assert_int_equal(cnnvp_platform_new(config, nullptr, &platform, &error), CNNVP_FAILED);
+        assert_non_null(std::strstr(error.text, "SystemC modules outside of the platform (\"early\")"));
+        assert_null(platform);
+    }
+    assert_int_equal(cnnvp_platform_new(config, nullptr, &platform, &error), CNNVP_DONE);
+    cnnvp_platform_free(platform);
+    cnnvp_config_free(config);
+}
+
 } // namespace
 
 int main()
@@ -414,6 +434,7 @@ int main()
         cmocka_unit_test(test_exception),
         cmocka_unit_test(test_freed_in_mid_transfer),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_modules_before),
     };
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

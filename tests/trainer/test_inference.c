@@ -98,16 +98,20 @@ static double worst_difference(const struct cnnvp_array *a, const struct cnnvp_a
 {
     double worst = 0.0;
     for (size_t i = 0; i < images; ++i)
-        for (size_t c = 0; c < CLASSES; ++c)
-            worst = fmax(worst, fabs((double)at(a, i, c) - (double)at(b, i, c)));
+        for (size_t c = 0; c < CLASSES; ++c) {
+            const double difference = fabs((double)at(a, i, c) - (double)at(b, i, c));
+            worst = difference > worst ? difference : worst;
+        }
     return worst;
 }
 
 static double scale_of(const struct cnnvp_array *array, size_t images)
 {
     double scale = 0.0;
-    for (size_t i = 0; i < images * CLASSES; ++i)
-        scale = fmax(scale, fabs((double)((const float *)array->data)[i]));
+    for (size_t i = 0; i < images * CLASSES; ++i) {
+        const double magnitude = fabs((double)((const float *)array->data)[i]);
+        scale = magnitude > scale ? magnitude : scale;
+    }
     return scale;
 }
 
