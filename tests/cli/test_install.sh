@@ -6,6 +6,12 @@
 
 cmake --install "$BUILD" --prefix "$work/first" >install.log || fail "cmake --install"
 mv first moved
+# Where something is not built nothing is installed: the same scripts, looking for one file elsewhere.
+sed "s#$BUILD/lib/libcnnvp.a#$work/none.a#" "$BUILD/cmake/check_built.cmake" >check_built.cmake
+sed "s#$BUILD/cmake/check_built.cmake#$work/check_built.cmake#" "$BUILD/cmake_install.cmake" >partial.cmake
+cmake -DCMAKE_INSTALL_PREFIX="$work/partial" -P partial.cmake >partial.log 2>&1 && fail "an incomplete build is installed"
+grep -q 'none.a is not built' partial.log && [ ! -e partial ] || fail "an incomplete build: $(cat partial.log)"
+[ -s moved/share/doc/cnnvp/LICENSE ] && [ -s moved/share/cnnvp/examples/own_unit/adder.c ] || fail "no licence or examples"
 CNNVP=$work/moved/bin/cnnvp
 [ -x "$CNNVP" ] || fail "no program"
 [ -s moved/share/cnnvp/cnnvp_guest.elf ] || fail "no guest program"

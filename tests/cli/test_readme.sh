@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The README and the examples' pages, done as written: each command block, in order, on what the text before it leaves. A C
-# or YAML block whose first line names a file is that file. Left out: the two commands at the top, which run this.
+# The README and all folders' pages, done as written: each command block, in order, on what the text before it leaves. A C
+# or YAML block whose first line names a file is that file. Left out: the two commands at the top, which run this, and
+# what stands behind <!-- not run: REASON -->.
 . "$SOURCE/tests/cli/lib.sh"
 HOME=$work/home
 export HOME
@@ -13,15 +14,17 @@ blocks() {
     rm -rf "$work/blocks"
     mkdir "$work/blocks"
     awk -v folder="$work/blocks" '
-        /^```(sh|c|yaml)$/ { inside = 1; file = sprintf("%s/%02d.%s", folder, ++count, substr($0, 4)); next }
+        /^```(sh|c|yaml)$/ && !skip { inside = 1; file = sprintf("%s/%02d.%s", folder, ++count, substr($0, 4)); next }
         /^```$/ { inside = 0 }
-        inside { print >file }' "$1"
+        inside { print >file }
+        { skip = /^<!-- not run: .* -->$/ }' "$1"
 }
 
 # follow PAGE: in the current folder.
 follow() {
     blocks "$1"
     for block in "$work"/blocks/*; do
+        [ -e "$block" ] || continue # a page without any
         case $block in
         *.sh)
             grep -q '^scripts/quickstart.sh' "$block" && continue
@@ -52,6 +55,14 @@ follow "$SOURCE/README.md"
 [ $done_blocks -ge 8 ] || fail "only $done_blocks blocks of the README have commands"
 cc -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only -I c_api doubler.c || fail "doubler.c has warnings"
 [ -s run.html ] && [ -s sweep.html ] || fail "the pages are not there"
+
+# Folders' pages go on from there: they too begin at the tree's root.
+(cd "$SOURCE" && find . -name 'build*' -prune -o -path ./scripts/examples -prune -o -path './*/README.md' -print) |
+    sort >pages
+[ "$(wc -l <pages)" -ge 10 ] || fail "where are the folders' pages? $(cat pages)"
+while read -r page; do
+    follow "$SOURCE/$page"
+done <pages
 
 # The examples, with the copy that the README has installed.
 PATH=$HOME/cnnvp/bin:$PATH
