@@ -20,6 +20,7 @@ enum { DEFAULT_CLOCK_MHZ = 1000, CHAIN = 16 /* units behind each other */, MICRO
 struct way {
     struct cnnvp_host *target; /* NULL: nowhere that can be asked */
     uint32_t port;
+    int bus;       /* to the target whose window has the address */
     uint64_t base; /* subtracted from addresses; `size` bounds them, 0: neither */
     uint64_t size;
 };
@@ -100,17 +101,30 @@ static int cancel(struct cnnvp_host *host, uint32_t event)
     return CNNVP_OK;
 }
 
+/* To the window on the bus that has the address; the bus itself costs no time. */
+static struct way through_bus(const struct cnnvp_units *units, uint64_t address)
+{
+    for (size_t i = 0; i < units->count; i++) {
+        struct cnnvp_host *host = &units->hosts[i];
+        const struct cnnvp_instance *instance = host->instance;
+        if (host->made && instance->on_bus && address >= instance->base && address - instance->base < instance->size)
+            return (struct way){host, instance->bus_port, 1, instance->base, instance->size};
+    }
+    return (struct way){.bus = 1};
+}
+
 /* The way that `port` leads for [address, address + size). */
-static int find_way(const struct cnnvp_host *host, uint32_t port, uint64_t address, uint64_t size,
-                    const struct way **way)
+static int find_way(const struct cnnvp_host *host, uint32_t port, uint64_t address, uint64_t size, struct way *way)
 {
     if (port >= host->instance->unit->port_count)
         return CNNVP_E_INVAL;
-    *way = &host->ways[port];
-    if (!host->made || !(*way)->target)
-        return CNNVP_E_STATE;
+    *way = host->ways[port];
+    if (host->made && way->bus)
+        *way = through_bus(host->units, address);
+    if (!host->made || !way->target)
+        return way->bus ? CNNVP_E_ADDR : CNNVP_E_STATE;
     const uint64_t last = size ? address + (size - 1) : address;
-    if ((*way)->size && (address < (*way)->base || last < address || last - (*way)->base >= (*way)->size))
+    if (way->size && (address < way->base || last < address || last - way->base >= way->size))
         return CNNVP_E_ADDR;
     return CNNVP_OK;
 }
@@ -131,14 +145,14 @@ static int ask(struct cnnvp_host *target, uint32_t port, struct cnnvp_access *ac
 
 static int do_access(struct cnnvp_host *host, uint32_t port, struct cnnvp_access *access)
 {
-    const struct way *way;
+    struct way way;
     const int status = find_way(host, port, access->address, access->size, &way);
     if (status != CNNVP_OK)
         return status;
     struct cnnvp_access passed = *access;
     passed.flags |= CNNVP_ESTIMATE;
-    passed.address -= way->base;
-    const int answer = ask(way->target, way->port, &passed);
+    passed.address -= way.base;
+    const int answer = ask(way.target, way.port, &passed);
     access->delay = passed.delay;
     if (access->op == CNNVP_BORROW_READ || access->op == CNNVP_BORROW_WRITE)
         access->data = NULL;
@@ -147,16 +161,16 @@ static int do_access(struct cnnvp_host *host, uint32_t port, struct cnnvp_access
 
 static int estimate(struct cnnvp_host *host, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration)
 {
-    const struct way *way;
+    struct way way;
     const int status = find_way(host, port, request->address, request->size, &way);
     if (status != CNNVP_OK)
         return status;
-    const struct cnnvp_unit *unit = way->target->instance->unit;
+    const struct cnnvp_unit *unit = way.target->instance->unit;
     if (!unit->estimate)
         return CNNVP_E_NOSUP;
     struct cnnvp_request passed = *request;
-    passed.address -= way->base;
-    return unit->estimate(way->target->self, way->port, &passed, duration);
+    passed.address -= way.base;
+    return unit->estimate(way.target->self, way.port, &passed, duration);
 }
 
 static int no_request(struct cnnvp_host *host, uint32_t port, struct cnnvp_request *request)
@@ -309,12 +323,13 @@ static void connect(struct cnnvp_units *units, const struct cnnvp_resolved *reso
     for (size_t i = 0; i < host->instance->binding_count; i++) {
         const struct cnnvp_binding *binding = &host->instance->bindings[i];
         const struct cnnvp_instance *target = &resolved->instances[binding->target];
+        host->ways[binding->port].bus = !target->unit;
         if (!units->hosts[binding->target].initialised ||
             host->instance->unit->ports[binding->port].kind == CNNVP_PORT_IRQ_OUT)
             continue;
         const int is_memory = target->unit->ports[binding->target_port].kind == CNNVP_PORT_MEM_TARGET;
         const int moved = is_memory && target->on_bus && target->bus_port == binding->target_port;
-        host->ways[binding->port] = (struct way){&units->hosts[binding->target], binding->target_port,
+        host->ways[binding->port] = (struct way){&units->hosts[binding->target], binding->target_port, 0,
                                                  moved ? target->base : 0, moved ? target->size : 0};
     }
 }
@@ -356,6 +371,15 @@ static int takes_commands(const struct cnnvp_unit *unit)
     return 0;
 }
 
+static int is_memory_on_bus(const struct cnnvp_instance *instance)
+{
+    return instance->unit && instance->on_bus && instance->unit->ports[instance->bus_port].kind == CNNVP_PORT_MEM_TARGET;
+}
+
+static cnnvp_result make_target(struct cnnvp_units *units, const struct cnnvp_resolved *resolved,
+                                const struct cnnvp_binding *binding, enum cnnvp_port_kind kind,
+                                struct cnnvp_error *error);
+
 /* Makes the instance, unless it is made, and all that its ports lead to. Units that are a thread of control of their own
  * answer nothing. */
 static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnnvp_resolved *resolved, size_t number,
@@ -370,9 +394,26 @@ static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnn
     host->clock_mhz = clock_of(resolved, host->instance);
     host->ways = calloc(unit->port_count + 1, sizeof *host->ways);
     cnnvp_result result = host->ways ? make(units, host, error) : out_of_memory(error);
-    for (size_t i = 0; i < host->instance->binding_count && result == CNNVP_DONE; i++)
-        if (unit->ports[host->instance->bindings[i].port].kind != CNNVP_PORT_IRQ_OUT)
-            result = make_with_others(units, resolved, host->instance->bindings[i].target, error);
+    for (size_t i = 0; i < host->instance->binding_count && result == CNNVP_DONE; i++) {
+        const struct cnnvp_binding *binding = &host->instance->bindings[i];
+        result = make_target(units, resolved, binding, unit->ports[binding->port].kind, error);
+    }
+    return result;
+}
+
+/* Through the bus only memory is asked. */
+static cnnvp_result make_target(struct cnnvp_units *units, const struct cnnvp_resolved *resolved,
+                                const struct cnnvp_binding *binding, enum cnnvp_port_kind kind,
+                                struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    if (kind == CNNVP_PORT_IRQ_OUT)
+        return CNNVP_DONE;
+    if (resolved->instances[binding->target].unit)
+        return make_with_others(units, resolved, binding->target, error);
+    for (size_t i = 0; kind == CNNVP_PORT_MEM_INITIATOR && i < units->count && result == CNNVP_DONE; i++)
+        if (is_memory_on_bus(&resolved->instances[i]))
+            result = make_with_others(units, resolved, i, error);
     return result;
 }
 

@@ -281,7 +281,8 @@ static void finish_copy(struct dma *dma, const struct cnnvp_command *command, ui
     const int is_move = command->opcode == OP_move;
     const cnnvp_time now = dma->ops->now(dma->host);
     const cnnvp_time from = dma_after(dma, dma->copy_end > now ? dma->copy_end : now, 0);
-    const cnnvp_time end = dma_after(dma, dma_after(dma, from, dma_port_cycles(dma, bytes)) + extra, 0);
+    const uint64_t waits = cnnvp_delay_cycles(dma->clock_mhz, now, extra);
+    const cnnvp_time end = dma_after(dma, from, dma_port_cycles(dma, bytes) + waits);
     dma->copy_end = end;
     *delay += end - now;
     dma->ops->count(dma->host, is_move ? DMA_STAT_moves : DMA_STAT_fills, command->tag, 1);

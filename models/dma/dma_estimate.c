@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a lone `receive` (with its request) or `store` takes (CNNVP_ESTIMATE): what the memory says of its requests, or
- * the ports, whichever takes longer. Planes of equal requests follow each other without the wait for the first data.
+ * the ports, whichever takes longer. Planes of equal requests follow each other without the wait for the first data. Of
+ * a memory that says nothing only the ports count.
  */
 #include "dma_internal.h"
 
@@ -48,11 +49,15 @@ int dma_estimate(struct dma *dma, uint32_t index, uint32_t half, int store, cons
                                    &access);
     if (status == CNNVP_OK)
         status = memory_time(dma, memory, store ? CNNVP_WRITE : CNNVP_READ, &in_memory);
-    if (status != CNNVP_OK)
+    if (status == CNNVP_E_NOSUP)
+        in_memory = 0;
+    else if (status != CNNVP_OK)
         return status;
     const cnnvp_time now = dma->ops->now(dma->host);
-    const cnnvp_time port = dma_after(dma, now, dma_port_cycles(dma, dma_shape_bytes(buffer))) - now + access.delay;
+    /* A store waits for the buffer's port first, a receive at the end, when the data are there. */
+    const cnnvp_time port = dma_after(dma, now, dma_port_cycles(dma, dma_shape_bytes(buffer))) - now;
+    const cnnvp_time through = store ? port + access.delay : port;
     const cnnvp_time data = dma_after(dma, now + in_memory, 0) - now;
-    *delay += data > port ? data : port;
+    *delay += (data > through ? data : through) + (store ? 0 : access.delay);
     return CNNVP_OK;
 }

@@ -87,9 +87,25 @@ static int host_access(struct cnnvp_host *host, uint32_t port, struct cnnvp_acce
     return host->target[port]->unit->access(host->target[port]->self, host->target_port[port], access);
 }
 
+/* At a memory that is connected: addresses there begin at 0. */
+static int request_of_target(struct cnnvp_host *host, uint32_t port, struct cnnvp_request *request)
+{
+    const struct cnnvp_host *memory = host->target[port];
+    request->address -= host->sim->memory_base;
+    request->initiator = host->number;
+    request->issued = host->sim->now;
+    request->link = host;
+    const int status = memory->unit->request(memory->self, host->target_port[port], request);
+    if (status != CNNVP_OK)
+        request->address += host->sim->memory_base;
+    return status;
+}
+
 static int host_request(struct cnnvp_host *host, uint32_t port, struct cnnvp_request *request)
 {
     struct fake_sim *sim = host->sim;
+    if (host->target[port] != NULL)
+        return request_of_target(host, port, request);
     if (sim->pending_count == FAKE_REQUESTS || sim->record_count == FAKE_SPANS)
         fail("too many requests from", host->unit->kind);
     const uint64_t last = request->address + (request->count - 1u) * (uint64_t)request->stride + request->size;
@@ -106,13 +122,28 @@ static int host_request(struct cnnvp_host *host, uint32_t port, struct cnnvp_req
     return CNNVP_OK;
 }
 
-/* Requests of the test at a memory target. As on the platform, who made one hears of it when the event has returned. */
+/* To who made the request: the test, or a unit by its only port to the memory. */
+static void tell_completion(struct cnnvp_host *host, struct cnnvp_request *request)
+{
+    struct cnnvp_host *maker = request->link;
+    if (maker == NULL) {
+        host->completed(host->completed_context, request);
+        return;
+    }
+    uint32_t port = 0;
+    while (maker->target[port] != host)
+        ++port;
+    request->address += host->sim->memory_base;
+    maker->unit->complete(maker->self, port, request);
+}
+
+/* Requests at a memory target. As on the platform, who made one hears of it when the event has returned. */
 static int host_complete(struct cnnvp_host *host, struct cnnvp_request *request)
 {
-    if (host->completed == NULL)
+    if (request->link == NULL && host->completed == NULL)
         return CNNVP_E_NOSUP;
     if (!host->in_event) {
-        host->completed(host->completed_context, request);
+        tell_completion(host, request);
         return CNNVP_OK;
     }
     if (host->announced_count == FAKE_REQUESTS)
@@ -127,7 +158,7 @@ static void run_event(struct cnnvp_host *host, uint32_t event)
     host->unit->event(host->self, event);
     host->in_event = 0;
     for (uint32_t i = 0; i < host->announced_count; ++i)
-        host->completed(host->completed_context, host->announced[i]);
+        tell_completion(host, host->announced[i]);
     host->announced_count = 0;
 }
 

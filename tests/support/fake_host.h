@@ -88,7 +88,7 @@ struct fake_sim {
     int timing_only;
     struct cnnvp_host *hosts[FAKE_HOSTS];
     uint32_t host_count;
-    /* the memory behind every MEM_INITIATOR port */
+    /* the memory behind every MEM_INITIATOR port that is not connected; connected ones begin at memory_base too */
     uint8_t *memory;
     uint64_t memory_base;
     uint64_t memory_size;
