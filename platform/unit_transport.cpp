@@ -207,6 +207,10 @@ void unit_host::compare_cost(const cnnvp_access &access, cnnvp_time delay)
 
     if (!command || access.size != sizeof *command || command->opcode == CNNVP_COMMAND_FORGET)
         return;
+    const bool alone = control_.now() >= command_end_;
+    command_end_ = std::max(command_end_, control_.now() + delay);
+    if (!alone) /* it has waited for another one, which a lone command does not */
+        return;
     if (cnnvp_units_command(control_.settings().asked, instance_.name, command, &cost, &error) != CNNVP_DONE) {
         control_.finish(instance_.name, CNNVP_E_FATAL, error.text);
         return;
