@@ -166,6 +166,12 @@ static uint64_t input_ps(struct search *search)
     return ps;
 }
 
+/* all * part / whole. Of a large map all * part is beyond 64 bits; whole * part is not: words of maps in memory. */
+static uint64_t part_of(uint64_t all, uint64_t part, uint64_t whole)
+{
+    return all / whole * part + all % whole * part / whole;
+}
+
 static struct work work_of(struct search *search)
 {
     const struct cnnvp_image_layer *layer = search->layer;
@@ -189,7 +195,7 @@ static struct work work_of(struct search *search)
     const int weights_stay = counts.input_slices * counts.output_slices <= limits->weight_halves;
     const uint64_t blobs = !weighted ? (counts.blobs != 0 ? 1u : 0) : weights_stay ? counts.blobs : slices;
     /* Tiles at the edges are smaller. */
-    work.memory = (inputs * input + steps * store) * words / whole + blobs * blob;
+    work.memory = part_of(inputs * input + steps * store, words, whole) + blobs * blob;
     work.core = (CNNVP_PLAN_LAYER_CYCLES + steps * CNNVP_PLAN_STEP_CYCLES +
                  (2u * (inputs + blobs) + slices + steps * (1u + layer->post_count)) * CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;

@@ -206,12 +206,39 @@ static void windows_are_swept_in_whole_pieces(void **state)
     builder_free(&random);
 }
 
+/* Twice as many rows take about twice as long, up to maps that fill the address space. */
+static void large_maps_take_their_time(void **state)
+{
+    (void)state;
+    for (int window = 0; window < 2; ++window) {
+        struct fake_config config = window ? fake_window() : fake_nfu();
+        config.memory_bytes = UINT64_C(2) << 30;
+        struct cnnvp_target target = cases_target(&config);
+        uint64_t last = 0;
+        for (uint32_t height = 64; height <= 8192; height *= 2) {
+            struct cnnvp_image_layer layer = {.op = CNNVP_OP_ADD, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+            struct cnnvp_plan_finalists finalists;
+            struct cnnvp_error error = {""};
+            layer.in = (struct cnnvp_image_tensor){.channels = 64, .height = height, .width = 1024};
+            layer.in2 = layer.out = layer.in;
+            assert_int_equal(cnnvp_plan_layer(&layer, "L", &target.limits, &finalists, &error), CNNVP_DONE);
+            for (size_t i = 0; i < finalists.count; ++i)
+                if (last != 0 && (finalists.all[i].price < last + last / 2))
+                    fail_msg("%u rows: %llu ps, half as many %llu", height,
+                             (unsigned long long)finalists.all[i].price, (unsigned long long)last);
+            last = finalists.all[0].price;
+        }
+        cnnvp_target_clear(&target);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_layers_fit),
         cmocka_unit_test(the_smallest_tile_suffices),
         cmocka_unit_test(windows_are_swept_in_whole_pieces),
+        cmocka_unit_test(large_maps_take_their_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
