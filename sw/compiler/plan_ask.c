@@ -222,8 +222,9 @@ static void no_answer(struct cnnvp_plan_ask *ask, const char *instance, const st
                  (unsigned)command->opcode, (unsigned long long)ps, what);
 }
 
-/* In ps; CNNVP_PLAN_REFUSED, and what was said. */
-static uint64_t ask_command(struct cnnvp_plan_ask *ask, const char *instance, const struct cnnvp_command *command)
+/* In ps; CNNVP_PLAN_REFUSED, and what was said where `keep` is set. */
+static uint64_t ask_command(struct cnnvp_plan_ask *ask, const char *instance, const struct cnnvp_command *command,
+                            int keep)
 {
     struct cnnvp_cost cost;
     struct cnnvp_error said;
@@ -232,11 +233,11 @@ static uint64_t ask_command(struct cnnvp_plan_ask *ask, const char *instance, co
             snprintf(ask->wrong.text, sizeof ask->wrong.text, "layer \"%s\": %.1900s", ask->name, said.text);
         return CNNVP_PLAN_REFUSED;
     }
-    if (cost.status != CNNVP_OK) {
+    if (cost.status != CNNVP_OK && keep)
         snprintf(ask->refusal, sizeof ask->refusal, "%s: %s", instance,
                  cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
+    if (cost.status != CNNVP_OK)
         return CNNVP_PLAN_REFUSED;
-    }
     if (cost.ps == 0)
         no_answer(ask, instance, command, "work takes time", cost.ps);
     else if (cost.ps > MOST_PS)
@@ -256,12 +257,13 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
     struct answer *answer = look_up(ask, SLICE, question, &known);
     if (!known) {
         const struct cnnvp_command command = command_of(layer, slice);
-        answer->ps[0] = ask_command(ask, unit_of(layer), &command);
+        answer->ps[0] = ask_command(ask, unit_of(layer), &command, 1);
     }
     return answer->ps[0];
 }
 
-/* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where nobody says. */
+/* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where nobody says, or it is too large for the buffer:
+ * no reason to refuse the layer. */
 static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, uint64_t offset, const struct cnnvp_transfer *transfer,
                             uint32_t buffer)
 {
@@ -269,7 +271,7 @@ static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, uint64_t offset, const s
     struct cnnvp_transfer asked = *transfer;
     asked.memory_addr = (uint32_t)(ask->limits->memory_base + offset);
     put_descriptor(&command, &asked, sizeof asked);
-    const uint64_t ps = ask_command(ask, "dma", &command);
+    const uint64_t ps = ask_command(ask, "dma", &command, 0);
     return ps != CNNVP_PLAN_REFUSED ? ps : 0;
 }
 

@@ -85,6 +85,30 @@ nonsense 's/^    const struct cost cost = cost_of/    return CNNVP_E_NOSUP;\n&/'
 nonsense 's/    \.tiling = systolic_tiling,//' 'model ./libsystolic.so:systolic says nothing of tiles'
 nonsense 's/tiling->out = .*;/&\n    tiling->format = "int8", tiling->word_bytes = 1;/' 'words of format "int8"; networks run on'
 
+nonsense 's/access);$/&\n    access->delay = UINT64_MAX;/' 'asked what opcode 0x80 takes, answers 18446744073709551615 ps'
+
+# Tiles that are wanted larger than any layer are whole layers, or what fits.
+sed -e 's/tiling->out = .*;/tiling->out = tiling->in = tiling->rows = tiling->cols = UINT32_MAX;/' systolic.c >wrong.c
+# shellcheck disable=SC2046
+cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+"$cnnvp" run "$networks/mixed.onnx" -q -o nfu.npy
+for size in 128KiB 4KiB; do
+    "$cnnvp" run "$networks/mixed.onnx" -p systolic.yaml -s weight_buffer.size=$size -q -o own.npy ||
+        fail "tiles of 2^32 - 1, $size of weights"
+    cmp -s own.npy nfu.npy || fail "tiles of 2^32 - 1, $size of weights: the output differs from the NFU's"
+done
+
+# What the array refuses is said in its words also where the DMA refuses something as well.
+no_partial='if (tile.partial) return cnnvp_fx16_refuse(unit, command, CNNVP_E_INVAL, "no partial sums");'
+sed -e "s/^    const struct cost cost = cost_of/    $no_partial\\n&/" systolic.c >wrong.c
+# shellcheck disable=SC2046
+cc -shared -fPIC wrong.c $(pkg-config --cflags --libs cnnvp-model) -o libsystolic.so
+status=0
+"$cnnvp" run "$networks/lenet5.onnx" -p systolic.yaml -s weight_buffer.size=512 -s input_buffer.size=512 -q 2>message ||
+    status=$?
+[ $status -eq 2 ] && grep -q 'layer "C3": pe_array: .*opcode 0x80 refused: no partial sums' message ||
+    fail "no partial sums: status $status, $(cat message)"
+
 # One that says what it does not take is found.
 sed -e 's/tile.name, busy, access/tile.name, busy + !(access->flags \& CNNVP_ESTIMATE), access/' systolic.c >wrong.c
 # shellcheck disable=SC2046
