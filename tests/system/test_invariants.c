@@ -145,6 +145,12 @@ static void same_command_same_bytes(void **state)
 {
     (void)state;
     for (int n = 0; n < NETWORKS; ++n) {
+        struct cli_run tuned = cli_run_ok(networks[n], "--tune");
+        struct cli_run again = cli_run_ok(networks[n], "--tune");
+        cli_assert_same_stats(tuned.stats, again.stats, "");
+        cli_assert_same_file(&tuned.output, &again.output, "output");
+        cli_free(&tuned);
+        cli_free(&again);
         for (int vcd = 0; vcd < 2; ++vcd) {
             const char *trace = vcd ? "--trace @trace.vcd" : "--trace @trace.pftrace";
             struct cli_run a = cli_run_ok(networks[n], trace);
@@ -236,26 +242,53 @@ static void timing_only_gives_the_same_statistics(void **state)
     }
 }
 
+/* The same plan: each layer calculates and moves the same. */
+static void assert_same_work(const json_t *iss, const json_t *host)
+{
+    static const char *const members[] = {"compute_cycles", "input_words", "weight_words", "output_words",
+                                          "dram_read_bytes", "dram_write_bytes"};
+    const json_t *a = json_object_get(iss, "layers");
+    const json_t *b = json_object_get(host, "layers");
+    assert_int_equal(json_array_size(a), json_array_size(b));
+    for (size_t i = 0; i < json_array_size(a); ++i)
+        for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); ++m)
+            assert_int_equal(cli_number(json_array_get(a, i), members[m]),
+                             cli_number(json_array_get(b, i), members[m]));
+}
+
 static void host_core_gives_the_same_results(void **state)
 {
     (void)state;
-    static const char *const members[] = {"compute_cycles", "input_words", "weight_words", "output_words",
-                                          "dram_read_bytes", "dram_write_bytes"};
     for (int n = 0; n < NETWORKS; ++n) {
-        struct cli_run iss = cli_run_ok(networks[n], "--cpu iss");
-        struct cli_run host = cli_run_ok(networks[n], "--cpu host");
-        cli_assert_same_file(&iss.output, &host.output, "output");
-        check_accounting(host.stats);
-        const json_t *a = json_object_get(iss.stats, "layers");
-        const json_t *b = json_object_get(host.stats, "layers");
-        assert_int_equal(json_array_size(a), json_array_size(b));
-        for (size_t i = 0; i < json_array_size(a); ++i)
-            for (size_t m = 0; m < sizeof(members) / sizeof(members[0]); ++m)
-                assert_int_equal(cli_number(json_array_get(a, i), members[m]),
-                                 cli_number(json_array_get(b, i), members[m]));
-        cli_free(&iss);
-        cli_free(&host);
+        for (int tune = 0; tune < 2; ++tune) {
+            struct cli_run iss = cli_run_ok(networks[n], tune ? "--cpu iss --tune" : "--cpu iss");
+            struct cli_run host = cli_run_ok(networks[n], tune ? "--cpu host --tune" : "--cpu host");
+            cli_assert_same_file(&iss.output, &host.output, "output");
+            check_accounting(host.stats);
+            assert_same_work(iss.stats, host.stats);
+            cli_free(&iss);
+            cli_free(&host);
+        }
     }
+}
+
+/* What each command takes is what its unit has said, whatever the clock and the buffers' ports. */
+static void costs_are_those_asked_for(void **state)
+{
+    static const char *const platforms[] = {
+        "", "-s pe_array.clock_mhz=333", "-s output_buffer.width_words=3 -s input_buffer.width_words=5",
+        "-s weight_buffer.width_words=1 -s pe_array.clock_mhz=700", "-s vector.lanes=3 -s dma.port_bytes=6"};
+    (void)state;
+    for (int n = 0; n < NETWORKS; ++n)
+        for (size_t p = 0; p < sizeof platforms / sizeof platforms[0]; ++p) {
+            char more[160];
+            struct cli_run plain = cli_run_ok(networks[n], platforms[p]);
+            snprintf(more, sizeof(more), "--check-costs %s", platforms[p]);
+            struct cli_run checked = cli_run_ok(networks[n], more);
+            cli_assert_same_stats(plain.stats, checked.stats, "");
+            cli_free(&plain);
+            cli_free(&checked);
+        }
 }
 
 /* --tune takes the faster of the plans that it has tried, one of which is the plan without. */
@@ -424,6 +457,7 @@ int main(void)
         cmocka_unit_test(cycle_detail_agrees_elsewhere),
         cmocka_unit_test(timing_only_gives_the_same_statistics),
         cmocka_unit_test(host_core_gives_the_same_results),
+        cmocka_unit_test(costs_are_those_asked_for),
         cmocka_unit_test(tuning_is_never_slower),
         cmocka_unit_test(short_bursts_cost_little),
         cmocka_unit_test(lenet_takes_the_published_cycles),

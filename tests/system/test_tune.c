@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tilings that are tried on platforms of their own: what that leaves behind is a plan, the same whoever makes it, and
+ * nothing else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cnnvp.h"
+
+static struct cnnvp_error problem;
+
+static void done(cnnvp_result result)
+{
+    if (result != CNNVP_DONE)
+        fail_msg("%s", problem.text);
+}
+
+static cnnvp_config *configure(const char *preset, const char *const *settings)
+{
+    cnnvp_config *config;
+    done(cnnvp_config_new(preset, &config, &problem));
+    for (; settings != NULL && *settings != NULL; ++settings)
+        done(cnnvp_config_set(config, *settings, &problem));
+    done(cnnvp_config_resolve(config, &problem));
+    return config;
+}
+
+static cnnvp_network *tuned(const cnnvp_config *config, int timing_only)
+{
+    const struct cnnvp_network_options options = {.struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST,
+                                                  .images = 2, .seed = 3, .tune = 1, .timing_only = timing_only};
+    cnnvp_network *network;
+    done(cnnvp_network_new(TEST_NETWORK, config, &options, &network, &problem));
+    assert_true(cnnvp_network_trials(network) > 0);
+    return network;
+}
+
+static cnnvp_platform *platform_of(const cnnvp_config *config, int timing_only)
+{
+    const struct cnnvp_platform_options options = {.struct_size = sizeof options, .timing_only = timing_only};
+    cnnvp_platform *platform;
+    done(cnnvp_platform_new(config, &options, &platform, &problem));
+    return platform;
+}
+
+/* To the end; statistics without the host's time. Frees the platform. */
+static char *finish(cnnvp_platform *platform)
+{
+    struct cnnvp_run_result end;
+    char *json;
+    cnnvp_platform_set_max_time(platform, 0);
+    assert_int_equal(cnnvp_platform_run(platform, &end), CNNVP_DONE);
+    assert_int_equal(end.end, CNNVP_END_EXIT);
+    assert_int_equal(cnnvp_platform_stats(platform, &json), CNNVP_DONE);
+    cnnvp_platform_free(platform);
+    char *begin = strstr(json, "\"wall_seconds\"");
+    assert_non_null(begin);
+    const char *rest = strchr(begin, '\n');
+    assert_non_null(rest);
+    memmove(begin, rest, strlen(rest) + 1);
+    return json;
+}
+
+static char *run(const cnnvp_network *network, const cnnvp_config *config, int timing_only)
+{
+    cnnvp_platform *platform = platform_of(config, timing_only);
+    done(cnnvp_network_load(network, platform, &problem));
+    return finish(platform);
+}
+
+static const char *const narrow[] = {"dma.outstanding=1", "input_buffer.size=12KiB", "weight_buffer.size=12KiB", NULL};
+static const struct {
+    const char *preset;
+    const char *const *settings;
+} platforms[] = {{"nfu", NULL}, {"window", NULL}, {"nfu", narrow}};
+enum { PLATFORMS = sizeof platforms / sizeof platforms[0] };
+
+/* A network that is made while there is a platform, which is loaded and in the middle of a run or not: its plan is the
+ * one that it has alone, and the platform goes on as if nothing had been. */
+static void a_platform_beside_is_not_disturbed(void **state)
+{
+    (void)state;
+    for (size_t p = 0; p < PLATFORMS; ++p) {
+        cnnvp_config *config = configure(platforms[p].preset, platforms[p].settings);
+        cnnvp_network *alone = tuned(config, 0);
+        char *expected = run(alone, config, 0);
+        for (uint64_t cut = 0; cut < 3; ++cut) {
+            struct cnnvp_run_result end;
+            cnnvp_platform *platform = platform_of(config, 0);
+            done(cnnvp_network_load(alone, platform, &problem));
+            if (cut != 0) {
+                cnnvp_platform_set_max_time(platform, cut * 7654321);
+                assert_int_not_equal(cnnvp_platform_run(platform, &end), CNNVP_DONE);
+                assert_int_equal(end.end, CNNVP_END_MAX_TIME);
+            }
+            cnnvp_network *beside = tuned(config, 0);
+            char *stats = finish(platform);
+            assert_string_equal(stats, expected);
+            free(stats);
+            stats = run(beside, config, 0);
+            assert_string_equal(stats, expected);
+            free(stats);
+            cnnvp_network_free(beside);
+        }
+        free(expected);
+        cnnvp_network_free(alone);
+        cnnvp_config_free(config);
+    }
+}
+
+/* Two platforms, and one in the middle of a run beside which another one is not allowed. */
+static void another_platform_is_refused_still(void **state)
+{
+    cnnvp_config *config = configure("nfu", NULL);
+    cnnvp_platform *platform = platform_of(config, 1);
+    cnnvp_platform *second = platform;
+    (void)state;
+    cnnvp_network *network = tuned(config, 1);
+    assert_int_equal(cnnvp_platform_new(config, NULL, &second, &problem), CNNVP_FAILED);
+    assert_null(second);
+    assert_non_null(strstr(problem.text, "there is a platform already"));
+    cnnvp_platform_free(platform);
+    cnnvp_network_free(network);
+    cnnvp_config_free(config);
+}
+
+/* What the trials find does not depend on what the network is made for. */
+static void the_plan_does_not_depend_on_who_asks(void **state)
+{
+    static const char *const cycle[] = {"pe_array.detail=cycle", NULL};
+    (void)state;
+    cnnvp_config *config = configure("nfu", NULL);
+    cnnvp_config *stepped = configure("nfu", cycle);
+    cnnvp_network *full = tuned(config, 0);
+    cnnvp_network *timing = tuned(config, 1);
+    cnnvp_network *detailed = tuned(stepped, 0);
+    char *expected = run(full, config, 1);
+    char *stats = run(timing, config, 1);
+    assert_string_equal(stats, expected);
+    free(stats);
+    stats = run(detailed, config, 1);
+    assert_string_equal(stats, expected);
+    free(stats);
+    free(expected);
+    cnnvp_network_free(full);
+    cnnvp_network_free(timing);
+    cnnvp_network_free(detailed);
+    cnnvp_config_free(config);
+    cnnvp_config_free(stepped);
+}
+
+/* Trials that cannot be made are refused, with a message and nothing left behind. */
+static void impossible_trials_are_refused(void **state)
+{
+    static const char *const external[] = {"dram.model=external", NULL};
+    const struct cnnvp_network_options options = {.struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST,
+                                                  .images = 1, .tune = 1};
+    cnnvp_config *config = configure("nfu", external);
+    cnnvp_network *network = NULL;
+    (void)state;
+    assert_int_not_equal(cnnvp_network_new(TEST_NETWORK, config, &options, &network, &problem), CNNVP_DONE);
+    assert_null(network);
+    assert_non_null(strstr(problem.text, "somebody else's"));
+    cnnvp_config_free(config);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_platform_beside_is_not_disturbed),
+        cmocka_unit_test(another_platform_is_refused_still),
+        cmocka_unit_test(the_plan_does_not_depend_on_who_asks),
+        cmocka_unit_test(impossible_trials_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
