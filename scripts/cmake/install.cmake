@@ -68,7 +68,8 @@ install(TARGETS cnnvp_fx16 ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # What the archive's objects need of others.
 set(CNNVP_PC_REQUIRES "libfyaml jansson zlib libzstd libprotobuf-c libxxhash sqlite3")
 file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp.pc.in ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc @ONLY)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp.pc.in ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc.in @ONLY)
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc INPUT ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc.in)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/cnnvp-model.pc.in ${PROJECT_BINARY_DIR}/cmake/cnnvp-model.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cmake/cnnvp.pc ${PROJECT_BINARY_DIR}/cmake/cnnvp-model.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -83,16 +84,28 @@ install(FILES ${PROJECT_BINARY_DIR}/cmake/cnnvpConfig.cmake ${PROJECT_BINARY_DIR
 # ---- manual pages ----
 
 find_program(CNNVP_HELP2MAN help2man)
-if(CNNVP_HELP2MAN AND NOT CNNVP_SANITIZE)
+if(NOT CNNVP_HELP2MAN)
+  message(STATUS "No manual pages: help2man was not found. On Debian or Ubuntu: apt-get install help2man")
+elseif(NOT CNNVP_RUNS_TARGET)
+  message(STATUS "No manual pages: help2man runs the program, which this machine cannot do. "
+                 "Set CMAKE_CROSSCOMPILING_EMULATOR, such as to qemu-aarch64;-L;/usr/aarch64-linux-gnu")
+elseif(NOT CNNVP_SANITIZE)
+  set(program $<TARGET_FILE:cnnvp_program>)
+  if(CMAKE_CROSSCOMPILING)
+    set(program ${PROJECT_BINARY_DIR}/man/emulated/cnnvp)
+    list(JOIN CMAKE_CROSSCOMPILING_EMULATOR "' '" emulator)
+    file(GENERATE OUTPUT ${program} CONTENT "#!/bin/sh\nexec '${emulator}' '$<TARGET_FILE:cnnvp_program>' \"$@\"\n"
+         FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+  endif()
   set(pages)
   foreach(command "" run train exec models check memory asm disasm sweep diff report)
     if(command)
       set(page ${PROJECT_BINARY_DIR}/man/cnnvp-${command}.1)
-      set(call "$<TARGET_FILE:cnnvp_program> ${command}")
+      set(call "${program} ${command}")
       set(about "the ${command} command of cnnvp")
     else()
       set(page ${PROJECT_BINARY_DIR}/man/cnnvp.1)
-      set(call "$<TARGET_FILE:cnnvp_program>")
+      set(call "${program}")
       set(about "a SystemC virtual platform for CNN accelerators")
     endif()
     add_custom_command(

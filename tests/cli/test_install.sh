@@ -55,10 +55,17 @@ int main(int argc, char **argv)
 C
 pc=$(dirname "$(find "$work/moved" -name cnnvp.pc)")
 preset=$work/moved/share/cnnvp/presets/nfu.yaml
+PKG_CONFIG_PATH=$pc${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
-PKG_CONFIG_PATH=$pc cc -std=c11 drive.c $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs cnnvp) -o drive ||
+cc -std=c11 drive.c $(pkg-config --cflags --libs cnnvp) -o drive ||
     fail "no build by pkg-config"
 ./drive "$preset" || fail "the program built by pkg-config: status $?"
+
+systemc() { ldd "$1" | sed -n 's/.*\(libsystemc[^ ]* => [^ ]*\).*/\1/p'; }
+[ "$(systemc drive)" = "$(systemc "$CNNVP")" ] && [ "$(systemc "$CNNVP")" = "$(systemc "$BUILD/bin/cnnvp")" ] ||
+    fail "SystemC of the build, the installed copy, the program: $(systemc "$BUILD/bin/cnnvp"), $(systemc "$CNNVP")" \
+        "$(systemc drive)"
 
 cat >CMakeLists.txt <<'CMAKE'
 cmake_minimum_required(VERSION 3.20)

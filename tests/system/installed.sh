@@ -15,7 +15,7 @@ mkdir "$work/mine" && cd "$work/mine"
 cp "$examples"/own_unit/[a-z]* "$examples"/own_memory/[a-z]* .
 pc=$(find "$work/usr" -name cnnvp-model.pc)
 [ -n "$pc" ] || fail "no cnnvp-model.pc installed"
-PKG_CONFIG_PATH=$(dirname "$pc")
+PKG_CONFIG_PATH=$(dirname "$pc")${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
 export PKG_CONFIG_PATH
 # shellcheck disable=SC2046
 cc -std=c99 -Wall -Wextra -pedantic -Werror -shared -fPIC $(pkg-config --cflags cnnvp-model) adder.c -o libadder.so
