@@ -285,7 +285,7 @@ struct cnnvp_work_info {
 /* May be called again: what was said before is forgotten. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_describe_work(cnnvp_platform *platform, const struct cnnvp_work_info *work);
 
-/* Statistics in the form of contract schema cnnvp-stats/1. Free with free(). */
+/* Statistics in the form of schema cnnvp-stats/1. Free with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json);
 
 /* ---- off-chip memory alone ---- */

@@ -15,7 +15,7 @@
  *   initiator is on, and how many live feature values a write brings (borders left out; 0 for weights and constants),
  *   of which kind (enum cnnvp_buffer_write).
  * - Time: `delay` grows by max(0, ceil(words / width_words) - cycles) accelerator cycles, and by nothing where `cycles`
- *   is 0 or CNNVP_UNTIMED is set. This is the port limit of contract.md, the same rule for every initiator.
+ *   is 0 or CNNVP_UNTIMED is set. The same rule for every initiator.
  * - CNNVP_DEBUG: the range is checked, the pointer given, nothing counted.
  */
 #ifndef CNNVP_BUFFER_PROTOCOL_H
@@ -33,7 +33,7 @@ extern "C" {
 #define CNNVP_BUFFER_DMA_SIDE 0x4u
 #define CNNVP_BUFFER_FEATURE_SHIFT 4u
 
-/* What a write's feature values are to the account of live values (contract.md, `storage`). */
+/* What a write's feature values are to the account of live values (`storage` in stats.json). */
 enum cnnvp_buffer_write {
     CNNVP_BUFFER_VALUES = 0, /* live until something else is written there, or they leave */
     CNNVP_BUFFER_COPIES = 1, /* memory has them too: live while the newest instruction that reads here reads them */

@@ -82,7 +82,7 @@ void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct c
 void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial);
 /* Replaces the default energy table (energy.def); the table is copied. */
 void cnnvp_recorder_set_energy(cnnvp_recorder *recorder, const struct cnnvp_energy_table *table);
-/* stats.json of contract.md; `end_ps` is total.time_ps; free the text with free(). */
+/* stats.json; `end_ps` is total.time_ps; free the text with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds,
                                                 const char *systemc_version, char **json);
 

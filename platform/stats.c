@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Accumulation of statistics by the rules of contract.md ("Accounting"). Each instance has a dense array of totals.
- * What goes into layers[] is summed at once into one row for each tag, so no record of single events is kept.
+ * Accumulation of statistics by the rules of models/documents.md ("Accounting"). Each instance has a dense array of
+ * totals. What goes into layers[] is summed at once into one row for each tag, so no record of single events is kept.
  * Rows grow when a new tag appears, up to CNNVP_MAX_TAG.
  */
 #include "stats.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stats.json, schema cnnvp-stats/1 of contract.md. Members come in a fixed order: that of the contract, of the platform
+ * stats.json, schema cnnvp-stats/1. Members come in a fixed order: the schema's, then that of the platform
  * file's instances and of the units' tables. Numbers are whole; the few real ones have 15 significant digits.
  * Sums of real numbers run in the order of the instances.
  */

@@ -8,7 +8,7 @@
  *   storage element: partial sums live in the output buffer itself (Part B 3-4).
  * - Two halves (S001 C2 ping-pong). Who may use which half when is the instruction element's scoreboard; both halves
  *   have SRAMs of their own, so DMA and array never wait for each other inside the buffer.
- * - The port: `width_words` 16-bit words a cycle, charged for each access as a whole (contract.md, port conflicts).
+ * - The port: `width_words` 16-bit words a cycle, charged for each access as a whole, whoever makes it.
  * - Live feature values for `storage` in the statistics.
  * Not modelled: single bank cycles, ECC, power-down.
  */

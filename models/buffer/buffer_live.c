@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which ranges of a half hold live values, and how many of these are feature values (contract.md, `storage`). A list of
- * disjoint ranges, in order of writing.
+ * Which ranges of a half hold live values, and how many of these are feature values (`storage` in stats.json). A list
+ * of disjoint ranges, in order of writing.
  */
 #include "buffer_internal.h"
 

@@ -34,7 +34,7 @@ enum isa_resource {
     ISA_USE_BUFFERS = 0x3f0u
 };
 
-/* What the PE array waits for while this instruction runs (contract, Accounting). In order of precedence. */
+/* What the PE array waits for while this instruction runs (models/documents.md, Accounting). In order of precedence. */
 enum isa_cause { ISA_CAUSE_VECTOR, ISA_CAUSE_INPUT, ISA_CAUSE_WEIGHT, ISA_CAUSE_OUTPUT, ISA_CAUSE_COUNT };
 
 struct isa_opcode {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Commands in flight, and where the PE array's waiting cycles go (contract.md, Accounting). Host-free.
+ * Commands in flight, and where the PE array's waiting cycles go (models/documents.md, Accounting). Host-free.
  *
  * Cycles in which a command of the array is in flight are counted by the array. Every other cycle from the first doorbell to
  * the last completion is given away here, interval by interval: to the first cause that matches of vector, input, weight,

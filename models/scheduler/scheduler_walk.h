@@ -12,7 +12,7 @@
  * control is the condition in 7:0, in 15:8 whose block the section is about, in 31:16 the instructions. An
  * instruction has two words, low and high. A patch has five words: in 15:0 the instruction and in 31:16 its kinds;
  * then how much its low half grows by x, by y, by each gathered position and by each image. Assignments whose values
- * depend on data are marked with KEEP: how many words are pushed must not depend on them (contract.md, invariant 2).
+ * depend on data are marked with KEEP: how many words are pushed must not depend on them (invariant 2).
  */
 #ifndef CNNVP_SCHEDULER_WALK_H
 #define CNNVP_SCHEDULER_WALK_H

@@ -22,8 +22,8 @@
  * input is read once and broadcast (A5 L5).
  *
  * Bias (A1 L14, 0-8): one more input channel whose data read as 1, so one more pass for each step of the kernel depth,
- * Ho * Wo cycles after one cycle to load its only tap; fully connected one more input. contract.md has no bias in
- * compute_cycles: these are of the cause bias.
+ * Ho * Wo cycles after one cycle to load its only tap; fully connected one more input. compute_cycles have
+ * no bias: these are of the cause bias.
  *
  * Partial sums (A1 L16): the output buffer holds them, four words each, at acc_addr; every pass but the last writes
  * them there, every pass but the first finds them there (the buffer counts that). The last one rounds on its way, so

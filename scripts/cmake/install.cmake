@@ -124,7 +124,7 @@ endif()
 
 # ---- examples ----
 
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE models/documents.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/examples ${PROJECT_SOURCE_DIR}/scripts/networks
         DESTINATION ${CMAKE_INSTALL_DATADIR}/cnnvp)
 

@@ -8,7 +8,6 @@ folders): style.py [BUILD-FOLDER]. Status 0: no finding.
 - a file has at most 600 lines;
 - a function of C and C++ has at most 50 lines between its braces (those of its own at the line's begin);
 - a line has at most 120 columns; up to 132 are counted and told, but no finding;
-- a `Part B 1-2 to 1-4, 1-7` is an entry of models/documents.md;
 - what a library of BUILD-FOLDER exports begins with cnnvp_ or with the name of its unit.
 
 Exceptions stand in style.txt beside this, each with a reason: `KIND NAME LIMIT REASON`. One that is no longer needed is
@@ -20,7 +19,6 @@ import subprocess
 import sys
 
 SOURCES = re.compile(r"(\.(c|h|cpp|hpp|inc|def|py|sh|cmake|S|s|ld|js)|CMakeLists\.txt)$")
-REFERRING = re.compile(r"\.(c|h|cpp|hpp|inc|def|py|S|yaml|md)$")
 NOT_OURS = re.compile(r"^tests/fuzz/corpus/|^sw/explore/web/uplot", re.IGNORECASE)
 FUNCTIONS = re.compile(r"\.(c|h|cpp|hpp|inc)$")
 LINES, BODY, COLUMNS, COLUMNS_MOST = 600, 50, 120, 132
@@ -71,21 +69,6 @@ def functions(lines):
             name = re.search(r"([\w~:]+)\s*\(", lines[first])
             yield (name.group(1) if name else "?"), begin, number - begin - 1
             begin = None
-
-
-def resolutions():
-    """the entries of models/documents.md"""
-    with open("models/documents.md", encoding="utf-8") as stream:
-        return set(re.findall(r"^- \*\*([0-4X]-\d+)\*\*", stream.read(), re.MULTILINE))
-
-
-def check_references(findings, name, known):
-    with open(name, encoding="utf-8") as stream:
-        text = re.sub(r"\n[ *#/]*", " ", stream.read())  # one may go on in the next line of a comment
-    for entries in re.findall(r"Part B ((?:[0-9X]-\d+(?:, | to | and )?)+)", text):
-        for entry in re.findall(r"[0-9X]-\d+", entries):
-            if entry not in known:
-                findings.say(f"{name}: Part B {entry} is no entry of models/documents.md [reference]")
 
 
 def check_file(findings, name):
@@ -140,10 +123,7 @@ def main():
     folder = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else None
     os.chdir(os.path.join(here, "..", ".."))
     findings = Findings(exceptions(os.path.join(here, "style.txt")))
-    known = resolutions()
     for name in all_files():
-        if REFERRING.search(name) and os.path.exists(name):
-            check_references(findings, name, known)
         if SOURCES.search(name) and not NOT_OURS.search(name) and os.path.exists(name):
             check_file(findings, name)
     if folder:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Depth-first invocation (S004 [0005] to [0009]; design.md, Schedules). As soon as a feature has gathered a block the
+ * Depth-first invocation (S004 [0005] to [0009]). As soon as a feature has gathered a block the
  * layer behind it runs on that block; where none is ready the next block of feature 0 is taken (Part B 4-6). A
  * feature's block is freed when it has been used (4-14); no intermediate leaves the chip.
  *

@@ -90,7 +90,7 @@ void cnnvp_element_tile_again(struct cnnvp_element *element, enum cnnvp_opcode o
 void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t wanted);
 
 /* Makes the next tile instruction push register `number` even if it holds `wanted` already. For registers whose value
- * depends on data: how many words are pushed must not (contract.md, invariant 2). */
+ * depends on data: how many words are pushed must not (models/documents.md, invariant 2). */
 static inline void cnnvp_element_forget(struct cnnvp_element *element, uint32_t number, uint32_t wanted)
 {
     element->value[number] = ~wanted;

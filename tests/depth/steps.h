@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The depth-first schedule by the recursion of design.md: what comes after what, and how much is on chip. Independent
- * of the guest software: blocks are sorted by their Morton numbers. */
+/* The depth-first schedule as a recursion over features (Part B 4-6 to 4-8): what comes after what, and how much is on
+ * chip. Independent of the guest software: blocks are sorted by their Morton numbers. */
 #ifndef TEST_DEPTH_STEPS_H
 #define TEST_DEPTH_STEPS_H
 

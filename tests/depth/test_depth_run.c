@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `cnnvp run --schedule depth-first`: storage and traffic of S004's worked case and in general, the contract's
- * invariants, reports, errors. */
+/* `cnnvp run --schedule depth-first`: storage and traffic of S004's worked case and in general, invariants,
+ * reports, errors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The instruction element once more, one clock cycle after the other and as plainly as possible, written from the
- * description in opcodes.def, pipeline.h and contract.md: what the model's recurrences are compared with.
+ * description in opcodes.def, pipeline.h and models/documents.md: what the model's recurrences are compared with.
  */
 #ifndef CNNVP_TEST_REFERENCE_H
 #define CNNVP_TEST_REFERENCE_H

@@ -14,7 +14,8 @@ configure "$SOURCE" plain $cross
 grep -q 'fstapi.c.o' plain/build.ninja || fail "FST was dropped where its sources are"
 said plain "No tests: this machine cannot run them. Set CMAKE_CROSSCOMPILING_EMULATOR"
 if command -v help2man >/dev/null; then
-    said plain "No manual pages: help2man runs the program, which this machine cannot do. Set CMAKE_CROSSCOMPILING_EMULATOR"
+    said plain "No manual pages: help2man runs the program, which this machine cannot do."
+    said plain "Set CMAKE_CROSSCOMPILING_EMULATOR, such as to"
 fi
 grep -q 'man/cnnvp' plain/build.ninja && fail "help2man would run the target's program"
 grep -q 'bin/cnnvp_isa_header' plain/build.ninja && fail "the header's maker is the target's program"

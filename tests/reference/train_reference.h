@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A second implementation of training, by plain loops from the definitions (requirements C9, Part B 1-11 to 1-27,
+ * A second implementation of training, by plain loops from the definitions (S001 C9, Part B 1-11 to 1-27,
  * models/README.md's orders of sums): whole steps of chains of convolutions or fully connected layers with batch norm
  * or bias, ReLU and 2x2 max pool, softmax with cross-entropy, SGD with momentum. It shares no code with models.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contract's invariants on one pair. */
+/* The invariants of models/documents.md on one pair. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The invariants of contract.md on whole networks, and the identities of the statistics. */
+/* The invariants of models/documents.md on whole networks, and the identities of the statistics. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /*
  * host_cpu: the guest software compiled for the host and run in place of the RISC-V core (--cpu host). Modelled: device
  * accesses, each of which takes access_cycles; sleeping until an interrupt. Not modelled: the time of instructions
- * between accesses. Outputs, accelerator compute cycles and traffic are those of the core (contract.md, invariant 2).
+ * between accesses. Outputs, accelerator compute cycles and traffic are those of the core (invariant 2).
  */
 #include "host/host_cpu.h"
 
