@@ -42,12 +42,10 @@ static cnnvp_result count_images(const struct cnnvp_graph *graph, const struct c
     size_t dims[CNNVP_GRAPH_RANK] = {0};
     const size_t count = cnnvp_graph_dims(&graph->tensors[graph->input], dims);
     size_t fitting = 0;
-    if (ends_with(array, dims, count))
+    if (ends_with(array, dims, count) || is_smaller(graph, array, dims, count))
         fitting = count;
     else if (!graph->single && count == 3 && dims[0] == 1 && ends_with(array, dims + 1, 2))
         fitting = 2;
-    else if (is_smaller(graph, array, dims, count))
-        fitting = count;
     *images = fitting != 0 && array->rank > fitting ? array->shape[0] : 1;
     if (fitting != 0 && *images >= 1 && *images <= INT32_MAX)
         return CNNVP_DONE;
@@ -80,8 +78,9 @@ cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct 
     *data = calloc(words, sizeof **data);
     if (*data == NULL)
         return cnnvp_compiler_no_memory(error);
-    size_t dims[CNNVP_GRAPH_RANK];
-    const int smaller = is_smaller(graph, array, dims, cnnvp_graph_dims(input, dims));
+    size_t dims[CNNVP_GRAPH_RANK] = {0};
+    const size_t rank = cnnvp_graph_dims(input, dims);
+    const int smaller = is_smaller(graph, array, dims, rank);
     const size_t width = smaller ? array->shape[3] : words;
     const size_t height = smaller ? array->shape[2] : 1;
     const size_t rows = smaller ? (size_t)*images * input->channels * height : 1;

@@ -406,8 +406,13 @@ int main(int argc, char **argv)
                                           cmocka_unit_test(on_chip_is_the_same),
                                           cmocka_unit_test(no_tensor_moves_less)};
     const int on_platform = argc > 1 && strcmp(argv[1], "platform") == 0;
-    if (argc > 2 && sscanf(argv[2], "%u/%u", &shard, &shards) == 2)
+    char *rest = NULL;
+    const unsigned long part = argc > 2 ? strtoul(argv[2], &rest, 10) : 0;
+    if (argc > 2 && rest != argv[2] && *rest == '/') {
+        shard = (unsigned)part;
+        shards = (unsigned)strtoul(rest + 1, NULL, 10);
         return shard < shards ? cmocka_run_group_tests(platform, find_cases, forget_cases) : 2;
+    }
     wanted = argc > 2 ? argv[2] : NULL;
     return on_platform ? cmocka_run_group_tests(platform, find_cases, forget_cases)
                        : cmocka_run_group_tests(reference, find_cases, forget_cases);
