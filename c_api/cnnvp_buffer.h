@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The protocol of on-chip buffers: how PE arrays, the vector unit and the DMA use the input, weight and output buffer
- * (built in: kind `buffer`). A buffer of your own answers the same accesses.
+ * (built in: kind `buffer`). A buffer of your own answers the same accesses, and has the parameters `size` (bytes, all
+ * halves together) and `pingpong` (off|on: one half or two): networks are cut by these.
  *
  * - An address is a byte offset in a half; bit 31 names the half: cnnvp_buffer_address().
  * - CNNVP_BORROW_READ / CNNVP_BORROW_WRITE give a pointer to [address, address + size), the range that a tile spans.

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../image/instruction_set.h"
+#include "../image/layer_command.h"
 #include "cnnvp_command.h"
 
 #define WORD_BYTES 2u
+#define SOURCE_OUTPUT 2u /* of a vector operand */
 #define ANSWERS 4096u /* a power of two */
 #define MOST_PS (UINT64_C(1) << 50)
 
@@ -18,7 +19,7 @@
 #define FEW_BYTES UINT32_C(2048)
 #define MANY_BYTES UINT32_C(34816)
 
-enum kind { EMPTY, SLICE, BOX };
+enum kind { EMPTY, SLICE, VECTOR, BOX };
 
 struct answer {
     enum kind kind;
@@ -31,6 +32,7 @@ struct cnnvp_plan_ask {
     const char *name;
     const struct cnnvp_plan_limits *limits;
     uint64_t latency;      /* UINT64_MAX: not asked yet */
+    uint64_t request;      /* likewise */
     uint64_t weights[2];   /* of few and of many bytes; UINT64_MAX: not asked yet */
     char refusal[256];
     struct cnnvp_error wrong; /* "": nothing is */
@@ -47,7 +49,7 @@ struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_image_layer *layer,
     ask->layer = layer;
     ask->name = name;
     ask->limits = limits;
-    ask->latency = ask->weights[0] = UINT64_MAX;
+    ask->latency = ask->request = ask->weights[0] = UINT64_MAX;
     return ask;
 }
 
@@ -74,14 +76,6 @@ static void put_descriptor(struct cnnvp_command *command, const void *descriptor
     memcpy(command->descriptor, descriptor, bytes);
 }
 
-/* Partial sums are kept from slice to slice of the input depth, the last one rounds. The fields stand at the same
- * places for conv and matmul. */
-static uint32_t slice_status(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_slice *slice)
-{
-    return (slice->first ? 0u : 1u) << CNNVP_STATUS_conv_update | (slice->last ? 0u : 1u) << CNNVP_STATUS_conv_partial |
-           (slice->last && layer->bias != 0 ? 1u : 0u) << CNNVP_STATUS_conv_bias;
-}
-
 static int has_unit(const struct cnnvp_image_layer *layer)
 {
     return cnnvp_plan_has_weights(layer) || layer->op == CNNVP_OP_POOL;
@@ -94,10 +88,11 @@ static const char *unit_of(const struct cnnvp_image_layer *layer)
 
 static struct cnnvp_command matmul_command(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_slice *slice)
 {
-    struct cnnvp_command command = {.opcode = CNNVP_OPCODE_matmul, .status = slice_status(layer, slice)};
+    struct cnnvp_command command = {.opcode = CNNVP_OPCODE_matmul,
+                                    .status = cnnvp_slice_status(layer, slice->first, slice->last)};
     const struct cnnvp_matmul matmul = {.inputs = slice->in,
                                         .outputs = slice->out,
-                                        .bias_addr = slice->in * slice->out * WORD_BYTES,
+                                        .bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * WORD_BYTES,
                                         .format = layer->format};
     put_descriptor(&command, &matmul, sizeof matmul);
     return command;
@@ -105,33 +100,19 @@ static struct cnnvp_command matmul_command(const struct cnnvp_image_layer *layer
 
 static struct cnnvp_command window_command(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_slice *slice)
 {
-    const int pool = layer->op == CNNVP_OP_POOL;
-    const uint32_t kx = cnnvp_plan_window_columns(layer);
-    const uint32_t ky = cnnvp_plan_window_rows(layer);
     const uint32_t rows = (uint32_t)cnnvp_plan_input_rows(layer, slice->rows);
     const uint32_t columns = (uint32_t)cnnvp_plan_input_columns(layer, slice->columns);
-    const int on_vector = layer->unit == CNNVP_UNIT_VECTOR;
-    struct cnnvp_command command = {.opcode = pool ? on_vector ? CNNVP_OPCODE_vpool : CNNVP_OPCODE_pool
-                                                   : on_vector ? CNNVP_OPCODE_vconv : CNNVP_OPCODE_conv};
-    const struct cnnvp_window window = {
-        .in_row_stride = columns,
-        .in_channel_stride = rows * columns,
-        .in_channels = slice->in,
-        .out_channels = slice->out,
-        .out_h = slice->rows,
-        .out_w = slice->columns,
-        .kernel = cnnvp_pack(kx, ky),
-        .stride = cnnvp_pack(layer->sx, layer->sy),
-        .dilation = cnnvp_pack(layer->dx, layer->dy),
-        .bias_addr = slice->out * (layer->depthwise != 0 ? 1u : slice->in) * kx * ky * WORD_BYTES,
-        .out_channel_stride = slice->rows * slice->columns,
-        .format = layer->format,
-        .valid_rows = pool ? cnnvp_pack(0, rows) : 0,
-        .valid_cols = pool ? cnnvp_pack(0, columns) : 0,
-    };
-    command.status = pool ? (layer->pool == CNNVP_POOL_AVERAGE ? 1u : 0u) << CNNVP_STATUS_pool_sum
-                          : slice_status(layer, slice) |
-                                (layer->depthwise != 0 ? 1u : 0u) << CNNVP_STATUS_conv_depthwise;
+    const struct cnnvp_operation operation = cnnvp_window_operation(layer, slice->first, slice->last);
+    struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
+    struct cnnvp_window window = cnnvp_layer_window(layer, cnnvp_plan_window_columns(layer),
+                                                    cnnvp_plan_window_rows(layer), slice->rows, slice->columns);
+    window.in_row_stride = columns;
+    window.in_channel_stride = rows * columns;
+    window.in_channels = slice->in;
+    window.out_channels = slice->out;
+    window.bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * WORD_BYTES;
+    window.valid_rows = cnnvp_pack(0, rows);
+    window.valid_cols = cnnvp_pack(0, columns);
     put_descriptor(&command, &window, sizeof window);
     return command;
 }
@@ -262,12 +243,54 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
     return answer->ps[0];
 }
 
+/* Both operands in the input buffer, the second after the first. */
+static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
+{
+    const struct cnnvp_operation operation = cnnvp_arithmetic_operation(ask->layer);
+    const struct cnnvp_vector vector = {.b_addr = words * WORD_BYTES,
+                                        .count = words,
+                                        .repeat = 1,
+                                        .a_stride = 1,
+                                        .b_stride = 1,
+                                        .format = ask->layer->format};
+    struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
+    put_descriptor(&command, &vector, sizeof vector);
+    return ask_command(ask, "vector", &command, 1);
+}
+
+static uint64_t post_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_post *post, uint32_t words)
+{
+    struct cnnvp_vector vector = {.count = words, .repeat = 1, .a_stride = 1};
+    const struct cnnvp_operation operation = cnnvp_post_operation(post, &vector);
+    struct cnnvp_command command = {.opcode = operation.opcode,
+                                    .status = operation.status | SOURCE_OUTPUT << CNNVP_STATUS_vcmp_a};
+    put_descriptor(&command, &vector, sizeof vector);
+    return ask_command(ask, "vector", &command, 1);
+}
+
+uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t words)
+{
+    const struct cnnvp_image_layer *layer = ask->layer;
+    const uint32_t question[6] = {words};
+    int known;
+    struct answer *answer = look_up(ask, VECTOR, question, &known);
+    if (known)
+        return answer->ps[0];
+    uint64_t sum = layer->op == CNNVP_OP_ADD ? arithmetic_ps(ask, words) : 0;
+    for (uint32_t i = 0; i < layer->post_count && sum != CNNVP_PLAN_REFUSED; ++i) {
+        const uint64_t ps = post_ps(ask, &layer->posts[i], words);
+        sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
+    }
+    answer->ps[0] = sum;
+    return sum;
+}
+
 /* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where nobody says, or it is too large for the buffer:
  * no reason to refuse the layer. */
-static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, uint64_t offset, const struct cnnvp_transfer *transfer,
-                            uint32_t buffer)
+static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode, uint64_t offset,
+                            const struct cnnvp_transfer *transfer)
 {
-    struct cnnvp_command command = {.opcode = CNNVP_OPCODE_receive, .status = buffer << CNNVP_STATUS_receive_buffer};
+    struct cnnvp_command command = {.opcode = opcode};
     struct cnnvp_transfer asked = *transfer;
     asked.memory_addr = (uint32_t)(ask->limits->memory_base + offset);
     put_descriptor(&command, &asked, sizeof asked);
@@ -275,12 +298,20 @@ static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, uint64_t offset, const s
     return ps != CNNVP_PLAN_REFUSED ? ps : 0;
 }
 
+static const struct cnnvp_transfer one_word = {.row_bytes = WORD_BYTES, .rows = 1, .planes = 1};
+
 uint64_t cnnvp_plan_latency_ps(struct cnnvp_plan_ask *ask)
 {
-    const struct cnnvp_transfer word = {.row_bytes = WORD_BYTES, .rows = 1, .planes = 1};
     if (ask->latency == UINT64_MAX)
-        ask->latency = transfer_ps(ask, 0, &word, 0);
+        ask->latency = transfer_ps(ask, CNNVP_OPCODE_receive, 0, &one_word);
     return ask->latency;
+}
+
+uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask)
+{
+    if (ask->request == UINT64_MAX)
+        ask->request = transfer_ps(ask, CNNVP_OPCODE_request, 0, &one_word);
+    return ask->request;
 }
 
 /* Of so many, where `few` take ps[0] and `many` ps[1]. */
@@ -311,7 +342,7 @@ uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_
                                            .planes = planes,
                                            .memory_plane_stride = plane_stride * WORD_BYTES,
                                            .buffer_plane_stride = rows * columns * WORD_BYTES};
-        const uint64_t ps = transfer_ps(ask, (uint64_t)tensor->border_left * WORD_BYTES, &box, 0);
+        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, (uint64_t)tensor->border_left * WORD_BYTES, &box);
         const uint64_t latency = cnnvp_plan_latency_ps(ask);
         answer->ps[i] = ps > latency ? ps - latency : 0;
     }
@@ -327,7 +358,7 @@ static void ask_weights(struct cnnvp_plan_ask *ask)
     const uint64_t latency = cnnvp_plan_latency_ps(ask);
     for (size_t i = 0; i < 2; ++i) {
         const struct cnnvp_transfer line = {.row_bytes = bytes[i], .rows = 1, .planes = 1};
-        const uint64_t ps = transfer_ps(ask, 0, &line, 0);
+        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, 0, &line);
         ask->weights[i] = ps > latency ? ps - latency : 0;
     }
 }

@@ -36,12 +36,17 @@ void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask);
 
 /* Until the instruction is done, in ps; CNNVP_PLAN_REFUSED: the unit does not take it. */
 uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan_slice *slice);
+/* Of the vector unit for so many results that lie side by side: an elementwise layer's operation, and what follows the
+ * calculation. Softmax and batch norm by the data are not in it. */
+uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t words);
 /* Of the memory for a box of a tensor, or for so many bytes of weights, among other transfers; a lone one takes
  * cnnvp_plan_latency_ps more. */
 uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_tensor *tensor, uint32_t channels,
                            uint32_t rows, uint32_t columns);
 uint64_t cnnvp_plan_weights_ps(struct cnnvp_plan_ask *ask, uint64_t bytes);
 uint64_t cnnvp_plan_latency_ps(struct cnnvp_plan_ask *ask);
+/* Of the DMA for a load's request, before it takes the next one. */
+uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask);
 
 /* What a refused instruction was told last, "" if none was. */
 const char *cnnvp_plan_refusal(const struct cnnvp_plan_ask *ask);

@@ -2,9 +2,10 @@
 /*
  * Which ways there are to cut a layer, what each takes at least, and the best few.
  *
- * The bound of a way is the longest of three: all calculations, all transfers, and the core's pushing, and besides what
- * nothing hides, the first transfers and the last. How often inputs and weights are brought follows from the loops that
- * network_image.h describes, and from what stays in the halves of a buffer from one step to the next.
+ * The bound of a way is the longest of four: all calculations, all work of the vector unit, all transfers, and the core's
+ * pushing; and besides what nothing hides, the first transfers and the last. How often inputs and weights are brought
+ * follows from the loops that network_image.h describes, and from what stays in the halves of a buffer from one step to
+ * the next.
  */
 #include "plan_ask.h"
 
@@ -67,15 +68,19 @@ struct search {
 /* ---- bounds ---- */
 
 struct work {
-    uint64_t compute, memory, core, ends; /* ps */
+    uint64_t compute, vector, memory, core, ends; /* ps; compute: of the unit that the layer names */
     int refused;
 };
 
-static uint64_t slice_ps(struct search *search, const struct cnnvp_plan_slice *slice, struct work *work)
+static uint64_t accepted(struct work *work, uint64_t ps)
 {
-    const uint64_t ps = cnnvp_plan_slice_ps(search->ask, slice);
     work->refused |= ps == CNNVP_PLAN_REFUSED;
     return ps != CNNVP_PLAN_REFUSED ? ps : 0;
+}
+
+static uint64_t slice_ps(struct search *search, const struct cnnvp_plan_slice *slice, struct work *work)
+{
+    return accepted(work, cnnvp_plan_slice_ps(search->ask, slice));
 }
 
 /* Of all output slices of a step at one input slice. */
@@ -121,26 +126,27 @@ static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows,
     if (cnnvp_plan_has_weights(layer) && !whole)
         return sliced_ps(search, step, work);
     if (!cnnvp_plan_has_weights(layer) && layer->op != CNNVP_OP_POOL)
-        return 0; /* the vector unit's, which takes the same for all tilings */
+        return 0; /* all is the vector unit's */
     const uint32_t parts = cnnvp_divide_up32(layer->kx, cnnvp_plan_window_columns(layer)) *
                            cnnvp_divide_up32(layer->ky, cnnvp_plan_window_rows(layer));
     return parts * slice_ps(search, &step, work);
 }
 
-static uint64_t compute_ps(struct search *search, struct work *work)
+static void calculate(struct search *search, struct work *work)
 {
     const struct cnnvp_image_layer *layer = search->layer;
     const struct split groups = split_of(layer->out.channels, layer->group_out);
     const struct split rows = split_of(layer->out.height, layer->tile_h);
     const struct split columns = split_of(layer->out.width, layer->tile_w);
-    uint64_t ps = 0;
     for (size_t i = 0; i < 8; ++i) {
         const size_t g = i >> 2, r = i >> 1 & 1u, c = i & 1u;
         const uint64_t steps = (uint64_t)groups.count[g] * rows.count[r] * columns.count[c];
-        if (steps != 0)
-            ps += steps * step_ps(search, groups.size[g], rows.size[r], columns.size[c], work);
+        const uint32_t words = groups.size[g] * rows.size[r] * columns.size[c];
+        if (steps == 0)
+            continue;
+        work->compute += steps * step_ps(search, groups.size[g], rows.size[r], columns.size[c], work);
+        work->vector += steps * accepted(work, cnnvp_plan_vector_ps(search->ask, words));
     }
-    return ps;
 }
 
 /* One input slice of a full step. */
@@ -183,7 +189,7 @@ static struct work work_of(struct search *search)
     const uint64_t whole = steps * layer->group_out * layer->tile_h * layer->tile_w;
     const uint64_t slices = counts.tiles * (uint64_t)(weighted ? counts.blobs : counts.groups);
     struct work work = {0};
-    work.compute = compute_ps(search, &work);
+    calculate(search, &work);
     const uint64_t input = input_ps(search);
     const uint64_t blob_bytes = 2u * cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1);
     const uint64_t blob = counts.blobs != 0 ? cnnvp_plan_weights_ps(search->ask, blob_bytes) : 0;
@@ -195,7 +201,8 @@ static struct work work_of(struct search *search)
     const int weights_stay = counts.input_slices * counts.output_slices <= limits->weight_halves;
     const uint64_t blobs = !weighted ? (counts.blobs != 0 ? 1u : 0) : weights_stay ? counts.blobs : slices;
     /* Tiles at the edges are smaller. */
-    work.memory = part_of(inputs * input + steps * store, words, whole) + blobs * blob;
+    work.memory = part_of(inputs * input + steps * store, words, whole) + blobs * blob +
+                  (inputs + blobs) * cnnvp_plan_request_ps(search->ask);
     work.core = (CNNVP_PLAN_LAYER_CYCLES + steps * CNNVP_PLAN_STEP_CYCLES +
                  (2u * (inputs + blobs) + slices + steps * (1u + layer->post_count)) * CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;
@@ -214,9 +221,11 @@ static void consider(struct search *search)
     const struct work work = work_of(search);
     if (work.refused)
         return;
-    const uint64_t bound = maximum(work.compute, maximum(work.memory, work.core)) + work.ends;
+    const uint64_t vector = work.vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work.compute : 0);
+    const uint64_t bound =
+        maximum(maximum(work.compute, vector), maximum(work.memory, work.core)) + work.ends;
     struct cnnvp_plan_finalist way = {cnnvp_plan_cut_of(search->layer),
-                                      bound + (work.compute + work.memory + work.core) / WORK_PART, work.core};
+                                      bound + (work.compute + work.vector + work.memory + work.core) / WORK_PART, work.core};
     for (size_t i = 0; i < finalists->count; ++i) {
         if (way.price >= finalists->all[i].price)
             continue;
@@ -371,7 +380,8 @@ cnnvp_result cnnvp_plan_compute(const struct cnnvp_image_layer *layer, const cha
     struct work work = {0};
     if (search.ask == NULL)
         return cnnvp_compiler_no_memory(error);
-    *ps = compute_ps(&search, &work);
+    calculate(&search, &work);
+    *ps = work.compute;
     cnnvp_result result = cnnvp_plan_ask_result(search.ask, error);
     if (result == CNNVP_DONE && work.refused)
         result = cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.ask));

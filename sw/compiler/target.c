@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "target.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define PS_A_US UINT64_C(1000000)
@@ -9,11 +10,17 @@
 
 static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *value, struct cnnvp_error *error)
 {
+    char instance[64];
     const char *text;
+    const char *place;
     if (cnnvp_config_get(config, name, value, &text) == CNNVP_DONE)
         return CNNVP_DONE;
-    return cnnvp_compiler_error(error, "the platform has no parameter %s: networks need cpu, dram, plic, instruction, "
-                                       "pe_array, vector, dma and the input, weight and output buffers", name);
+    snprintf(instance, sizeof instance, "%.*s", (int)strcspn(name, "."), name);
+    if (cnnvp_config_place(config, instance, &place, &text) == CNNVP_DONE)
+        return cnnvp_compiler_error(error, "%s: %s: its model has no parameter %s, which networks need", place,
+                                    instance, name + strlen(instance) + 1);
+    return cnnvp_compiler_error(error, "the platform has no instance %s: networks need cpu, dram, plic, instruction, "
+                                       "pe_array, vector, dma and the input, weight and output buffers", instance);
 }
 
 static cnnvp_result window(const cnnvp_config *config, const char *instance, uint64_t *base, uint64_t *size,

@@ -15,11 +15,6 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-static uint32_t pack(uint32_t low, uint32_t high)
-{
-    return low | high << 16;
-}
-
 static int on_chip(const struct cnnvp_guest *guest)
 {
     return guest->in_chain || (guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0;
@@ -104,28 +99,15 @@ static struct cnnvp_box window_input(const struct cnnvp_image_layer *layer, cons
     };
 }
 
-static struct cnnvp_window window_of(const struct cnnvp_image_layer *layer, const struct cnnvp_box *output,
-                                     const struct cnnvp_input_tile *tile)
+/* Over the positions of `output`, with the input tile's strides. */
+static struct cnnvp_window window_of(const struct cnnvp_image_layer *layer, uint32_t kx, uint32_t ky,
+                                     const struct cnnvp_box *output, const struct cnnvp_input_tile *tile)
 {
-    return (struct cnnvp_window){
-        .in_addr = tile->address,
-        .in_row_stride = tile->row_stride,
-        .in_channel_stride = tile->channel_stride,
-        .out_h = output->rows,
-        .out_w = output->columns,
-        .kernel = pack(layer->kx, layer->ky),
-        .stride = pack(layer->sx, layer->sy),
-        .dilation = pack(layer->dx, layer->dy),
-        .out_channel_stride = output->rows * output->columns,
-        .format = layer->format,
-    };
-}
-
-enum cnnvp_opcode cnnvp_window_opcode(const struct cnnvp_image_layer *layer)
-{
-    if (layer->op == CNNVP_OP_CONV)
-        return layer->unit == CNNVP_UNIT_VECTOR ? CNNVP_OPCODE_vconv : CNNVP_OPCODE_conv;
-    return layer->unit == CNNVP_UNIT_VECTOR ? CNNVP_OPCODE_vpool : CNNVP_OPCODE_pool;
+    struct cnnvp_window window = cnnvp_layer_window(layer, kx, ky, output->rows, output->columns);
+    window.in_addr = tile->address;
+    window.in_row_stride = tile->row_stride;
+    window.in_channel_stride = tile->channel_stride;
+    return window;
 }
 
 uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output)
@@ -133,20 +115,9 @@ uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output)
     return input << CNNVP_BUFFER_INPUT | weight << CNNVP_BUFFER_WEIGHT | output << CNNVP_BUFFER_OUTPUT;
 }
 
-/* Status of a slice's instruction: partial sums are kept from slice to slice of the input depth, the last one rounds.
- * The fields stand at the same places for conv and matmul. */
-static uint32_t slice_status(const struct cnnvp_image_layer *layer, int first, int last)
-{
-    uint32_t status = (first ? 0u : 1u) << CNNVP_STATUS_conv_update;
-    status |= (last ? 0u : 1u) << CNNVP_STATUS_conv_partial;
-    status |= (last && layer->bias ? 1u : 0u) << CNNVP_STATUS_conv_bias;
-    return status;
-}
-
 void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *output = &step->output;
-    const uint32_t taps = layer->kx * layer->ky;
     /* Depthwise: each output channel has its own input channel, so the group's channels are one slice. */
     const uint32_t first_in = layer->depthwise ? output->channel : 0;
     const uint32_t inputs = layer->depthwise ? output->channels : layer->in.channels;
@@ -159,7 +130,9 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_image_layer
         const int last = in + in_count == inputs;
         const struct cnnvp_box box = window_input(layer, output, first_in + in, in_count);
         const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
-        struct cnnvp_window window = window_of(layer, output, &tile);
+        struct cnnvp_window window = window_of(layer, layer->kx, layer->ky, output, &tile);
+        const struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, last);
+        const uint32_t weight_bytes = cnnvp_output_weights(layer, in_count) * WORD_BYTES;
         for (uint32_t out = 0; out < output->channels; out += layer->tile_out) {
             const uint32_t out_count = smaller(layer->tile_out, output->channels - out);
             const uint32_t weight_half = cnnvp_load_blob(guest, blob++, &window.weight_addr);
@@ -167,16 +140,13 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_image_layer
                 output_half = cnnvp_begin_step(guest);
                 epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
             }
-            const uint32_t weights = layer->depthwise ? out_count * taps : out_count * in_count * taps;
             window.in_channels = in_count;
             window.out_channels = out_count;
-            window.bias_addr = window.weight_addr + weights * WORD_BYTES;
+            window.bias_addr = window.weight_addr + out_count * weight_bytes;
             window.out_addr = out * plane * WORD_BYTES;
             window.acc_addr = out * plane * SUM_BYTES;
             window.seed = cnnvp_part_seed(guest, epilogue.seed, out);
-            const uint32_t status = slice_status(layer, in == 0, last) |
-                                    (layer->depthwise ? 1u : 0u) << CNNVP_STATUS_conv_depthwise;
-            cnnvp_push_window(guest, cnnvp_window_opcode(layer), status,
+            cnnvp_push_window(guest, operation.opcode, operation.status,
                               cnnvp_slice_halves(tile.half, weight_half, output_half), &window);
             cnnvp_use_table(&epilogue, layer, weight_half,
                       window.bias_addr + (last && layer->bias ? out_count * WORD_BYTES : 0));
@@ -211,8 +181,7 @@ static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_image_l
 {
     const struct cnnvp_box box = part_input(layer, output, part);
     const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
-    struct cnnvp_window window = window_of(layer, output, &tile);
-    window.kernel = pack(part->columns, part->rows);
+    struct cnnvp_window window = window_of(layer, part->columns, part->rows, output, &tile);
     window.in_channels = output->channels;
     window.out_channels = output->channels;
     /* Positions of the frame hold zeros; they must not win a maximum. */
@@ -220,16 +189,13 @@ static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_image_l
     const uint32_t first_column = box.column < 0 ? (uint32_t)-box.column : 0;
     const int32_t rows = (int32_t)layer->in.height - box.row;
     const int32_t columns = (int32_t)layer->in.width - box.column;
-    window.valid_rows = pack(smaller(first_row, box.rows), smaller(box.rows, rows > 0 ? (uint32_t)rows : 0));
+    window.valid_rows = cnnvp_pack(smaller(first_row, box.rows), smaller(box.rows, rows > 0 ? (uint32_t)rows : 0));
     window.valid_cols =
-        pack(smaller(first_column, box.columns), smaller(box.columns, columns > 0 ? (uint32_t)columns : 0));
+        cnnvp_pack(smaller(first_column, box.columns), smaller(box.columns, columns > 0 ? (uint32_t)columns : 0));
     window.out_addr = out_addr;
     window.seed = seed;
-    const uint32_t sum = layer->pool == CNNVP_POOL_AVERAGE;
-    const uint32_t further = sum && (part->ky != 0 || part->kx != 0);
-    cnnvp_push_window(guest, cnnvp_window_opcode(layer),
-                      sum << CNNVP_STATUS_pool_sum | further << CNNVP_STATUS_pool_update,
-                      cnnvp_slice_halves(tile.half, 0, output_half), &window);
+    const struct cnnvp_operation operation = cnnvp_window_operation(layer, part->ky == 0 && part->kx == 0, 1);
+    cnnvp_push_window(guest, operation.opcode, operation.status, cnnvp_slice_halves(tile.half, 0, output_half), &window);
 }
 
 /* max of `words` results at 0 and as many behind them, to 0. */
@@ -308,11 +274,11 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_image_l
                 epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
             }
             matmul.outputs = out_count;
-            matmul.bias_addr = matmul.weight_addr + in_count * out_count * WORD_BYTES;
+            matmul.bias_addr = matmul.weight_addr + out_count * in_count * WORD_BYTES;
             matmul.out_addr = out * WORD_BYTES;
             matmul.acc_addr = out * SUM_BYTES;
             matmul.seed = cnnvp_part_seed(guest, epilogue.seed, out);
-            cnnvp_push_matmul(guest, slice_status(layer, in == 0, last),
+            cnnvp_push_matmul(guest, cnnvp_slice_status(layer, in == 0, last),
                               cnnvp_slice_halves(tile.half, weight_half, output_half), &matmul);
             cnnvp_use_table(&epilogue, layer, weight_half,
                       matmul.bias_addr + (last && layer->bias ? out_count * WORD_BYTES : 0));
@@ -421,19 +387,9 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_image_layer 
     const uint32_t output_half = cnnvp_begin_step(guest);
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     vector.seed = epilogue.seed;
-    enum cnnvp_opcode opcode = CNNVP_OPCODE_vcmp;
-    uint32_t status = 3u << CNNVP_STATUS_vcmp_b | 1u << CNNVP_STATUS_vcmp_store;
-    if (function->kind == CNNVP_POST_TABLE) {
-        opcode = CNNVP_OPCODE_vact;
-        status = 1u << CNNVP_STATUS_vact_b;
-        vector.format = function->format;
-    } else {
-        vector.immediate = (uint32_t)function->value;
-        if (function->kind == CNNVP_POST_MIN)
-            status |= 1u << CNNVP_STATUS_vcmp_minimum;
-    }
-    push_elementwise(guest, opcode, status, cnnvp_slice_halves(tile.half, weight_half, output_half), &vector,
-                     &step->output, &tile, NULL);
+    const struct cnnvp_operation operation = cnnvp_post_operation(function, &vector);
+    push_elementwise(guest, operation.opcode, operation.status,
+                     cnnvp_slice_halves(tile.half, weight_half, output_half), &vector, &step->output, &tile, NULL);
     cnnvp_use_table(&epilogue, layer, weight_half, vector.b_addr);
     epilogue.first_post = 1;
     cnnvp_end_step(guest, &epilogue);
@@ -472,30 +428,6 @@ static struct cnnvp_input_tile spread(struct cnnvp_input_tile tile, const struct
     return tile;
 }
 
-struct operation {
-    enum cnnvp_opcode opcode;
-    uint32_t status;
-};
-
-static struct operation operation_of(uint32_t arithmetic)
-{
-    switch (arithmetic) {
-    case CNNVP_ARITHMETIC_SUB:
-        return (struct operation){CNNVP_OPCODE_vsub, 1u << CNNVP_STATUS_vsub_store};
-    case CNNVP_ARITHMETIC_MUL:
-        return (struct operation){CNNVP_OPCODE_vmac, 1u << CNNVP_STATUS_vmac_store};
-    case CNNVP_ARITHMETIC_DIV:
-        return (struct operation){CNNVP_OPCODE_vdiv, 1u << CNNVP_STATUS_vdiv_store};
-    case CNNVP_ARITHMETIC_MAX:
-        return (struct operation){CNNVP_OPCODE_vcmp, 1u << CNNVP_STATUS_vcmp_store};
-    case CNNVP_ARITHMETIC_MIN:
-        return (struct operation){CNNVP_OPCODE_vcmp,
-                                  1u << CNNVP_STATUS_vcmp_store | 1u << CNNVP_STATUS_vcmp_minimum};
-    default:
-        return (struct operation){CNNVP_OPCODE_vadd, 1u << CNNVP_STATUS_vadd_store};
-    }
-}
-
 void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
@@ -517,7 +449,7 @@ void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_image_layer *l
     const uint32_t output_half = cnnvp_begin_step(guest);
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     const struct cnnvp_vector vector = {.format = layer->format, .seed = epilogue.seed};
-    const struct operation operation = operation_of(layer->arithmetic);
+    const struct cnnvp_operation operation = cnnvp_arithmetic_operation(layer);
     push_elementwise(guest, operation.opcode, operation.status, cnnvp_slice_halves(a.half, 0, output_half), &vector,
                      box, &a, &b);
     cnnvp_use_table(&epilogue, layer, weight_half, table);

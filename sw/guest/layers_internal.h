@@ -3,6 +3,7 @@
 #ifndef CNNVP_GUEST_LAYERS_INTERNAL_H
 #define CNNVP_GUEST_LAYERS_INTERNAL_H
 
+#include "../image/layer_command.h"
 #include "layers.h"
 
 #define WORD_BYTES 2u
@@ -29,9 +30,6 @@ struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct 
 /* Tells the epilogue where the table of a TABLE post-operation is, if the layer has one. */
 void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_image_layer *layer, uint32_t half,
                      uint32_t table_address);
-
-/* The instruction that sweeps the windows of a conv or pool layer, on the unit that the layer names. */
-enum cnnvp_opcode cnnvp_window_opcode(const struct cnnvp_image_layer *layer);
 
 /* The halves operand of a tile instruction. */
 uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output);

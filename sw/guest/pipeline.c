@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline.h"
 
+#include "../image/layer_command.h"
 #include "replay.h"
 
 #include <stddef.h>
@@ -325,22 +326,13 @@ static void push_post(struct cnnvp_guest *guest, const struct cnnvp_epilogue *ep
         .a_stride = 1,
         .seed = epilogue->seed,
     };
-    uint32_t status = 2u << CNNVP_STATUS_vcmp_a;
+    const struct cnnvp_operation operation = cnnvp_post_operation(post, &vector);
     uint32_t halves = bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT);
-    enum cnnvp_opcode opcode = CNNVP_OPCODE_vcmp;
     if (post->kind == CNNVP_POST_TABLE) {
-        opcode = CNNVP_OPCODE_vact;
         vector.b_addr = epilogue->table_address;
-        vector.format = post->format;
-        status |= 1u << CNNVP_STATUS_vact_b;
         halves |= bit(epilogue->weight_half, CNNVP_BUFFER_WEIGHT);
-    } else {
-        vector.immediate = (uint32_t)post->value;
-        status |= 3u << CNNVP_STATUS_vcmp_b | 1u << CNNVP_STATUS_vcmp_store;
-        if (post->kind == CNNVP_POST_MIN)
-            status |= 1u << CNNVP_STATUS_vcmp_minimum;
     }
-    cnnvp_push_vector(guest, opcode, status, halves, &vector);
+    cnnvp_push_vector(guest, operation.opcode, operation.status | 2u << CNNVP_STATUS_vcmp_a, halves, &vector);
 }
 
 /* Sums in 64-bit slots from `slot` on divided by `divisor` become words. */

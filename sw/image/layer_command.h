@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calculations of a layer's tiles as instructions: what the guest software pushes, and what the planner asks the
+ * units about. Addresses, strides of the input and seeds are the caller's. */
+#ifndef CNNVP_LAYER_COMMAND_H
+#define CNNVP_LAYER_COMMAND_H
+
+#include "instruction_set.h"
+#include "network_image.h"
+
+struct cnnvp_operation {
+    enum cnnvp_opcode opcode;
+    uint32_t status;
+};
+
+/* Of a conv or matmul instruction: partial sums are kept from slice to slice of the input depth, the last one rounds.
+ * The fields stand at the same places for both. */
+static inline uint32_t cnnvp_slice_status(const struct cnnvp_image_layer *layer, int first, int last)
+{
+    uint32_t status = (first ? 0u : 1u) << CNNVP_STATUS_conv_update;
+    status |= (last ? 0u : 1u) << CNNVP_STATUS_conv_partial;
+    status |= (last && layer->bias ? 1u : 0u) << CNNVP_STATUS_conv_bias;
+    return status;
+}
+
+/* Words of weights that an output of a slice of so many inputs has. All outputs' follow each other, then biases. */
+static inline uint32_t cnnvp_output_weights(const struct cnnvp_image_layer *layer, uint32_t in)
+{
+    const uint32_t taps = layer->op == CNNVP_OP_CONV ? layer->kx * layer->ky : 1u;
+    return layer->depthwise ? taps : in * taps;
+}
+
+/* The instruction that sweeps the windows of a conv or pool layer, on the unit that the layer names. `first` and `last`
+ * of the input's slices; of a pooling window's parts. */
+static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_image_layer *layer, int first, int last)
+{
+    const int on_vector = layer->unit == CNNVP_UNIT_VECTOR;
+    if (layer->op == CNNVP_OP_CONV)
+        return (struct cnnvp_operation){on_vector ? CNNVP_OPCODE_vconv : CNNVP_OPCODE_conv,
+                                        cnnvp_slice_status(layer, first, last) |
+                                            (layer->depthwise ? 1u : 0u) << CNNVP_STATUS_conv_depthwise};
+    const uint32_t sum = layer->pool == CNNVP_POOL_AVERAGE;
+    const uint32_t further = sum && !first;
+    return (struct cnnvp_operation){on_vector ? CNNVP_OPCODE_vpool : CNNVP_OPCODE_pool,
+                                    sum << CNNVP_STATUS_pool_sum | further << CNNVP_STATUS_pool_update};
+}
+
+/* A window of kx columns and ky rows over so many positions; results are dense. */
+static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_image_layer *layer, uint32_t kx, uint32_t ky,
+                                                     uint32_t rows, uint32_t columns)
+{
+    return (struct cnnvp_window){
+        .out_h = rows,
+        .out_w = columns,
+        .kernel = cnnvp_pack(kx, ky),
+        .stride = cnnvp_pack(layer->sx, layer->sy),
+        .dilation = cnnvp_pack(layer->dx, layer->dy),
+        .out_channel_stride = rows * columns,
+        .format = layer->format,
+    };
+}
+
+/* An elementwise layer: both operands from the input buffer. */
+static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnnvp_image_layer *layer)
+{
+    switch (layer->arithmetic) {
+    case CNNVP_ARITHMETIC_SUB:
+        return (struct cnnvp_operation){CNNVP_OPCODE_vsub, 1u << CNNVP_STATUS_vsub_store};
+    case CNNVP_ARITHMETIC_MUL:
+        return (struct cnnvp_operation){CNNVP_OPCODE_vmac, 1u << CNNVP_STATUS_vmac_store};
+    case CNNVP_ARITHMETIC_DIV:
+        return (struct cnnvp_operation){CNNVP_OPCODE_vdiv, 1u << CNNVP_STATUS_vdiv_store};
+    case CNNVP_ARITHMETIC_MAX:
+        return (struct cnnvp_operation){CNNVP_OPCODE_vcmp, 1u << CNNVP_STATUS_vcmp_store};
+    case CNNVP_ARITHMETIC_MIN:
+        return (struct cnnvp_operation){CNNVP_OPCODE_vcmp,
+                                        1u << CNNVP_STATUS_vcmp_store | 1u << CNNVP_STATUS_vcmp_minimum};
+    default:
+        return (struct cnnvp_operation){CNNVP_OPCODE_vadd, 1u << CNNVP_STATUS_vadd_store};
+    }
+}
+
+/* A function of each word that comes from operand a; sets the vector's constant or format. A table is read from the
+ * weight buffer. */
+static inline struct cnnvp_operation cnnvp_post_operation(const struct cnnvp_image_post *post,
+                                                          struct cnnvp_vector *vector)
+{
+    if (post->kind == CNNVP_POST_TABLE) {
+        vector->format = post->format;
+        return (struct cnnvp_operation){CNNVP_OPCODE_vact, 1u << CNNVP_STATUS_vact_b};
+    }
+    vector->immediate = (uint32_t)post->value;
+    const uint32_t minimum = post->kind == CNNVP_POST_MIN;
+    return (struct cnnvp_operation){CNNVP_OPCODE_vcmp, 3u << CNNVP_STATUS_vcmp_b | 1u << CNNVP_STATUS_vcmp_store |
+                                                           minimum << CNNVP_STATUS_vcmp_minimum};
+}
+
+#endif
