@@ -158,7 +158,7 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
         return cnnvp_config_error(error, place ? place : name, "%s%scannot be read: %s", place ? *file : "",
                                   place ? " " : "", strerror(errno));
     struct cnnvp_suggest suggest;
-    cnnvp_suggest_begin(&suggest, "");
+    cnnvp_suggest_begin(&suggest, name);
     list_presets(arena, &suggest);
     return cnnvp_config_error(error, place, "there is no preset %s here%s", cnnvp_config_show(name).text,
                               suggest.list_length

@@ -125,7 +125,9 @@ int cli_choice(struct argp_state *state, const char *option, const char *text, c
             return i;
         (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
     }
-    cli_usage(state, "%s: \"%s\" is not one of %s", option, text, list);
+    const char *meant = cnnvp_did_you_mean(text, words);
+    cli_usage(state, "%s: \"%s\" is not one of %s%s%s%s", option, text, list, meant ? "; did you mean \"" : "",
+              meant ? meant : "", meant ? "\"?" : "");
     return 0;
 }
 

@@ -317,8 +317,10 @@ static void presets_are_found(void **state)
     config = load("on_preset.yaml", "base: small\nunits: {first: {rows: 3}}\n");
     assert_int_equal(get(config, "first.rows"), 3);
     cnnvp_config_free(config);
-    assert_int_equal(test_load("trainee", &config, &error), CNNVP_BAD_INPUT);
-    assert_non_null(strstr(error.text, "there is no preset \"trainee\" here; there are "));
+    assert_int_equal(test_load("smal", &config, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "there is no preset \"smal\" here; did you mean \"small\"?"));
+    assert_int_equal(test_load("elsewhere", &config, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "there is no preset \"elsewhere\" here; there are "));
     assert_non_null(strstr(error.text, "small"));
     assert_int_equal(unsetenv("CNNVP_PRESETS"), 0);
 }
