@@ -122,11 +122,11 @@ static void collect_variant(struct cnnvp_guest *guest, struct cnnvp_depth *depth
 /* 1 if the variants are the same words but for low halves and the output half. */
 static int collect_all(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer, struct lists *lists)
 {
-    const uint32_t room = CNNVP_RECORDED_WORDS / VARIANTS; /* nothing is being recorded */
+    const uint32_t room = CNNVP_COLLECTED_WORDS / VARIANTS;
     for (uint32_t v = 0; v < VARIANTS; ++v) {
         struct cnnvp_capture *capture = &lists->capture[v];
         *capture = (struct cnnvp_capture){
-            .words = guest->replay.recording.words + v * room, .capacity = room, .keep = SCHEDULER_KEEP};
+            .words = guest->collected + v * room, .capacity = room, .keep = SCHEDULER_KEEP};
         collect_variant(guest, depth, layer, lists, (enum variant)v);
         if (capture->overflow || capture->count != lists->capture[BASE].count)
             return 0;

@@ -69,53 +69,9 @@ static int reserve(struct cnnvp_element *element, uint32_t words)
     return element->failed == 0;
 }
 
-static inline void record(struct cnnvp_recording *recording, uint32_t high, uint32_t low)
-{
-    if (recording->count == CNNVP_RECORDED_WORDS)
-        recording->overflow = 1;
-    else
-        recording->words[recording->count++] = (struct cnnvp_word){high, low};
-}
-
-/* Descriptors at one base have the same registers, so its last one says whether they all have been used. */
-static void record_uses(struct cnnvp_element *element, uint32_t base, const uint32_t *descriptor, uint32_t count)
-{
-    struct cnnvp_recording *recording = element->recording;
-    const uint32_t last = base + count - 1u;
-    if ((recording->used[last / 32u] >> last % 32u & 1u) != 0)
-        return;
-    uint32_t word = recording->count;
-    for (uint32_t number = base; number <= last; ++number) {
-        const uint32_t wanted = descriptor[number - base];
-        const uint32_t is_set = element->value[number] != wanted;
-        if ((recording->used[number / 32u] >> number % 32u & 1u) == 0)
-            recording->uses[recording->use_count++] = (struct cnnvp_first_use){number, wanted, word, is_set};
-        recording->used[number / 32u] |= 1u << number % 32u;
-        word += is_set;
-    }
-}
-
-static void record_patch(struct cnnvp_element *element, uint32_t base, const uint32_t *descriptor)
-{
-    struct cnnvp_recording *recording = element->recording;
-    if (element->image_stride == 0)
-        return;
-    if (recording->patch_count == CNNVP_RECORDED_PATCHES) {
-        recording->overflow = 1;
-        return;
-    }
-    uint32_t word = recording->count;
-    for (uint32_t number = base; number < element->image_register; ++number)
-        word += element->value[number] != descriptor[number - base] ? 1u : 0;
-    recording->patches[recording->patch_count].word = word;
-    recording->patches[recording->patch_count++].stride = element->image_stride;
-}
-
 /* Pushes a word that room has been reserved for. */
 static inline void push(struct cnnvp_element *element, uint32_t high, uint32_t low)
 {
-    if (element->recording != NULL)
-        record(element->recording, high, low);
     --element->free;
     write_register(element, ELEMENT_PUSH_LO, low);
     write_register(element, ELEMENT_PUSH_HI, high);
@@ -174,10 +130,6 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
     }
     if (!reserve(element, count + 1u))
         return;
-    if (element->recording != NULL) {
-        record_uses(element, base, descriptor, count);
-        record_patch(element, base, descriptor);
-    }
     uint32_t *value = &element->value[base];
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t wanted = descriptor[i];
@@ -187,7 +139,6 @@ void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode,
         }
     }
     push(element, (uint32_t)opcode << 24 | status << 16 | base << 8 | halves, immediate);
-    element->image_stride = 0;
 }
 
 void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t wanted)
@@ -205,23 +156,6 @@ void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touche
     for (uint32_t i = 0; i < 256u; ++i)
         if ((touched[i / 32u] >> (i % 32u) & 1u) != 0 && reserve(element, 1))
             push(element, (uint32_t)CNNVP_OPCODE_set << 24 | i << 8, element->value[i]);
-}
-
-void cnnvp_element_push(struct cnnvp_element *element, const struct cnnvp_word *words, uint32_t count)
-{
-    const uint32_t chunk = 32u;
-    while (count != 0) {
-        const uint32_t now = count < chunk ? count : chunk;
-        if (!reserve(element, now))
-            return;
-        for (uint32_t i = 0; i < now; ++i) {
-            write_register(element, ELEMENT_PUSH_LO, words[i].low);
-            write_register(element, ELEMENT_PUSH_HI, words[i].high);
-        }
-        element->free -= now;
-        words += now;
-        count -= now;
-    }
 }
 
 int cnnvp_element_finish(struct cnnvp_element *element)

@@ -16,33 +16,6 @@ struct cnnvp_word {
     uint32_t low;
 };
 
-/* A register as it was used first while words were recorded. */
-struct cnnvp_first_use {
-    uint32_t number;
-    uint32_t wanted;
-    uint32_t word;   /* the one that set it, or would have */
-    uint32_t is_set; /* 0: it held that already */
-};
-
-/* What was pushed, which `set` words hold a value that grows by `stride` from image to image, and what was pushed or
- * not by what registers held before. */
-#define CNNVP_RECORDED_WORDS 32768u
-#define CNNVP_RECORDED_PATCHES 1024u
-struct cnnvp_recording {
-    uint32_t count;
-    uint32_t patch_count;
-    uint32_t overflow;  /* did not fit, or is not the pattern of another image */
-    uint32_t has_seeds; /* some `set` words hold seeds */
-    uint32_t use_count;
-    uint32_t used[8];   /* bit n of all: register n has been used, or is pushed whatever it holds */
-    struct cnnvp_first_use uses[256];
-    struct {
-        uint32_t word;
-        uint32_t stride;
-    } patches[CNNVP_RECORDED_PATCHES];
-    struct cnnvp_word words[CNNVP_RECORDED_WORDS];
-};
-
 /* Words that are collected instead of pushed: every register of a descriptor is assigned, whatever it holds. `keep`
  * marks the high half of those that are to be pushed in any case (cnnvp_element_forget). */
 struct cnnvp_capture {
@@ -62,10 +35,7 @@ struct cnnvp_element {
     uint32_t events;              /* irq instructions pushed */
     volatile uint32_t interrupts; /* interrupts handled */
     volatile uint32_t failed;     /* an error was reported */
-    struct cnnvp_recording *recording; /* NULL: nothing is recorded */
-    struct cnnvp_capture *capture;     /* NULL: words are pushed */
-    uint32_t image_register;      /* register of the next tile instruction that depends on the image */
-    uint32_t image_stride;        /* by how much, 0: none does */
+    struct cnnvp_capture *capture; /* NULL: words are pushed */
     uint32_t value[256];          /* of the element's registers at the end of what was pushed; 0 at reset */
 };
 
@@ -94,27 +64,11 @@ void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t 
 static inline void cnnvp_element_forget(struct cnnvp_element *element, uint32_t number, uint32_t wanted)
 {
     element->value[number] = ~wanted;
-    if (element->recording != NULL)
-        element->recording->used[number / 32u] |= 1u << number % 32u;
-}
-
-/* Register `number` of the next tile instruction holds an address that grows by `stride` from image to image (0: it
- * does not); it is pushed even if it holds `wanted` already. */
-static inline void cnnvp_element_per_image(struct cnnvp_element *element, uint32_t number, uint32_t wanted,
-                                           uint32_t stride)
-{
-    element->image_register = number;
-    element->image_stride = stride;
-    if (stride != 0)
-        cnnvp_element_forget(element, number, wanted);
 }
 
 /* Somebody else has pushed words that assigned these registers (struct cnnvp_capture): gives them back what this driver
  * believes they hold. */
 void cnnvp_element_restore(struct cnnvp_element *element, const uint32_t *touched);
-
-/* Pushes words as they are. */
-void cnnvp_element_push(struct cnnvp_element *element, const struct cnnvp_word *words, uint32_t count);
 
 /* Sleeps until every irq instruction pushed so far has completed or the element has failed. Returns 0, or -1 on
  * failure. */

@@ -55,23 +55,6 @@ struct cnnvp_epilogue {
 /* Steps whose epilogue waits while the next step's calculation is pushed first. */
 #define CNNVP_EPILOGUES 2u
 
-/* What decides which words the next image pushes, but for the element's registers; every image begins with the same
- * halves. */
-struct cnnvp_guest_state {
-    struct cnnvp_epilogue waiting[CNNVP_EPILOGUES];
-    struct cnnvp_slot weight[CNNVP_HALVES];
-    uint32_t waiting_count;
-    uint32_t chain_weights;
-    uint32_t tag;
-};
-
-/* See replay.h. */
-struct cnnvp_replay {
-    struct cnnvp_guest_state before;
-    uint32_t images; /* replayed */
-    struct cnnvp_recording recording;
-};
-
 /* What a half holds: a cut of a tensor in memory. */
 struct cnnvp_train_slot {
     uint32_t valid;
@@ -105,6 +88,9 @@ struct cnnvp_train {
     struct cnnvp_train_pending pending;
 };
 
+/* Room for a layer's instructions in the ways in which the scheduler's table needs them. */
+#define CNNVP_COLLECTED_WORDS 32768u
+
 struct cnnvp_guest {
     const struct cnnvp_machine *machine;
     const struct cnnvp_image *image; /* or that of training */
@@ -132,7 +118,7 @@ struct cnnvp_guest {
     uint32_t scheduler_registers[8]; /* of the element, that the chain's instructions assign */
     uint32_t chain_weights;  /* the chain whose blobs are in the weight buffer, 0: none */
     uint32_t chain_loaded;   /* of these, those below this number: layers, and their blobs, begin one after the other */
-    struct cnnvp_replay replay; /* last, see cnnvp_guest_init */
+    struct cnnvp_word collected[CNNVP_COLLECTED_WORDS]; /* by depth_scheduler.c; last, see cnnvp_guest_init */
 };
 
 /* The interrupt handler's body: claims, serves and completes what the interrupt controller has. */

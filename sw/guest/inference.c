@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Set-up and interrupt handling of both applications; inference: the loop over images. */
 #include "depth.h"
-#include "replay.h"
 #include "schedule.h"
 #include "train.h"
 
@@ -29,11 +28,10 @@ void cnnvp_guest_interrupt(struct cnnvp_guest *guest)
 int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine)
 {
     const struct cnnvp_image *image = cnnvp_memory(machine, CNNVP_IMAGE_ADDRESS);
-    /* All but the recording, which is large and says itself how much of it is used. */
+    /* All but the last member, which is large and written before it is read. */
     uint32_t *words = (uint32_t *)(void *)guest;
-    for (size_t i = 0; i < offsetof(struct cnnvp_guest, replay) / sizeof(uint32_t); ++i)
+    for (size_t i = 0; i < offsetof(struct cnnvp_guest, collected) / sizeof(uint32_t); ++i)
         words[i] = 0;
-    guest->replay.images = 0;
     guest->machine = machine;
     if (image == NULL)
         return -1;
@@ -69,38 +67,15 @@ int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *mach
     return 0;
 }
 
-/* Pushes all images. The first one starts from empty buffers; the second is the pattern for the rest, or the third
- * where a seed of the first is 0, which is none. What the scheduler pushes is not recorded. */
-static void push_images(struct cnnvp_guest *guest)
-{
-    const uint32_t images = guest->image->images;
-    int replay = 0;
-    for (uint32_t i = 0; i < images; ++i) {
-        const int pattern = i == 1 || (i == 2 && guest->replay.recording.overflow == 0);
-        const int record = pattern && !replay && i + 1u < images && guest->scheduler_irq == 0;
-        guest->image_number = i;
-        if (replay && cnnvp_replay_image(guest))
-            continue;
-        if (replay)
-            cnnvp_replay_finish(guest);
-        replay = 0;
-        if (record)
-            cnnvp_replay_begin(guest);
-        cnnvp_schedule_layers(guest);
-        if (record)
-            replay = cnnvp_replay_end(guest);
-    }
-    cnnvp_replay_finish(guest);
-    cnnvp_flush_epilogues(guest, 0);
-}
-
 int cnnvp_guest_run(struct cnnvp_guest *guest)
 {
     if (guest->train.image != NULL)
         return cnnvp_train_run(guest);
     if ((guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0)
         cnnvp_schedule_preload(guest);
-    push_images(guest);
+    for (; guest->image_number < guest->image->images; ++guest->image_number)
+        cnnvp_schedule_layers(guest);
+    cnnvp_flush_epilogues(guest, 0);
     cnnvp_element_layer(&guest->element, 0);
     cnnvp_element_irq(&guest->element, guest->image->images);
     if (cnnvp_element_finish(&guest->element) == 0)

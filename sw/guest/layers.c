@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "layers_internal.h"
-#include "replay.h"
 
 #include <stddef.h>
 
@@ -26,16 +25,14 @@ int cnnvp_rounds_by_chance(const struct cnnvp_image_layer *layer)
 }
 
 /* Stochastic rounding: a stream of its own for each layer, image and step; 0 where rounding needs none. */
-static uint32_t step_seed(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
                           const struct cnnvp_step *step)
 {
     if (!cnnvp_rounds_by_chance(layer))
         return 0;
-    uint32_t seed = layer->seed + guest->image_number * CNNVP_IMAGE_SEED + step->seed;
-    seed += step->output.channel * 0x85ebca6bu + (uint32_t)step->output.row * 0xc2b2ae35u;
-    seed += (uint32_t)step->output.column * 0x27d4eb2fu;
-    cnnvp_replay_seed(guest, seed);
-    return seed;
+    return layer->seed + guest->image_number * 0x9e3779b9u + step->seed +
+           step->output.channel * 0x85ebca6bu + (uint32_t)step->output.row * 0xc2b2ae35u +
+           (uint32_t)step->output.column * 0x27d4eb2fu;
 }
 
 struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
@@ -145,7 +142,7 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_image_layer
             window.bias_addr = window.weight_addr + out_count * weight_bytes;
             window.out_addr = out * plane * WORD_BYTES;
             window.acc_addr = out * plane * SUM_BYTES;
-            window.seed = cnnvp_part_seed(guest, epilogue.seed, out);
+            window.seed = cnnvp_part_seed(epilogue.seed, out);
             cnnvp_push_window(guest, operation.opcode, operation.status,
                               cnnvp_slice_halves(tile.half, weight_half, output_half), &window);
             cnnvp_use_table(&epilogue, layer, weight_half,
@@ -277,7 +274,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_image_l
             matmul.bias_addr = matmul.weight_addr + out_count * in_count * WORD_BYTES;
             matmul.out_addr = out * WORD_BYTES;
             matmul.acc_addr = out * SUM_BYTES;
-            matmul.seed = cnnvp_part_seed(guest, epilogue.seed, out);
+            matmul.seed = cnnvp_part_seed(epilogue.seed, out);
             cnnvp_push_matmul(guest, cnnvp_slice_status(layer, in == 0, last),
                               cnnvp_slice_halves(tile.half, weight_half, output_half), &matmul);
             cnnvp_use_table(&epilogue, layer, weight_half,
@@ -350,7 +347,7 @@ static void push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode
         if (b != NULL)
             vector.b_addr += b->channel_stride * WORD_BYTES;
         vector.out_addr += plane * WORD_BYTES;
-        vector.seed = cnnvp_part_seed(guest, base->seed, channel + 1u);
+        vector.seed = cnnvp_part_seed(base->seed, channel + 1u);
     }
 }
 

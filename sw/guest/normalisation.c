@@ -39,7 +39,7 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_image
         vector.b_addr = scales + box->channel * WORD_BYTES;
         vector.c_addr = offsets + box->channel * WORD_BYTES;
         cnnvp_push_vector(guest, CNNVP_OPCODE_vnorm, status, halves, &vector);
-        vector.seed = cnnvp_part_seed(guest, vector.seed, 1u);
+        vector.seed = cnnvp_part_seed(vector.seed, 1u);
     }
     cnnvp_use_table(&epilogue, layer, weight_half, offsets + layer->in.channels * WORD_BYTES);
     cnnvp_end_step(guest, &epilogue);

@@ -2,7 +2,6 @@
 #include "pipeline.h"
 
 #include "../image/layer_command.h"
-#include "replay.h"
 
 #include <stddef.h>
 
@@ -54,12 +53,9 @@ static uint32_t inside(int32_t first, uint32_t count, uint32_t size)
     return end > begin ? (uint32_t)(end - begin) : 0;
 }
 
-/* image_stride: by how many bytes the place in memory moves on from image to image. */
 static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, enum cnnvp_buffer buffer,
-                      uint32_t half, enum cnnvp_descriptor_base base, uint32_t image_stride)
+                      uint32_t half, enum cnnvp_descriptor_base base)
 {
-    cnnvp_element_per_image(&guest->element, register_of(base, offsetof(struct cnnvp_transfer, memory_addr)),
-                            transfer->memory_addr, image_stride);
     const uint32_t status = (uint32_t)buffer << CNNVP_STATUS_request_buffer;
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_request, status, bit(half, buffer), 0, (uint32_t)base,
                        registers(transfer), REGISTER_COUNT(*transfer));
@@ -100,7 +96,7 @@ uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_image_tens
         .feature_words = box->channels * inside(box->row, box->rows, tensor->height) *
                          inside(box->column, box->columns, tensor->width),
     };
-    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->image_stride);
+    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD);
     return half;
 }
 
@@ -139,7 +135,7 @@ void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_
         .buffer_plane_stride = tensor->channel_stride * WORD_BYTES,
         .feature_words = tensor->channels * tensor->height * tensor->width,
     };
-    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, tensor->chip_half, CNNVP_BASE_LOAD, tensor->image_stride);
+    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, tensor->chip_half, CNNVP_BASE_LOAD);
 }
 
 void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *zeros)
@@ -211,16 +207,13 @@ void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor
                       const struct cnnvp_image_tensor *block)
 {
     const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
-    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, block->chip_half, CNNVP_BASE_LOAD, tensor->image_stride);
+    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, block->chip_half, CNNVP_BASE_LOAD);
 }
 
 void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
                        const struct cnnvp_image_tensor *block)
 {
     const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
-    cnnvp_element_per_image(&guest->element,
-                            register_of(CNNVP_BASE_STORE, offsetof(struct cnnvp_transfer, memory_addr)),
-                            transfer.memory_addr, tensor->image_stride);
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_INPUT,
                        bit(block->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE, registers(&transfer),
                        REGISTER_COUNT(transfer));
@@ -272,16 +265,13 @@ uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *a
         .memory_plane_stride = blob->bytes,
         .buffer_plane_stride = blob->bytes,
     };
-    push_load(guest, &transfer, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, 0);
+    push_load(guest, &transfer, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS);
     return half;
 }
 
-uint32_t cnnvp_part_seed(struct cnnvp_guest *guest, uint32_t seed, uint32_t part)
+uint32_t cnnvp_part_seed(uint32_t seed, uint32_t part)
 {
-    if (seed == 0)
-        return 0;
-    cnnvp_replay_seed(guest, seed + part);
-    return seed + part;
+    return seed == 0 ? 0 : seed + part;
 }
 
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
@@ -344,7 +334,7 @@ static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogu
     vector->a_stride = 1;
     vector->immediate = divisor;
     vector->format = epilogue->layer->format;
-    vector->seed = cnnvp_part_seed(guest, epilogue->seed, slot);
+    vector->seed = cnnvp_part_seed(epilogue->seed, slot);
     const uint32_t status =
         3u << CNNVP_STATUS_vdiv_a | 3u << CNNVP_STATUS_vdiv_b | 1u << CNNVP_STATUS_vdiv_store;
     cnnvp_push_vector(guest, CNNVP_OPCODE_vdiv, status, bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT), vector);
@@ -439,9 +429,6 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
     };
     const uint32_t output = bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT);
     if (!epilogue->to_chip) {
-        cnnvp_element_per_image(&guest->element,
-                                register_of(epilogue->store_at, offsetof(struct cnnvp_transfer, memory_addr)),
-                                transfer.memory_addr, out->image_stride);
         cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_OUTPUT, output, 0, epilogue->store_at,
                            registers(&transfer), REGISTER_COUNT(transfer));
         return;

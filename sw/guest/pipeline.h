@@ -103,10 +103,8 @@ void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halv
 void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_vector *vector);
 
-/* What seeds of stochastic rounding grow by from image to image. */
-#define CNNVP_IMAGE_SEED 0x9e3779b9u
 /* Seed of a part of a step, 0 for the whole; 0 stays 0: no stochastic rounding. */
-uint32_t cnnvp_part_seed(struct cnnvp_guest *guest, uint32_t seed, uint32_t part);
+uint32_t cnnvp_part_seed(uint32_t seed, uint32_t part);
 
 /* Half of the output buffer for the step that begins. Flushes the epilogues that stand in its way. */
 uint32_t cnnvp_begin_step(struct cnnvp_guest *guest);

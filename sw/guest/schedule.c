@@ -98,12 +98,6 @@ static uint32_t first_of_chain(const struct cnnvp_guest *guest, uint32_t chain)
 void cnnvp_schedule_layers(struct cnnvp_guest *guest)
 {
     const struct cnnvp_image_layer *layers = layer_table(guest);
-    /* Every image takes the halves in the same order: that makes it a replay of the one before (replay.h). Of more
-     * blobs than halves the last ones are not looked for by the next image: they could differ from image to image. */
-    guest->next_input = guest->next_weight = guest->next_output = 0;
-    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
-        if (guest->image->blob_count > guest->image->weight_halves)
-            guest->weight[half].valid = 0;
     if ((guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0) {
         cnnvp_element_layer(&guest->element, layers[0].tag);
         cnnvp_flush_epilogues(guest, 0);

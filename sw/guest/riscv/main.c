@@ -15,7 +15,7 @@ enum guest_exit { EXIT_NO_IMAGE = 2, EXIT_TRAP = 3 };
 extern volatile uint32_t tohost[2];
 /* Room for struct cnnvp_guest, see link.ld. */
 extern uint32_t guest_context[];
-_Static_assert(sizeof(struct cnnvp_guest) <= 512u * 1024u, "larger than its section in link.ld");
+_Static_assert(sizeof(struct cnnvp_guest) <= 288u * 1024u, "larger than its section in link.ld");
 
 int cnnvp_guest_main(void);
 void cnnvp_guest_trap(uint32_t cause, struct cnnvp_guest *guest, uint32_t epc, uint32_t tval);
