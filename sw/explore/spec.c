@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compiler/guest_file.h"
+#include "guest_file.h"
 #include "explore.h"
 
 /* The keys in the order of the documentation. */

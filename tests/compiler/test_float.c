@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "float_conv.h"
-#include "formats.h"
+#include "numbers.h"
 #include "onnx_builder.h"
 
 static uint32_t between(struct builder *random, uint32_t low, uint32_t high)

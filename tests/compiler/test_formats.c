@@ -9,10 +9,9 @@
 #include <cmocka.h>
 
 #include "cnnvp_command.h"
-#include "formats.h"
+#include "numbers.h"
 #include "fx16_reference.h"
 #include "onnx_builder.h"
-#include "table.h"
 #include "tables.h"
 
 static void words_are_the_nearest(void **state)

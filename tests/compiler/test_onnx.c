@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "floatref.h"
+#include "numbers.h"
 #include "onnx_builder.h"
-#include "onnx_import.h"
+#include "onnx.h"
 
 static const int64_t map4[4] = {-1, 2, 6, 6};
 static const int64_t flat2[2] = {-1, 6};

@@ -14,7 +14,7 @@
 #include "fx16_reference.h"
 #include "network.h"
 #include "onnx_builder.h"
-#include "onnx_import.h"
+#include "onnx.h"
 
 #define MEMORY ((size_t)4 << 20)
 

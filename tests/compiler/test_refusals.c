@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "onnx_builder.h"
-#include "onnx_import.h"
+#include "onnx.h"
 
 static const int64_t maps[4] = {-1, 4, 6, 6};
 static const float tenth = 0.1f;

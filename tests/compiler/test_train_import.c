@@ -12,10 +12,9 @@
 #include <cmocka.h>
 
 #include "cnnvp_data.h"
-#include "floatref.h"
+#include "numbers.h"
 #include "onnx_builder.h"
-#include "onnx_import.h"
-#include "train_import.h"
+#include "onnx.h"
 
 static const char exported[] = "train_import.onnx";
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "depth.h"
+#include "image.h"
 #include "fake_element.h"
 #include "fake_platform.h"
 #include "guest.h"

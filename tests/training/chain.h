@@ -3,7 +3,7 @@
 #ifndef TEST_TRAINING_CHAIN_H
 #define TEST_TRAINING_CHAIN_H
 
-#include "train_import.h"
+#include "onnx.h"
 #include "train_reference.h"
 
 /* Ready for its first step, with the weights that `cnnvp train` draws for the same import. Free with train_net_free. */

@@ -12,7 +12,7 @@
 
 #include "cnnvp_data.h"
 #include "onnx_builder.h"
-#include "train_import.h"
+#include "onnx.h"
 
 #define DIMS(...) (const int64_t[]){__VA_ARGS__}
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The compiler's own form of a network: layers in the order of execution, tensors of one image between them. Made by
+ * onnx_import.c, simplified by graph.c, executed in float by floatref.c, given number formats by formats.c, tiles by
+ * plan.c and addresses by image.c.
+ */
+#ifndef CNNVP_COMPILER_GRAPH_H
+#define CNNVP_COMPILER_GRAPH_H
+
+#include "compiler.h"
+#include "image/network_image.h"
+
+/* Posts a layer may have before they are turned into the image's. */
+#define CNNVP_GRAPH_POSTS CNNVP_IMAGE_POSTS
+
+/* No tensor. */
+#define CNNVP_GRAPH_NONE (-1)
+
+enum cnnvp_graph_post_kind {
+    CNNVP_GRAPH_MAX,        /* max{x, value} */
+    CNNVP_GRAPH_MIN,        /* min{x, value} */
+    CNNVP_GRAPH_SIGMOID,
+    CNNVP_GRAPH_TANH,
+    CNNVP_GRAPH_LEAKY_RELU, /* x < 0: value * x */
+    CNNVP_GRAPH_HARD_SWISH, /* x * min{1, max{0, x / 6 + 1 / 2}} */
+    CNNVP_GRAPH_ELU,        /* x < 0: value * (e^x - 1) */
+    CNNVP_GRAPH_SELU,       /* value * (x < 0: 1.67326 * (e^x - 1), else x), value 1.0507 unless said otherwise */
+    CNNVP_GRAPH_SOFTPLUS,   /* ln(1 + e^x) */
+    CNNVP_GRAPH_SOFTSIGN,   /* x / (1 + |x|) */
+    CNNVP_GRAPH_ERF,
+    CNNVP_GRAPH_GELU,       /* x / 2 * (1 + erf(x / sqrt(2))); value 1: tanh(sqrt(2 / pi) (x + 0.044715 x^3)) in
+                             * place of erf */
+    CNNVP_GRAPH_LOG         /* ln(min{1, max{value, x}}), value above 0 */
+};
+
+struct cnnvp_graph_post {
+    enum cnnvp_graph_post_kind kind;
+    float value;
+};
+
+/* Parameters of a layer that learns. */
+enum cnnvp_graph_role {
+    CNNVP_GRAPH_WEIGHTS = 0, /* normalisation: gamma */
+    CNNVP_GRAPH_BIAS = 1,    /* normalisation: beta */
+    CNNVP_GRAPH_MEAN = 2,
+    CNNVP_GRAPH_VARIANCE = 3,
+    CNNVP_GRAPH_ROLES = 4
+};
+
+/* Where the file has a parameter (train_import.h): input `input` of node number `node` - 1; node 0: nowhere. */
+struct cnnvp_graph_origin {
+    uint32_t node;
+    uint32_t input;
+    uint32_t rank;
+    int64_t dims[4];
+    int absent; /* 1: the file has no values */
+};
+
+struct cnnvp_graph_tensor {
+    const char *name;      /* of the ONNX value */
+    uint32_t rank;         /* of the ONNX value, batch included: 4 (N, C, H, W), 3 (N, C, W), 2 (N, C) or 1 (N) */
+    const int64_t *dims;   /* all where they are more than 4; while a file is read also as Expand has them */
+    uint32_t channels;
+    uint32_t height;
+    uint32_t width;
+    int32_t base;          /* a view of that tensor's words in the same order, or CNNVP_GRAPH_NONE */
+    uint32_t base_channel; /* view of part of the channels: the first */
+    uint32_t channel_step; /* and each so many further on; 0 and 1: one behind the other */
+    uint32_t whole;        /* quantised: its values are whole numbers q - zero, which are its words (base tensors) */
+    int32_t zero;
+    /* From the float pass and formats.c. Views have their base's format. */
+    float max_abs;
+    int32_t frac;
+};
+
+struct cnnvp_graph_layer {
+    enum cnnvp_image_op op;
+    const char *name;      /* of the ONNX node, or what stands for it */
+    const char *op_type;   /* of the ONNX node, for messages */
+    int32_t in;
+    int32_t in2;           /* add */
+    int32_t out;
+    uint32_t kx, ky, sx, sy, dx, dy;
+    uint32_t pad_top, pad_left, pad_bottom, pad_right;
+    uint32_t groups;       /* conv */
+    uint32_t depthwise;    /* conv: groups == input channels == output channels */
+    enum cnnvp_image_pool_kind pool;
+    uint32_t by_position;  /* average: the divisor counts the taps within these rows and columns (network_image.h) */
+    int32_t count_top, count_bottom, count_left, count_right;
+    enum cnnvp_image_arithmetic arithmetic; /* add */
+    enum cnnvp_image_axis axis;             /* softmax */
+    enum cnnvp_image_norm_kind norm;
+    float uniform;         /* norm: all scales are this number and all offsets 0; 0: they are not, or nobody knows */
+    float epsilon;         /* norm with statistics of the data, or when training */
+    /* Import for training only: a batch norm's own parameters, which the ordinary import folds into weights and
+     * bias. */
+    float *mean, *variance;
+    struct cnnvp_graph_origin origins[CNNVP_GRAPH_ROLES];
+    float inverse_max, scale_max, offset_max; /* its 1 / sigma, scales, offsets as the float pass saw them */
+    int32_t scale_frac, offset_frac, inverse_frac;
+    /* activation: a copy that lies in the output from this position on, the rest of which is other layers' or zeros. */
+    uint32_t placed;
+    uint32_t place_row, place_column;
+    uint32_t lowest;       /* placed: the rest is the lowest number, not zeros; only a maximum pool can read that */
+    uint32_t cropped;      /* activation: a copy of the part of the input that begins at this position */
+    uint32_t crop_row, crop_column, crop_height, crop_width;
+    uint32_t permuted;     /* activation: 1: output dimension i (channels, rows, columns) is input dimension from[i] */
+    uint32_t from[3];
+    uint32_t concat;       /* activation: part of a concatenation; its output is a view of the result */
+    uint32_t has_bias;     /* conv, fc */
+    /* conv [out][in of the group][ky][kx], fc [out][in], norm: scales. NULL in timing-only. */
+    float *weights;
+    float *bias;           /* conv, fc: per output; norm: offsets */
+    uint32_t post_count;
+    struct cnnvp_graph_post posts[CNNVP_GRAPH_POSTS];
+    float pre_max_abs;     /* largest value that is written before the posts */
+    int32_t pre_frac;      /* format of what enters the posts */
+    int32_t weight_frac;
+    int32_t bias_shift;
+    uint32_t block_height; /* depth first: what it reads is padded by blocks of so many rows and columns; 0: not */
+    uint32_t block_width;
+    int32_t chained;       /* depth first: the layer that runs next on the same block, or CNNVP_GRAPH_NONE */
+};
+
+/* What the network gives; several may be one tensor, or parts of one, and layers may read it. */
+struct cnnvp_graph_output {
+    const char *name; /* of the ONNX value */
+    int32_t tensor;
+};
+
+struct cnnvp_graph {
+    struct cnnvp_keep arena;
+    const char *file;      /* for messages */
+    uint64_t file_hash;    /* xxh3; without the data of tensors with more than 4096 bytes of it, so that a run that only
+                              wants times never touches weights and yet says the same */
+    struct cnnvp_graph_tensor *tensors;
+    size_t tensor_count;
+    size_t tensor_capacity;
+    struct cnnvp_graph_layer *layers;
+    size_t layer_count;
+    size_t layer_capacity;
+    int32_t input;
+    struct cnnvp_graph_output *outputs; /* at least one, in the file's order */
+    size_t output_count;
+    int weightless;        /* timing-only: no weights were read */
+    uint32_t single;       /* the whole input is one image: arrays have no batch in front, or one more dimension */
+};
+
+/* Adds one, zeroed but for what is said here; CNNVP_GRAPH_NONE / NULL: no memory. Pointers to tensors and layers are
+ * valid until the next one is added. */
+int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint32_t rank, uint32_t channels,
+                               uint32_t height, uint32_t width);
+struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_image_op op, const char *name,
+                                                const char *op_type);
+void cnnvp_graph_clear(struct cnnvp_graph *graph);
+
+/* The tensor whose memory it is: itself, or what it is a view of. */
+int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor);
+size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor);
+/* 1: an output of the network is the tensor, or has part of its memory. */
+int cnnvp_graph_is_output(const struct cnnvp_graph *graph, int32_t tensor);
+/* Of all outputs before this one, of one image; of output_count: of all. */
+size_t cnnvp_graph_output_words(const struct cnnvp_graph *graph, size_t output);
+/* Dimensions of one image of it, as ONNX has them. Returns how many. */
+#define CNNVP_GRAPH_RANK 8u
+size_t cnnvp_graph_dims(const struct cnnvp_graph_tensor *tensor, size_t dims[CNNVP_GRAPH_RANK]);
+/* Words from the start of the base tensor to the start of this one. */
+size_t cnnvp_graph_offset(const struct cnnvp_graph *graph, int32_t tensor);
+/* Multiply-accumulates of one image; 0 for layers without multiplication by weights. */
+uint64_t cnnvp_graph_macs(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer);
+/* conv, fc, pool, activation, norm, add, concat, softmax: the word that statistics use. */
+const char *cnnvp_graph_op_name(const struct cnnvp_graph_layer *layer);
+int cnnvp_graph_is_table(enum cnnvp_graph_post_kind kind);
+/* A view of channels [first, first + count), under the same name; CNNVP_GRAPH_NONE: no memory. */
+int32_t cnnvp_graph_channel_view(struct cnnvp_graph *graph, int32_t tensor, uint32_t first, uint32_t count);
+/* 1: the tensor's format is softmax's or that of whole numbers, which does not follow from its values. */
+int cnnvp_graph_has_fixed_format(const struct cnnvp_graph *graph, int32_t tensor);
+
+/*
+ * Simplifies: folds normalisations and biases into the convolution or fully connected layer before, activations into
+ * the layer before, the scales of quantised tensors into the layers around; drops layers whose results nobody uses;
+ * splits grouped convolutions that are not depthwise into one layer a group; puts what is concatenated into its place
+ * in the result where nothing stands against it; makes a padding part of the layer that reads it; copies a tensor where
+ * one reader needs a zero border around it and another its words without gaps.
+ */
+CNNVP_MUST_USE cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error);
+
+#endif

@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the blocks of a chain lie on chip. Each feature map has a slot in the input buffer for one block with the zeros
+ * that its convolution needs around it. Two features may share their place unless both hold values at the same time:
+ * what a convolution makes is complete at once, and nothing shallower holds values then; what a pool makes comes
+ * together from several blocks, and everything shallower is at work meanwhile; feature 0 is loaded ahead of its use.
+ * Where there is room none share one: then the zeros of each are written once, and not for every block.
+ */
+#include "image_internal.h"
+#include "plan.h"
+
+#include <stdlib.h>
+
+#define WORD_BYTES 2u
+
+static uint32_t log2_of(uint32_t power)
+{
+    uint32_t bits = 0;
+    while (power >> bits > 1u)
+        ++bits;
+    return bits;
+}
+
+/* ---- levels ---- */
+
+static int is_conv(const struct cnnvp_graph_layer *layer)
+{
+    return layer->op == CNNVP_OP_CONV;
+}
+
+/* The block of the map that `reader` reads, in its frame. */
+static struct cnnvp_image_tensor block_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *reader)
+{
+    struct cnnvp_image_tensor block = {.channels = graph->tensors[reader->in].channels,
+                                       .height = reader->block_height,
+                                       .width = reader->block_width};
+    if (is_conv(reader)) {
+        block.border_top = reader->pad_top;
+        block.border_left = reader->pad_left;
+        block.border_bottom = (reader->ky - 1u) * reader->dy - reader->pad_top;
+        block.border_right = (reader->kx - 1u) * reader->dx - reader->pad_left;
+    }
+    block.row_stride = block.border_left + block.width + block.border_right;
+    block.channel_stride = block.row_stride * (block.border_top + block.height + block.border_bottom);
+    return block;
+}
+
+static void describe_level(struct cnnvp_image_level *level, uint32_t height, uint32_t width,
+                           const struct cnnvp_image_tensor *block)
+{
+    *level = (struct cnnvp_image_level){.bits_x = log2_of(width / block->width),
+                                        .bits_y = log2_of(height / block->height),
+                                        .target = block->height * block->width,
+                                        .on_chip = 1,
+                                        .block = *block};
+}
+
+/* The part of a block of the next feature that one block gives. */
+static struct cnnvp_image_tensor part_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+{
+    const uint32_t shrink = is_conv(layer) ? 1u : 2u;
+    struct cnnvp_image_tensor part = {.channels = graph->tensors[layer->out].channels,
+                                      .height = layer->block_height / shrink,
+                                      .width = layer->block_width / shrink};
+    part.row_stride = part.width;
+    part.channel_stride = part.width * part.height;
+    return part;
+}
+
+static uint32_t side_after(const struct cnnvp_graph_layer *layer, uint32_t side, uint32_t block_side, uint32_t block)
+{
+    return is_conv(layer) ? block_side : cnnvp_depth_side(side, block);
+}
+
+/* Levels of the layers first .. first + count - 1 of the row. */
+static void describe_levels(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block,
+                            struct cnnvp_image_level *levels)
+{
+    const struct cnnvp_graph *graph = row->graph;
+    for (size_t i = 0; i < count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[row->layers[first + i]];
+        const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
+        const struct cnnvp_image_tensor slot = block_of(graph, layer);
+        describe_level(&levels[i], in->height, in->width, &slot);
+    }
+    const struct cnnvp_graph_layer *last = &graph->layers[row->layers[first + count - 1]];
+    const struct cnnvp_graph_tensor *out = &graph->tensors[last->out];
+    const struct cnnvp_image_tensor part = part_of(graph, last);
+    struct cnnvp_image_tensor whole = part;
+    whole.height = side_after(last, out->height, last->block_height, block);
+    whole.width = side_after(last, out->width, last->block_width, block);
+    whole.row_stride = whole.width;
+    whole.channel_stride = whole.width * whole.height;
+    describe_level(&levels[count], out->height, out->width, &whole);
+    levels[count].on_chip = part.height * part.width < levels[count].target;
+}
+
+/* ---- slots ---- */
+
+/* 1 if the level's block comes together from several of the level before. */
+static int is_gathered(const struct cnnvp_image_level *levels, size_t level)
+{
+    return level > 0 && (levels[level].bits_x < levels[level - 1].bits_x ||
+                         levels[level].bits_y < levels[level - 1].bits_y);
+}
+
+static int at_the_same_time(const struct cnnvp_image_level *levels, size_t a, size_t b)
+{
+    const size_t deeper = a > b ? a : b;
+    return a == 0 || b == 0 || is_gathered(levels, deeper);
+}
+
+static uint64_t slot_bytes(const struct cnnvp_image_level *level)
+{
+    return cnnvp_image_align(cnnvp_image_frame_bytes(&level->block));
+}
+
+static int overlap(const struct cnnvp_image_level *a, const struct cnnvp_image_level *b)
+{
+    return a->block.chip_half == b->block.chip_half &&
+           a->block.chip_address < b->block.chip_address + slot_bytes(b) &&
+           b->block.chip_address < a->block.chip_address + slot_bytes(a);
+}
+
+/* Lowest address in the half beside the slots that are placed already; 0: no room. */
+static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t placed, uint32_t half,
+                     int share)
+{
+    struct cnnvp_image_level *level = &levels[row->sequence[placed]];
+    const uint64_t room = row->target->limits.input_bytes;
+    level->block.chip_half = half;
+    level->block.chip_address = 0;
+    if (slot_bytes(level) > room)
+        return 0;
+    for (int moved = 1; moved;) {
+        moved = 0;
+        for (size_t i = 0; i < placed; ++i) {
+            const struct cnnvp_image_level *other = &levels[row->sequence[i]];
+            if ((share && !at_the_same_time(levels, row->sequence[i], row->sequence[placed])) ||
+                !overlap(level, other))
+                continue;
+            const uint64_t behind = other->block.chip_address + slot_bytes(other);
+            if (behind + slot_bytes(level) > room)
+                return 0;
+            level->block.chip_address = (uint32_t)behind;
+            moved = 1;
+        }
+    }
+    return 1;
+}
+
+/* Feature 0 into the first half, the others into the last where there is room: it can be loaded while they are worked
+ * on. */
+static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t count)
+{
+    const uint32_t halves = row->target->limits.input_halves;
+    for (size_t i = 0; i < count; ++i) {
+        int found = 0;
+        for (uint32_t h = 0; h < halves && !found; ++h)
+            found = find_slot(row, levels, i, row->sequence[i] == 0 ? h : halves - 1u - h, 1);
+        if (!found)
+            return 0;
+    }
+    return 1;
+}
+
+/* The same, without any that share a place or lie in another half. */
+static int place_side_by_side(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t count)
+{
+    const uint32_t last = row->target->limits.input_halves - 1u;
+    for (size_t i = 0; i < count; ++i)
+        if (!find_slot(row, levels, i, row->sequence[i] == 0 ? 0 : last, 0))
+            return 0;
+    return 1;
+}
+
+static int place_slots(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t level_count)
+{
+    const size_t count = level_count - (levels[level_count - 1].on_chip == 0);
+    for (size_t i = 0; i < count; ++i)
+        row->sequence[i] = i;
+    if (place_side_by_side(row, levels, count) || place_in_sequence(row, levels, count))
+        return 1;
+    /* Otherwise the largest first. */
+    for (size_t i = 1; i < count; ++i)
+        for (size_t k = i; k > 0 && slot_bytes(&levels[row->sequence[k]]) > slot_bytes(&levels[row->sequence[k - 1]]);
+             --k) {
+            const size_t swapped = row->sequence[k];
+            row->sequence[k] = row->sequence[k - 1];
+            row->sequence[k - 1] = swapped;
+        }
+    return place_in_sequence(row, levels, count);
+}
+
+static void choose_padding(struct cnnvp_image_level *levels, size_t level_count)
+{
+    for (size_t i = 0; i < level_count; ++i) {
+        const struct cnnvp_image_tensor *block = &levels[i].block;
+        levels[i].padding = CNNVP_PADDING_NONE;
+        if (block->border_top + block->border_left + block->border_bottom + block->border_right == 0)
+            continue;
+        levels[i].padding = CNNVP_PADDING_ONCE;
+        for (size_t k = 0; k < level_count; ++k)
+            if (k != i && levels[k].on_chip != 0 && overlap(&levels[i], &levels[k]))
+                levels[i].padding = CNNVP_PADDING_EACH;
+    }
+}
+
+/* ---- tiles ---- */
+
+struct cnnvp_image_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index)
+{
+    const struct cnnvp_graph_layer *from = &row->graph->layers[index];
+    struct cnnvp_image_layer layer = row->build->layers[index];
+    layer.in = block_of(row->graph, from);
+    layer.out = part_of(row->graph, from);
+    return layer;
+}
+
+/* Of a layer that the unit refuses as of one whose tiles are anything: compiling it says so. */
+static struct cnnvp_tiling tiling_of(const struct cnnvp_depth_row *row, const struct cnnvp_image_layer *layer)
+{
+    struct cnnvp_tiling tiling;
+    struct cnnvp_error unwanted;
+    if (cnnvp_plan_tiling(layer, "", &row->target->limits, &tiling, &unwanted) != CNNVP_DONE)
+        tiling.rows = tiling.cols = tiling.in = tiling.out = 1;
+    return tiling;
+}
+
+static int fits(const struct cnnvp_depth_row *row, uint64_t weight_bytes, const struct cnnvp_image_layer *layer,
+                const struct cnnvp_tiling *tiling)
+{
+    const struct cnnvp_plan_limits *limits = &row->target->limits;
+    const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, tiling->result_bytes);
+    return use.weight_bytes <= weight_bytes && use.output_bytes <= limits->output_bytes;
+}
+
+/* The next smaller part of `total` below `part`, a multiple of `multiple`; 0: there is none. */
+static uint32_t smaller_part(uint32_t total, uint32_t part, uint32_t multiple)
+{
+    for (uint32_t parts = (total + part - 1u) / part + 1u; parts <= total; ++parts) {
+        const uint32_t value = cnnvp_divide_up32(cnnvp_divide_up32(total, parts), multiple) * multiple;
+        if (value < part)
+            return value;
+    }
+    return 0;
+}
+
+int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes,
+                             struct cnnvp_image_layer *layer)
+{
+    const struct cnnvp_tiling tiling = tiling_of(row, layer);
+    layer->group_out = layer->tile_in = layer->tile_out = layer->out.channels;
+    layer->tile_h = layer->out.height;
+    layer->tile_w = layer->out.width;
+    if (layer->op != CNNVP_OP_CONV || layer->depthwise != 0)
+        return fits(row, weight_bytes, layer, &tiling);
+    for (layer->tile_in = layer->in.channels; layer->tile_in != 0;
+         layer->tile_in = smaller_part(layer->in.channels, layer->tile_in, tiling.in))
+        for (layer->tile_out = layer->group_out; layer->tile_out != 0;
+             layer->tile_out = smaller_part(layer->group_out, layer->tile_out, tiling.out))
+            if (fits(row, weight_bytes, layer, &tiling))
+                return 1;
+    return 0;
+}
+
+/* ---- cutting ---- */
+
+static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, struct cnnvp_error *error)
+{
+    const struct cnnvp_plan_limits *limits = &row->target->limits;
+    const struct cnnvp_graph_layer *from = &row->graph->layers[index];
+    struct cnnvp_image_layer layer = cnnvp_depth_block_layer(row, index);
+    const char *buffer = "input_buffer";
+    uint64_t need = cnnvp_image_align(cnnvp_image_frame_bytes(&layer.in));
+    uint64_t have = limits->input_bytes;
+    if (!cnnvp_depth_choose_tiles(row, limits->weight_bytes, &layer)) {
+        const struct cnnvp_tiling tiling = tiling_of(row, &layer);
+        layer.group_out = layer.out.channels;
+        layer.tile_in = layer.depthwise != 0 || !is_conv(from) ? layer.group_out : tiling.in;
+        layer.tile_out = layer.depthwise != 0 || !is_conv(from) ? layer.group_out : tiling.out;
+        const struct cnnvp_plan_use use = cnnvp_plan_use_of(&layer, tiling.result_bytes);
+        const int weights = use.weight_bytes > limits->weight_bytes;
+        buffer = weights ? "weight_buffer" : "output_buffer";
+        need = weights ? use.weight_bytes : use.output_bytes;
+        have = weights ? limits->weight_bytes : limits->output_bytes;
+    }
+    return cnnvp_compiler_error(error,
+                                "layer \"%s\": a block of %ux%u with all channels needs %llu bytes of %s, one half of "
+                                "which holds %llu; use a smaller --block or -s %s.size=",
+                                from->name, from->block_height, from->block_width, (unsigned long long)need, buffer,
+                                (unsigned long long)have, buffer);
+}
+
+/* Block padding is ordinary padding: the map is one block. */
+static int reads_one_block(const struct cnnvp_depth_row *row, size_t index)
+{
+    const struct cnnvp_graph_layer *layer = &row->graph->layers[index];
+    const struct cnnvp_graph_tensor *in = &row->graph->tensors[layer->in];
+    return in->height == layer->block_height && in->width == layer->block_width;
+}
+
+/* Appends the chain of layers first .. first + count - 1 if its slots fit: *added. */
+static cnnvp_result add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block,
+                              int *added, struct cnnvp_error *error)
+{
+    struct cnnvp_depth *depth = row->build->depth;
+    struct cnnvp_image_level *levels = &depth->levels[depth->level_count];
+    describe_levels(row, first, count, block, levels);
+    *added = place_slots(row, levels, count + 1);
+    if (!*added)
+        return CNNVP_DONE;
+    choose_padding(levels, count + 1);
+    struct cnnvp_image_chain *chain = &depth->chains[depth->chain_count++];
+    *chain = (struct cnnvp_image_chain){.first_layer = (uint32_t)row->layers[first], .layer_count = (uint32_t)count};
+    for (size_t i = first; i < first + count; ++i) {
+        row->build->layers[row->layers[i]].chain = (uint32_t)depth->chain_count;
+        depth->sources[depth->layer_count++] = row->layers[i];
+    }
+    depth->level_count += count + 1;
+    return cnnvp_depth_choose_weights(row, levels, &row->layers[first], chain, error);
+}
+
+static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struct cnnvp_error *error)
+{
+    for (size_t at = 0; at < row->count;) {
+        size_t length = 0;
+        while (at + length < row->count) {
+            struct cnnvp_image_layer layer = cnnvp_depth_block_layer(row, row->layers[at + length]);
+            if (!cnnvp_depth_choose_tiles(row, row->target->limits.weight_bytes, &layer))
+                break;
+            ++length;
+        }
+        for (int added = 0; length > 0 && !added; length -= (size_t)!added) {
+            const cnnvp_result result = add_chain(row, at, length, block, &added, error);
+            if (result != CNNVP_DONE)
+                return result;
+        }
+        if (length == 0 && !reads_one_block(row, row->layers[at]))
+            return too_large(row, row->layers[at], error);
+        at += length != 0 ? length : 1;
+    }
+    return CNNVP_DONE;
+}
+
+static int begins_chain(const struct cnnvp_graph *graph, size_t index)
+{
+    if (graph->layers[index].block_height == 0)
+        return 0;
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (graph->layers[i].block_height != 0 && graph->layers[i].chained == (int32_t)index)
+            return 0;
+    return 1;
+}
+
+/* ---- order tables ---- */
+
+/* Morton order by its definition: bit i of x and of y are bits 2i and 2i + 1 of the number, as long as both have such
+ * bits; the rest of the longer one follows on top (Part B 4-4). */
+static void fill_order(const struct cnnvp_image_level *level, uint32_t *words)
+{
+    const uint32_t common = level->bits_x < level->bits_y ? level->bits_x : level->bits_y;
+    for (uint32_t n = 0; n < 1u << (level->bits_x + level->bits_y); ++n) {
+        uint32_t x = 0;
+        uint32_t y = 0;
+        for (uint32_t bit = 0; bit < common; ++bit) {
+            x |= (n >> (2u * bit) & 1u) << bit;
+            y |= (n >> (2u * bit + 1u) & 1u) << bit;
+        }
+        const uint32_t rest = n >> (2u * common) << common;
+        if (level->bits_x > level->bits_y)
+            x |= rest;
+        else
+            y |= rest;
+        words[n] = x | y << 16;
+    }
+}
+
+static cnnvp_result make_orders(struct cnnvp_depth *depth, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < depth->level_count; ++i)
+        depth->order_count += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
+    depth->orders = calloc(depth->order_count, sizeof *depth->orders);
+    if (depth->orders == NULL)
+        return cnnvp_compiler_no_memory(error);
+    size_t at = 0;
+    for (size_t i = 0; i < depth->level_count; ++i) {
+        fill_order(&depth->levels[i], depth->orders + at);
+        at += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
+    }
+    return CNNVP_DONE;
+}
+
+/* ---- all chains ---- */
+
+static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *error)
+{
+    const size_t count = row->graph->layer_count;
+    struct cnnvp_depth *depth = calloc(1, sizeof *depth);
+    row->build->depth = depth;
+    row->layers = calloc(count, sizeof *row->layers);
+    row->sequence = calloc(count + 1, sizeof *row->sequence);
+    if (depth == NULL || row->layers == NULL || row->sequence == NULL)
+        return cnnvp_compiler_no_memory(error);
+    depth->chains = calloc(count, sizeof *depth->chains);
+    depth->levels = calloc(2 * count, sizeof *depth->levels);
+    depth->layers = calloc(count, sizeof *depth->layers);
+    depth->sources = calloc(count, sizeof *depth->sources);
+    if (depth->chains == NULL || depth->levels == NULL || depth->layers == NULL || depth->sources == NULL)
+        return cnnvp_compiler_no_memory(error);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                               const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                               struct cnnvp_error *error)
+{
+    struct cnnvp_depth_row row = {.graph = graph, .target = target, .build = build,
+                                  .order_table = options->order_table};
+    cnnvp_result result = reserve(&row, error);
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+        if (!begins_chain(graph, i))
+            continue;
+        row.count = 0;
+        for (int32_t at = (int32_t)i; at != CNNVP_GRAPH_NONE; at = graph->layers[at].chained)
+            row.layers[row.count++] = (size_t)at;
+        result = cut(&row, options->block, error);
+    }
+    if (result == CNNVP_DONE && options->order_table)
+        result = make_orders(build->depth, error);
+    free(row.layers);
+    free(row.sequence);
+    return result;
+}
+
+void cnnvp_depth_clear(struct cnnvp_build *build)
+{
+    if (build->depth == NULL)
+        return;
+    free(build->depth->chains);
+    free(build->depth->levels);
+    free(build->depth->layers);
+    free(build->depth->sources);
+    free(build->depth->orders);
+    free(build->depth);
+    build->depth = NULL;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which weights of a chain stay in the weight buffer while it runs, and how they are sliced (Part B 4-15). All of them
+ * stay where they fit. Otherwise each half is divided: below, slices are loaded for each block that needs them, the two
+ * halves in turn; above stay those slices that would be loaded most often.
+ *
+ * The largest slices are not the fastest: a layer waits for its first one; small ones cost the core instructions. What
+ * a chain takes is estimated for slices of each power of two, so that a larger buffer only adds some to choose from. So
+ * is whether the scheduler unit issues its instructions, which needs all weights before the first block.
+ */
+#include "image_internal.h"
+#include "plan.h"
+
+#include <stdlib.h>
+
+#define HALVES 2u
+#define SMALLEST_SLICE 64u
+
+/* Cycles of the core for a block of a layer besides its slices: measured, with a block's way in and out. Fewer where
+ * the guest repeats what it has pushed for the block before (guest/depth_convolution.c). */
+#define BLOCK_CORE 2400u
+#define AGAIN_CORE 1200u
+
+/* The core's cycles for the scheduler's table of a layer, measured, of which a network with one chain needs one for all
+ * images: it is weighed by two of them. */
+#define TABLE_CORE 35000u
+#define IMAGES 2u
+
+/* The core's work counts besides by this part. */
+#define CORE_PART 64u
+
+struct piece {
+    uint64_t bytes;
+    uint64_t visits; /* blocks of the layer's input map */
+    size_t number;
+    size_t layer; /* of the chain */
+    int stays;
+    struct cnnvp_image_blob *blob; /* NULL while tiles are tried */
+};
+
+struct pieces {
+    struct piece *all;
+    size_t count;
+    size_t capacity;
+    uint64_t visits; /* of the layer whose blobs are being counted */
+    size_t layer;
+};
+
+static cnnvp_result add_piece(void *context, uint64_t bytes)
+{
+    struct pieces *pieces = context;
+    if (pieces->count == pieces->capacity) {
+        const size_t capacity = pieces->capacity == 0 ? 64 : pieces->capacity * 2;
+        struct piece *all = realloc(pieces->all, capacity * sizeof *all);
+        if (all == NULL)
+            return CNNVP_FAILED;
+        pieces->all = all;
+        pieces->capacity = capacity;
+    }
+    pieces->all[pieces->count] = (struct piece){
+        .bytes = bytes, .visits = pieces->visits, .number = pieces->count, .layer = pieces->layer};
+    ++pieces->count;
+    return CNNVP_DONE;
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t visits_of(const struct cnnvp_image_level *level)
+{
+    return UINT64_C(1) << (level->bits_x + level->bits_y);
+}
+
+/* Most often loaded first, then the largest. */
+static int by_visits(const void *a, const void *b)
+{
+    const struct piece *x = a;
+    const struct piece *y = b;
+    if (x->visits != y->visits)
+        return x->visits < y->visits ? 1 : -1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Places pieces in the halves above `from`, in turn where there is room, so that one comes while another one is used.
+ * Returns 1 if all have a place. */
+static int place(const struct cnnvp_plan_limits *limits, const struct pieces *pieces, uint64_t from)
+{
+    uint64_t used[HALVES] = {from, from};
+    int all = 1;
+    if (pieces->count != 0)
+        qsort(pieces->all, pieces->count, sizeof *pieces->all, by_visits);
+    for (size_t i = 0; i < pieces->count; ++i) {
+        struct piece *piece = &pieces->all[i];
+        uint32_t half = (uint32_t)(piece->number % limits->weight_halves);
+        if (used[half] + piece->bytes > limits->weight_bytes)
+            half = limits->weight_halves - 1u - half;
+        piece->stays = used[half] + piece->bytes <= limits->weight_bytes;
+        if (!piece->stays) {
+            all = 0;
+            continue;
+        }
+        if (piece->blob != NULL) {
+            piece->blob->stays = 1;
+            piece->blob->chip_half = half;
+            piece->blob->chip_address = (uint32_t)used[half];
+        }
+        used[half] = cnnvp_image_align(used[half] + piece->bytes);
+    }
+    return all;
+}
+
+/* Loads of a layer's weights for one block, in ps, and the longest of them, which only the layer before hides. */
+struct loads {
+    uint64_t count, ps, longest_ps;
+};
+
+/* A layer of a chain, sliced one way. */
+struct sliced {
+    struct cnnvp_image_layer layer;
+    struct loads first; /* for its first block */
+    struct loads next;  /* and for each further one */
+    uint64_t compute_ps;
+};
+
+/* A chain under work. */
+struct slicing {
+    const struct cnnvp_depth_row *row;
+    const struct cnnvp_image_level *levels;
+    const size_t *layers;
+    size_t count;
+    struct sliced *sliced;
+    struct pieces pieces;
+    struct cnnvp_plan_ask *ask; /* about loads of weights */
+    struct cnnvp_error *error;
+};
+
+/* Slices of at most `limit` bytes. 0: some layer cannot be cut so without cutting its input depth more than it must
+ * be. */
+static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *result)
+{
+    const uint64_t most = slicing->row->target->limits.weight_bytes;
+    struct pieces *pieces = &slicing->pieces;
+    pieces->count = 0;
+    for (size_t i = 0; i < slicing->count && *result == CNNVP_DONE; ++i) {
+        struct cnnvp_image_layer whole = cnnvp_depth_block_layer(slicing->row, slicing->layers[i]);
+        struct cnnvp_image_layer *layer = &slicing->sliced[i].layer;
+        *layer = whole;
+        if (!cnnvp_depth_choose_tiles(slicing->row, most, &whole) ||
+            !cnnvp_depth_choose_tiles(slicing->row, limit, layer) || layer->tile_in != whole.tile_in)
+            return 0;
+        pieces->visits = visits_of(&slicing->levels[i]);
+        pieces->layer = i;
+        if (cnnvp_image_each_blob(layer, add_piece, pieces) != CNNVP_DONE)
+            *result = cnnvp_compiler_no_memory(slicing->error);
+        if (*result == CNNVP_DONE)
+            *result = cnnvp_plan_compute(layer, slicing->row->graph->layers[slicing->layers[i]].name,
+                                         &slicing->row->target->limits, &slicing->sliced[i].compute_ps,
+                                         slicing->error);
+    }
+    return *result == CNNVP_DONE;
+}
+
+static void add_load(struct loads *loads, uint64_t ps)
+{
+    ++loads->count;
+    loads->ps += ps;
+    loads->longest_ps = larger(loads->longest_ps, ps);
+}
+
+static void sum_loads(struct slicing *slicing)
+{
+    for (size_t i = 0; i < slicing->count; ++i)
+        slicing->sliced[i].first = slicing->sliced[i].next = (struct loads){0};
+    for (size_t i = 0; i < slicing->pieces.count; ++i) {
+        const struct piece *piece = &slicing->pieces.all[i];
+        const uint64_t ps = cnnvp_plan_weights_ps(slicing->ask, piece->bytes);
+        add_load(&slicing->sliced[piece->layer].first, ps);
+        if (!piece->stays)
+            add_load(&slicing->sliced[piece->layer].next, ps);
+    }
+}
+
+/* What a layer takes for one block, after one that calculates for so long, and a little of the core's work. */
+static uint64_t block_ps(const struct cnnvp_plan_limits *limits, uint64_t compute, const struct loads *loads,
+                         uint64_t slices, uint64_t block_core, uint64_t before)
+{
+    const uint64_t core = ((slices + 2u * loads->count) * CNNVP_PLAN_COMMAND_CYCLES + block_core) * limits->core_ps;
+    const uint64_t waits = loads->longest_ps - smaller(loads->longest_ps, before);
+    return larger(larger(compute, loads->ps) + waits, core) + core / CORE_PART;
+}
+
+/* What the chain costs for an image, by the estimate. */
+static uint64_t chain_ps(struct slicing *slicing)
+{
+    const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
+    uint64_t ps = 0;
+    uint64_t before = 0;
+    sum_loads(slicing);
+    for (size_t i = 0; i < slicing->count; ++i) {
+        const struct sliced *sliced = &slicing->sliced[i];
+        const uint64_t compute = sliced->compute_ps;
+        const uint64_t slices = larger(sliced->first.count, 1);
+        const int again = i < CNNVP_CHAIN_SETS && slices == 1 && sliced->next.count == 0;
+        ps += block_ps(limits, compute, &sliced->first, slices, BLOCK_CORE, before) +
+              (visits_of(&slicing->levels[i]) - 1u) *
+                  block_ps(limits, compute, &sliced->next, slices, again ? AGAIN_CORE : BLOCK_CORE, before);
+        before = compute;
+    }
+    return ps;
+}
+
+static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t limit)
+{
+    struct cnnvp_image_layer chosen = cnnvp_depth_block_layer(row, index);
+    struct cnnvp_image_layer *layer = &row->build->layers[index];
+    (void)cnnvp_depth_choose_tiles(row, limit, &chosen);
+    layer->group_out = chosen.group_out;
+    layer->tile_in = chosen.tile_in;
+    layer->tile_out = chosen.tile_out;
+    layer->tile_h = chosen.tile_h;
+    layer->tile_w = chosen.tile_w;
+}
+
+/* The same where all weights stay and the scheduler unit issues: they are all loaded before the first block, and its
+ * table is written; then the core has nothing to do. */
+static uint64_t scheduled_ps(const struct slicing *slicing)
+{
+    const uint32_t images = slicing->row->build->depth->chain_count > 1u ? 1u : IMAGES;
+    const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
+    uint64_t ps = 0;
+    for (size_t i = 0; i < slicing->count; ++i) {
+        const struct sliced *sliced = &slicing->sliced[i];
+        const uint64_t slices = larger(sliced->first.count, 1);
+        const uint64_t core = (slices + 2u * sliced->first.count) * CNNVP_PLAN_COMMAND_CYCLES;
+        ps += larger(sliced->first.ps, core * limits->core_ps) + TABLE_CORE * (uint64_t)limits->core_ps / images +
+              visits_of(&slicing->levels[i]) * sliced->compute_ps;
+    }
+    return ps;
+}
+
+/* How much of its weights stays while a chain runs. */
+static uint32_t staying(const struct pieces *pieces, int all)
+{
+    if (all)
+        return CNNVP_WEIGHTS_STAY;
+    for (size_t i = 0; i < pieces->count; ++i)
+        if (pieces->all[i].stays)
+            return CNNVP_WEIGHTS_STAY_IN_PART;
+    return CNNVP_WEIGHTS_RELOADED;
+}
+
+/* The size of slices that is the cheapest: *best, what stays with them, and who issues. */
+static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_chain *chain, uint64_t *best)
+{
+    const struct cnnvp_depth_row *row = slicing->row;
+    const struct cnnvp_plan_limits *limits = &row->target->limits;
+    /* Loads of weights depend on what the buffer holds: software issues those. */
+    const int scheduler = row->target->scheduler != 0 && !row->order_table;
+    uint64_t least = UINT64_MAX;
+    cnnvp_result result = CNNVP_DONE;
+    *best = limits->weight_bytes;
+    chain->resident = CNNVP_WEIGHTS_RELOADED;
+    for (uint64_t limit = SMALLEST_SLICE; limit < 2u * larger(limits->weight_bytes, SMALLEST_SLICE); limit *= 2u) {
+        const uint64_t slice = smaller(limit, limits->weight_bytes);
+        if (!cut_weights(slicing, slice, &result)) {
+            if (result != CNNVP_DONE)
+                return result;
+            continue;
+        }
+        const int all = place(limits, &slicing->pieces, 0);
+        if (!all)
+            (void)place(limits, &slicing->pieces, slice);
+        const uint64_t guest_ps = chain_ps(slicing);
+        const uint64_t unit_ps = scheduler && all ? scheduled_ps(slicing) : UINT64_MAX;
+        const uint64_t ps = smaller(guest_ps, unit_ps);
+        if (ps >= least)
+            continue;
+        least = ps;
+        *best = slice;
+        chain->resident = staying(&slicing->pieces, all);
+        chain->scheduled = unit_ps <= guest_ps;
+    }
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const struct cnnvp_image_level *levels,
+                                        const size_t *layers, struct cnnvp_image_chain *chain,
+                                        struct cnnvp_error *error)
+{
+    struct slicing slicing = {.row = row, .levels = levels, .layers = layers, .count = chain->layer_count,
+                              .error = error};
+    slicing.sliced = calloc(slicing.count, sizeof *slicing.sliced);
+    slicing.ask = cnnvp_plan_ask_new(&row->build->layers[layers[0]], row->graph->layers[layers[0]].name,
+                                     &row->target->limits);
+    uint64_t best = 0;
+    const cnnvp_result result = slicing.sliced != NULL && slicing.ask != NULL
+                                    ? choose_slices(&slicing, chain, &best)
+                                    : cnnvp_compiler_no_memory(error);
+    free(slicing.pieces.all);
+    free(slicing.sliced);
+    cnnvp_plan_ask_free(slicing.ask);
+    if (result != CNNVP_DONE)
+        return result;
+    chain->stream_bytes = chain->resident == CNNVP_WEIGHTS_STAY ? 0 : (uint32_t)best;
+    for (size_t i = 0; i < chain->layer_count; ++i)
+        take_tiles(row, layers[i], best);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
+                                       struct cnnvp_error *error)
+{
+    const struct cnnvp_depth *depth = build->depth;
+    size_t first = 0;
+    for (size_t c = 0; c < depth->chain_count; ++c) {
+        const struct cnnvp_image_chain *chain = &depth->chains[c];
+        struct pieces pieces = {0};
+        cnnvp_result result = CNNVP_DONE;
+        for (size_t i = 0; i < chain->layer_count; ++i) {
+            const struct cnnvp_image_layer *layer = &build->layers[depth->sources[first + i]];
+            pieces.visits = visits_of(&depth->levels[first + c + i]);
+            for (uint32_t b = 0; b < layer->blob_count && result == CNNVP_DONE; ++b) {
+                struct cnnvp_image_blob *blob = &build->blobs[layer->first_blob + b];
+                result = add_piece(&pieces, blob->bytes);
+                if (result == CNNVP_DONE)
+                    pieces.all[pieces.count - 1].blob = blob;
+            }
+        }
+        if (result == CNNVP_DONE && chain->resident != CNNVP_WEIGHTS_RELOADED)
+            (void)place(&target->limits, &pieces, chain->stream_bytes);
+        free(pieces.all);
+        if (result != CNNVP_DONE)
+            return cnnvp_compiler_no_memory(error);
+        first += chain->layer_count;
+    }
+    return CNNVP_DONE;
+}

@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "image_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers.h"
+#include "parallel.h"
+#include "plan.h"
+
+void cnnvp_image_clear(struct cnnvp_build *build, size_t layers)
+{
+    for (size_t i = 0; build->tables != NULL && i < layers; ++i)
+        free(build->tables[i]);
+    free(build->tables);
+    free(build->layers);
+    free(build->tensors);
+    free(build->blobs);
+    free(build->finalists);
+    cnnvp_depth_clear(build);
+    memset(build, 0, sizeof *build);
+}
+
+/* ---- layers ---- */
+
+/* Descriptor register `format`: shift in 7:0, shift of the second addend in 15:8, rounding in 17:16. */
+static uint32_t pack_format(int32_t shift, int32_t bias_shift, uint32_t rounding)
+{
+    return ((uint32_t)shift & 0xffu) | ((uint32_t)bias_shift & 0xffu) << 8 | rounding << 16;
+}
+
+static cnnvp_result describe_table(const struct cnnvp_graph_post *from, int32_t in_frac, int32_t out_frac,
+                                   uint32_t rounding, struct cnnvp_image_post *to, int16_t **table,
+                                   struct cnnvp_error *error)
+{
+    to->kind = CNNVP_POST_TABLE;
+    to->table_words = cnnvp_post_table_words();
+    *table = calloc(to->table_words, sizeof **table);
+    if (*table == NULL)
+        return cnnvp_compiler_no_memory(error);
+    return cnnvp_post_table(from, in_frac, out_frac, rounding, *table, &to->format, error);
+}
+
+static cnnvp_result describe_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
+                                   uint32_t rounding, struct cnnvp_image_layer *to, int16_t **table,
+                                   struct cnnvp_error *error)
+{
+    int32_t frac = from->pre_frac;
+    to->post_count = from->post_count;
+    for (uint32_t i = 0; i < from->post_count; ++i) {
+        struct cnnvp_image_post *post = &to->posts[i];
+        if (!cnnvp_graph_is_table(from->posts[i].kind)) {
+            post->kind = from->posts[i].kind == CNNVP_GRAPH_MAX ? CNNVP_POST_MAX : CNNVP_POST_MIN;
+            post->value = cnnvp_quantise(from->posts[i].value, frac);
+            continue;
+        }
+        const int32_t out_frac = graph->tensors[from->out].frac;
+        const cnnvp_result result = describe_table(&from->posts[i], frac, out_frac, rounding, post, table, error);
+        if (result != CNNVP_DONE)
+            return result;
+        frac = out_frac;
+    }
+    return CNNVP_DONE;
+}
+
+/* A copy that is placed writes to a part of its output: the rest is like a frame to it. */
+static struct cnnvp_image_tensor placed_output(const struct cnnvp_graph_layer *layer,
+                                               const struct cnnvp_image_tensor *in,
+                                               const struct cnnvp_image_tensor *out)
+{
+    struct cnnvp_image_tensor part = *out;
+    part.address += (layer->place_row * out->row_stride + layer->place_column) * (uint32_t)sizeof(int16_t);
+    part.height = in->height;
+    part.width = in->width;
+    part.border_top += layer->place_row;
+    part.border_left += layer->place_column;
+    part.border_bottom += out->height - layer->place_row - in->height;
+    part.border_right += out->width - layer->place_column - in->width;
+    return part;
+}
+
+/* A copy of a part: the rest is like a frame to it. */
+static struct cnnvp_image_tensor cropped_input(const struct cnnvp_graph_layer *layer,
+                                               const struct cnnvp_image_tensor *in)
+{
+    struct cnnvp_image_tensor part = *in;
+    part.address += (layer->crop_row * in->row_stride + layer->crop_column) * (uint32_t)sizeof(int16_t);
+    part.height = layer->crop_height;
+    part.width = layer->crop_width;
+    part.border_top += layer->crop_row;
+    part.border_left += layer->crop_column;
+    part.border_bottom += in->height - layer->crop_row - layer->crop_height;
+    part.border_right += in->width - layer->crop_column - layer->crop_width;
+    return part;
+}
+
+/* Zeros around the results have to be there, and nobody before has written beside them. */
+static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_image_tensor *out, size_t index)
+{
+    if (cnnvp_graph_is_output(graph, graph->layers[index].out))
+        return 0; /* it leaves for memory */
+    if (out->border_top + out->border_left + out->border_bottom + out->border_right == 0)
+        return 0;
+    /* Channels that lie apart are filled with those between them. */
+    const int32_t made = graph->layers[index].out;
+    const int apart = graph->tensors[made].channel_step > 1;
+    for (size_t i = 0; i < index; ++i)
+        if (graph->layers[i].out == made ||
+            (apart && cnnvp_graph_base(graph, graph->layers[i].out) == cnnvp_graph_base(graph, made)))
+            return 0;
+    return 1;
+}
+
+static void refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build, size_t index)
+{
+    const struct cnnvp_graph_layer *from = &graph->layers[index];
+    struct cnnvp_image_layer *to = &build->layers[index];
+    to->in = build->tensors[from->in];
+    to->out = build->tensors[from->out];
+    if (from->cropped != 0)
+        to->in = cropped_input(from, &to->in);
+    if (from->placed != 0)
+        to->out = placed_output(from, &to->in, &to->out);
+    to->fill = (uint32_t)needs_fill(graph, &to->out, index);
+    if (from->in2 != CNNVP_GRAPH_NONE)
+        to->in2 = build->tensors[from->in2];
+}
+
+/* Fraction bits: F of the data, G of gamma, O of beta, I of 1 / sigma, S of the scales (network_image.h). */
+static struct cnnvp_image_norm_data describe_norm(const struct cnnvp_graph *graph,
+                                                  const struct cnnvp_graph_layer *layer, uint32_t rounding)
+{
+    const int32_t data = graph->tensors[layer->in].frac;
+    const int32_t inverse = layer->inverse_frac;
+    const int32_t scale = layer->scale_frac;
+    return (struct cnnvp_image_norm_data){
+        .epsilon = cnnvp_formats_epsilon(layer->epsilon, data),
+        .mean = pack_format(0, 0, rounding),
+        .inverse = pack_format(-(data + inverse), 0, rounding),
+        .scale = pack_format(layer->weight_frac + inverse - scale, 0, rounding),
+        .product = pack_format(data + scale - layer->offset_frac, 0, rounding),
+        .offset = pack_format(0, 0, rounding),
+    };
+}
+
+static cnnvp_result describe_layer(const struct cnnvp_graph *graph, size_t index,
+                                   const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                                   struct cnnvp_error *error)
+{
+    const struct cnnvp_graph_layer *from = &graph->layers[index];
+    struct cnnvp_image_layer *to = &build->layers[index];
+    int32_t shift;
+    int32_t bias_shift;
+    cnnvp_formats_shifts(graph, from, &shift, &bias_shift);
+    *to = (struct cnnvp_image_layer){
+        .op = (uint32_t)from->op,
+        .tag = (uint32_t)index + 1u,
+        .kx = from->kx, .ky = from->ky, .sx = from->sx, .sy = from->sy, .dx = from->dx, .dy = from->dy,
+        .pad_top = from->pad_top,
+        .pad_left = from->pad_left,
+        .depthwise = from->depthwise,
+        .bias = from->has_bias != 0 && from->op != CNNVP_OP_NORM,
+        .pool = (uint32_t)from->pool,
+        .pool_area = from->kx * from->ky,
+        .by_position = from->by_position,
+        .count_top = from->count_top, .count_bottom = from->count_bottom,
+        .count_left = from->count_left, .count_right = from->count_right,
+        .arithmetic = (uint32_t)from->arithmetic,
+        .axis = (uint32_t)from->axis,
+        .permuted = from->permuted,
+        .from = {from->from[0], from->from[1], from->from[2]},
+        .norm = (uint32_t)from->norm,
+        .format = pack_format(shift, bias_shift, options->rounding),
+        .seed = options->seed * 0x9e3779b1u + (uint32_t)index * 0x85ebca77u,
+    };
+    if (from->op == CNNVP_OP_NORM && from->norm == CNNVP_NORM_DATA)
+        to->norm_data = describe_norm(graph, from, options->rounding);
+    refer_to_tensors(graph, build, index);
+    return describe_posts(graph, from, options->rounding, to, &build->tables[index], error);
+}
+
+/* ---- blobs ---- */
+
+static cnnvp_result add_blob(void *context, uint64_t bytes)
+{
+    struct cnnvp_build *build = context;
+    if (build->header.blob_count == build->blob_capacity) {
+        const size_t capacity = build->blob_capacity == 0 ? 64 : build->blob_capacity * 2;
+        struct cnnvp_image_blob *blobs = realloc(build->blobs, capacity * sizeof *blobs);
+        if (blobs == NULL || capacity > UINT32_MAX / sizeof *blobs)
+            return CNNVP_FAILED;
+        build->blobs = blobs;
+        build->blob_capacity = capacity;
+    }
+    build->blobs[build->header.blob_count++] = (struct cnnvp_image_blob){.bytes = (uint32_t)bytes};
+    return CNNVP_DONE;
+}
+
+/* Blobs of a layer whose tiles are set. */
+static cnnvp_result add_blobs(struct cnnvp_image_layer *layer, struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    layer->first_blob = build->header.blob_count;
+    if (cnnvp_image_each_blob(layer, add_blob, build) != CNNVP_DONE)
+        return cnnvp_compiler_no_memory(error);
+    layer->blob_count = build->header.blob_count - layer->first_blob;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnnvp_target *target, size_t index,
+                               struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    struct cnnvp_image_layer *layer = &build->layers[index];
+    struct cnnvp_plan_finalists *finalists = &build->finalists[index];
+    cnnvp_result result = CNNVP_DONE;
+    size_t as = 0;
+    while (as < index && (build->layers[as].chain != 0 || !cnnvp_plan_are_alike(&build->layers[as], layer)))
+        ++as;
+    if (as < index)
+        *finalists = build->finalists[as];
+    else
+        result = cnnvp_plan_layer(layer, graph->layers[index].name, &target->limits, finalists, error);
+    if (result == CNNVP_DONE)
+        cnnvp_plan_cut_layer(layer, &finalists->all[0].cut);
+    return result;
+}
+
+static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                                struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    if (!options->on_chip && options->planned == NULL)
+        build->finalists = calloc(graph->layer_count, sizeof *build->finalists);
+    if (!options->on_chip && options->planned == NULL && build->finalists == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+        struct cnnvp_image_layer *layer = &build->layers[i];
+        if (options->on_chip) {
+            result = cnnvp_plan_whole(layer, graph->layers[i].name, &target->limits, error);
+        } else if (layer->chain == 0 && options->planned != NULL) {
+            const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&options->planned[i]);
+            cnnvp_plan_cut_layer(layer, &cut);
+        } else if (layer->chain == 0) {
+            result = plan_layer(graph, target, i, build, error);
+        }
+        if (result == CNNVP_DONE)
+            result = add_blobs(layer, build, error);
+    }
+    return result;
+}
+
+/* Places the header, both tables and the blobs; build->end is the address behind them. */
+static cnnvp_result place_image(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    struct cnnvp_image *header = &build->header;
+    uint64_t at = CNNVP_IMAGE_ADDRESS + cnnvp_image_align(sizeof *header);
+    header->layers = (uint32_t)at;
+    at += cnnvp_image_align((uint64_t)header->layer_count * sizeof *build->layers);
+    header->blobs = (uint32_t)at;
+    at += cnnvp_image_align((uint64_t)header->blob_count * sizeof *build->blobs);
+    if (build->depth != NULL)
+        at = cnnvp_depth_place_tables(build, at);
+    build->table_bytes = (size_t)(at - CNNVP_IMAGE_ADDRESS);
+    for (size_t i = 0; i < header->blob_count; ++i) {
+        build->blobs[i].address = (uint32_t)at;
+        at += cnnvp_image_align(build->blobs[i].bytes);
+    }
+    build->end = at;
+    const uint64_t need = at - target->memory_base;
+    if (need > target->memory_size)
+        return cnnvp_compiler_error(error, "%s: program and weights need %llu bytes of memory, dram has %llu; use -s "
+                                           "dram.size=", graph->file, (unsigned long long)need,
+                                    (unsigned long long)target->memory_size);
+    header->bytes = (uint32_t)(at - CNNVP_IMAGE_ADDRESS);
+    build->byte_count = graph->weightless ? build->table_bytes : header->bytes;
+    return CNNVP_DONE;
+}
+
+/* Members are 32-bit words, little-endian as the host's. */
+struct fill {
+    const struct cnnvp_graph *graph;
+    const struct cnnvp_build *build;
+    uint8_t *image;
+};
+
+static void fill_layer(void *context, size_t layer)
+{
+    const struct fill *fill = context;
+    cnnvp_image_fill_blobs(fill->graph, fill->build, layer, fill->image);
+}
+
+/* Each layer's blobs have places of their own. */
+static void fill_layers(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *image)
+{
+    struct fill fill = {graph, build, image};
+    struct cnnvp_pool *pool = cnnvp_pool_new();
+    cnnvp_pool_run(pool, fill_layer, &fill, graph->layer_count);
+    cnnvp_pool_free(pool);
+}
+
+void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
+{
+    const struct cnnvp_image *header = &build->header;
+    memset(to, 0, build->table_bytes);
+    memcpy(to, header, sizeof *header);
+    memcpy(to + (header->layers - CNNVP_IMAGE_ADDRESS), build->layers, header->layer_count * sizeof *build->layers);
+    if (header->blob_count != 0)
+        memcpy(to + (header->blobs - CNNVP_IMAGE_ADDRESS), build->blobs, header->blob_count * sizeof *build->blobs);
+    if (build->depth != NULL)
+        cnnvp_depth_write_tables(build, to);
+    if (!graph->weightless)
+        fill_layers(graph, build, to);
+}
+
+static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                                struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    cnnvp_image_shape_tensors(graph, build);
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+        result = describe_layer(graph, i, options, build, error);
+        if (result == CNNVP_DONE)
+            result = cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, error);
+    }
+    if (result == CNNVP_DONE && options->block != 0)
+        result = cnnvp_depth_place(graph, target, options, build, error);
+    if (result == CNNVP_DONE)
+        result = plan_layers(graph, target, options, build, error);
+    if (result == CNNVP_DONE && build->depth != NULL)
+        result = cnnvp_depth_place_weights(target, build, error);
+    if (result == CNNVP_DONE)
+        result = place_image(graph, target, build, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_image_place_tensors(graph, target, options->images, build, error);
+    if (result == CNNVP_DONE && options->on_chip)
+        result = cnnvp_image_place_on_chip(graph, target, build, error);
+    if (result != CNNVP_DONE)
+        return result;
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        refer_to_tensors(graph, build, i);
+    if (build->depth != NULL)
+        cnnvp_depth_complete(graph, build);
+    build->header.input = build->tensors[cnnvp_graph_base(graph, graph->input)];
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                               const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                               struct cnnvp_error *error)
+{
+    *build = (struct cnnvp_build){.header = {
+                                      .magic = CNNVP_IMAGE_MAGIC,
+                                      .version = CNNVP_IMAGE_VERSION,
+                                      .flags = options->on_chip ? CNNVP_IMAGE_ON_CHIP : 0u,
+                                      .layer_count = (uint32_t)graph->layer_count,
+                                      .images = options->images,
+                                      .element = target->element,
+                                      .plic = target->plic,
+                                      .element_irq = target->element_irq,
+                                      .scheduler = target->scheduler,
+                                      .scheduler_irq = target->scheduler_irq,
+                                      .input_halves = target->limits.input_halves,
+                                      .weight_halves = target->limits.weight_halves,
+                                      .output_halves = target->output_halves,
+                                  }};
+    build->layers = calloc(graph->layer_count, sizeof *build->layers);
+    build->tables = calloc(graph->layer_count, sizeof *build->tables);
+    build->tensors = calloc(graph->tensor_count, sizeof *build->tensors);
+    cnnvp_result result = CNNVP_FAILED;
+    if (build->layers == NULL || build->tables == NULL || build->tensors == NULL)
+        result = cnnvp_compiler_no_memory(error);
+    else
+        result = cnnvp_compiler_in_file(build_image(graph, target, options, build, error), graph->file, error);
+    if (result != CNNVP_DONE)
+        cnnvp_image_clear(build, graph->layer_count);
+    return result;
+}

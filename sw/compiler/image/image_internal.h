@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between image.c and its parts. */
+#ifndef CNNVP_COMPILER_IMAGE_INTERNAL_H
+#define CNNVP_COMPILER_IMAGE_INTERNAL_H
+
+#include "image.h"
+
+/* image_place.c: shapes, borders and strides of all tensors (addresses relative to nothing yet). */
+void cnnvp_image_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);
+/* image_place.c: addresses of all tensors from build->end on, and build->end behind them. */
+cnnvp_result cnnvp_image_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                       uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error);
+/* image_chip.c: places in the input buffer and the weight buffer for CNNVP_IMAGE_ON_CHIP. */
+cnnvp_result cnnvp_image_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                       struct cnnvp_build *build, struct cnnvp_error *error);
+/* image_blob.c: the words of a layer's blobs, in the order of the blob table, and zeros up to the next one. */
+void cnnvp_image_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
+                            uint8_t *image);
+
+/* ---- depth first ---- */
+
+/*
+ * Chains of the image, from the marks: slots in the input buffer for all blocks, tiles for the layers (image layers are
+ * described already). Where the blocks of all layers do not fit side by side, a chain is cut before layers that read
+ * one block only, for which block padding is ordinary padding; what cannot run in blocks then runs layer by layer. So
+ * the buffers' sizes never change a result. The error names the layer, the buffer and the bytes.
+ */
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                              const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                                              struct cnnvp_error *error);
+
+/* Places for the weights of chains whose blobs all fit into the weight buffer. The blob table is complete. */
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
+                                                      struct cnnvp_error *error);
+
+/* The layers as blocks see them, and the maps at both ends; tensors have their addresses. */
+void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);
+
+/* Places of chains, levels, block layers and order tables from address `at` on; the address behind them. */
+uint64_t cnnvp_depth_place_tables(struct cnnvp_build *build, uint64_t at);
+/* Writes them; `image` holds CNNVP_IMAGE_ADDRESS. */
+void cnnvp_depth_write_tables(const struct cnnvp_build *build, uint8_t *image);
+
+void cnnvp_depth_clear(struct cnnvp_build *build);
+
+/* Between depth_place.c and depth_weights.c. */
+
+/* One maximal chain under work. */
+struct cnnvp_depth_row {
+    const struct cnnvp_graph *graph;
+    const struct cnnvp_target *target;
+    struct cnnvp_build *build;
+    size_t *layers;   /* numbers in the graph */
+    size_t count;
+    size_t *sequence; /* in which slots are placed */
+    int order_table;
+};
+
+/* The layer as one block sees it. */
+struct cnnvp_image_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index);
+
+/* Sets the tiles of a layer as one block sees it: slices of weights of at most `weight_bytes`, as large as that allows,
+ * the whole input depth first, since partial sums need room and time. 0: none fit. */
+int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes,
+                             struct cnnvp_image_layer *layer);
+
+/* Chooses which of a chain's weights stay on chip, and sets its layers' tiles accordingly. */
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row,
+                                                       const struct cnnvp_image_level *levels, const size_t *layers,
+                                                       struct cnnvp_image_chain *chain, struct cnnvp_error *error);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where tensors lie in memory. Each has a place of its own, so that all of them can be looked at after a run; the
+ * network's input and outputs have one for each image. A tensor that padded layers read lies in a frame of zeros as wide
+ * as the widest of them needs ("next-layer storage parameters", Part B 0-6).
+ */
+#include "image_internal.h"
+
+#define WORD_BYTES 2u
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Positions behind the last one of the input that the windows of one axis touch. */
+static uint32_t overhang(uint32_t in, uint32_t out, uint32_t kernel, uint32_t stride, uint32_t dilation,
+                         uint32_t before)
+{
+    const int64_t last = (int64_t)(out - 1u) * stride + (int64_t)(kernel - 1u) * dilation - before;
+    return last >= in ? (uint32_t)(last - in + 1) : 0;
+}
+
+static void widen_border(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer,
+                         struct cnnvp_image_tensor *base)
+{
+    const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
+    const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
+    base->border_top = larger(base->border_top, layer->pad_top);
+    base->border_left = larger(base->border_left, layer->pad_left);
+    base->border_bottom = larger(base->border_bottom, overhang(in->height, out->height, layer->ky, layer->sy,
+                                                               layer->dy, layer->pad_top));
+    base->border_right = larger(base->border_right, overhang(in->width, out->width, layer->kx, layer->sx, layer->dx,
+                                                             layer->pad_left));
+}
+
+uint64_t cnnvp_image_frame_bytes(const struct cnnvp_image_tensor *tensor)
+{
+    return (uint64_t)tensor->channels * tensor->channel_stride * WORD_BYTES;
+}
+
+uint64_t cnnvp_image_frame_lead(const struct cnnvp_image_tensor *tensor)
+{
+    return ((uint64_t)tensor->border_top * tensor->row_stride + tensor->border_left) * WORD_BYTES;
+}
+
+/* A view takes its base's frame if it has the same rows; otherwise both lie without gaps. */
+static void shape_view(const struct cnnvp_graph *graph, struct cnnvp_build *build, int32_t tensor)
+{
+    struct cnnvp_image_tensor *view = &build->tensors[tensor];
+    const struct cnnvp_image_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
+    if (view->height == base->height && view->width == base->width) {
+        view->row_stride = base->row_stride;
+        view->channel_stride =
+            base->channel_stride * (graph->tensors[tensor].channel_step > 1 ? graph->tensors[tensor].channel_step : 1u);
+        view->border_top = base->border_top;
+        view->border_left = base->border_left;
+        view->border_bottom = base->border_bottom;
+        view->border_right = base->border_right;
+        return;
+    }
+    view->row_stride = view->width;
+    view->channel_stride = view->width * view->height;
+}
+
+void cnnvp_image_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+{
+    for (size_t i = 0; i < graph->tensor_count; ++i) {
+        const struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
+        build->tensors[i] = (struct cnnvp_image_tensor){
+            .channels = tensor->channels, .height = tensor->height, .width = tensor->width};
+    }
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)
+            widen_border(graph, layer, &build->tensors[cnnvp_graph_base(graph, layer->in)]);
+    }
+    for (size_t i = 0; i < graph->tensor_count; ++i) {
+        struct cnnvp_image_tensor *tensor = &build->tensors[i];
+        if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
+            continue;
+        tensor->row_stride = tensor->border_left + tensor->width + tensor->border_right;
+        tensor->channel_stride = tensor->row_stride * (tensor->border_top + tensor->height + tensor->border_bottom);
+    }
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
+            shape_view(graph, build, (int32_t)i);
+}
+
+/* Bytes from the base's first interior word to the view's. */
+static uint64_t view_offset(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor)
+{
+    const struct cnnvp_image_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
+    const uint64_t words = cnnvp_graph_offset(graph, tensor);
+    const uint64_t plane = (uint64_t)base->height * base->width;
+    return (words / plane * base->channel_stride + words % plane) * WORD_BYTES;
+}
+
+static int is_used(const struct cnnvp_graph *graph, int32_t base)
+{
+    if (cnnvp_graph_base(graph, graph->input) == base || cnnvp_graph_is_output(graph, base))
+        return 1;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (cnnvp_graph_base(graph, layer->in) == base || cnnvp_graph_base(graph, layer->in2) == base ||
+            cnnvp_graph_base(graph, layer->out) == base)
+            return 1;
+    }
+    return 0;
+}
+
+static void place(struct cnnvp_build *build, int32_t tensor, uint32_t images)
+{
+    struct cnnvp_image_tensor *base = &build->tensors[tensor];
+    const uint64_t bytes = cnnvp_image_align(cnnvp_image_frame_bytes(base));
+    base->address = (uint32_t)(build->end + cnnvp_image_frame_lead(base));
+    base->image_stride = images != 0 ? (uint32_t)bytes : 0;
+    build->end += bytes * (images != 0 ? images : 1u);
+}
+
+cnnvp_result cnnvp_image_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                       uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    const int32_t input = cnnvp_graph_base(graph, graph->input);
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
+        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && i != input && !cnnvp_graph_is_output(graph, i) &&
+            is_used(graph, i))
+            place(build, i, 0);
+    place(build, input, images);
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
+        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && cnnvp_graph_is_output(graph, i))
+            place(build, i, images);
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
+        const struct cnnvp_image_tensor *base = &build->tensors[cnnvp_graph_base(graph, i)];
+        build->tensors[i].address = base->address + (uint32_t)view_offset(graph, build, i);
+        build->tensors[i].image_stride = base->image_stride;
+    }
+    const uint64_t need = build->end - target->memory_base;
+    if (need > target->memory_size)
+        return cnnvp_compiler_error(error,
+                                    "%s: program, network and %u images need %llu bytes of memory, dram has %llu; use "
+                                    "fewer images or -s dram.size=%lluMiB",
+                                    graph->file, images, (unsigned long long)need,
+                                    (unsigned long long)target->memory_size,
+                                    (unsigned long long)((need + 0xfffffu) >> 20));
+    return CNNVP_DONE;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a graph with formats to the image in memory (network_image.h): tensors and blobs get their places, weights their
+ * words. */
+#ifndef CNNVP_COMPILER_IMAGE_H
+#define CNNVP_COMPILER_IMAGE_H
+
+#include "graph.h"
+#include "plan.h"
+
+struct cnnvp_image_options {
+    uint32_t rounding; /* enum cnnvp_round_mode */
+    uint32_t seed;     /* of stochastic rounding */
+    uint32_t images;
+    int on_chip;
+    uint32_t block;  /* depth first: side of a block; 0: layer by layer */
+    int order_table; /* depth first: blocks come in the order of a table instead of by counting */
+    const struct cnnvp_image_layer *planned; /* by an earlier build of the graph for the target; NULL: there was none */
+};
+
+struct cnnvp_depth;
+
+struct cnnvp_build {
+    struct cnnvp_image header;
+    struct cnnvp_image_layer *layers;   /* one for each of the graph's */
+    struct cnnvp_image_tensor *tensors; /* one for each of the graph's */
+    struct cnnvp_image_blob *blobs;
+    size_t blob_capacity;
+    int16_t **tables;                   /* of each layer, NULL if it has none */
+    size_t table_bytes;                 /* header and tables */
+    size_t byte_count;                  /* of the image at CNNVP_IMAGE_ADDRESS; weightless: table_bytes */
+    uint64_t end;                       /* address behind everything */
+    struct cnnvp_depth *depth;          /* depth.h; NULL: layer by layer */
+    struct cnnvp_plan_finalists *finalists; /* of each layer outside of chains; NULL: planned before, or kept on chip */
+};
+
+CNNVP_MUST_USE cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                              const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                                              struct cnnvp_error *error);
+void cnnvp_image_clear(struct cnnvp_build *build, size_t layers);
+/* Writes all byte_count bytes of the image. */
+void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to);
+
+/* Bytes of a tensor with its frame, and the byte from the frame's start to the first interior word. */
+uint64_t cnnvp_image_frame_bytes(const struct cnnvp_image_tensor *tensor);
+uint64_t cnnvp_image_frame_lead(const struct cnnvp_image_tensor *tensor);
+
+/* Of tables, blobs and tensors in memory and of slots on chip, bytes. */
+#define CNNVP_IMAGE_ALIGNMENT 64u
+
+static inline uint64_t cnnvp_image_align(uint64_t bytes)
+{
+    return (bytes + CNNVP_IMAGE_ALIGNMENT - 1u) / CNNVP_IMAGE_ALIGNMENT * CNNVP_IMAGE_ALIGNMENT;
+}
+
+/* image_blob.c: bytes of the layer's blobs in that order; calls the function for each. */
+cnnvp_result cnnvp_image_each_blob(const struct cnnvp_image_layer *layer,
+                                   cnnvp_result (*function)(void *context, uint64_t bytes), void *context);
+
+/* ---- depth first ---- */
+
+/*
+ * The depth-first schedule (S004, Part B 4-1 to 4-15) as far as it is decided before the run: which layers form chains,
+ * where the blocks of their feature maps lie in the input buffer, whether the weights stay.
+ *
+ * A chain is a row of layers, each reading what the one before makes and nobody else reads: convolutions with stride 1
+ * that keep their map's size, and 2x2 maximum pools with stride 2, on maps whose sides are powers of two. Feature 0 is
+ * what the first layer reads, feature j + 1 what layer j of the chain makes.
+ */
+
+/* What the image has of chains. Levels and layers of all chains lie one after the other. */
+struct cnnvp_depth {
+    struct cnnvp_image_chain *chains;
+    struct cnnvp_image_level *levels;
+    struct cnnvp_image_layer *layers; /* as blocks see them */
+    size_t *sources;                  /* of each of these, its number in the graph */
+    uint32_t *orders;                 /* words of all order tables */
+    size_t chain_count;
+    size_t level_count;
+    size_t layer_count;
+    size_t order_count;
+};
+
+/* Side of the block of a map whose side is `side`: maps smaller than the block are blocks themselves (Part B 4-8). */
+static inline uint32_t cnnvp_depth_side(uint32_t side, uint32_t block)
+{
+    return side < block ? side : block;
+}
+
+/* Refuses a block side that is no power of two. */
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_check_block(uint32_t block, struct cnnvp_error *error);
+
+/*
+ * Marks the layers of all maximal chains (graph.h: block_height, block_width, chained). Their results are those of
+ * convolutions that are padded block by block (Part B 4-11). The error says why the network has no chain.
+ */
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct cnnvp_error *error);
+
+#endif

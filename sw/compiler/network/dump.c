@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * --dump: each tensor that a layer makes, and the network's input, as TENSOR.npy (what the platform computed) and
+ * TENSOR.float.npy (what the float model computes), and the table sqnr.txt / sqnr.csv. Tensors between layers have one
+ * place for all images, so the last image is shown; the network's input and output are shown for that image too. Of the
+ * training engine it is what its memory has: block floating point, whose fraction bits follow from the exponent, or
+ * binary32.
+ *
+ * SQNR is that of cnnvp_sqnr.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "numbers.h"
+#include "network.h"
+
+struct dump {
+    const struct cnnvp_network *network;
+    cnnvp_platform *platform;
+    const char *folder;
+    struct cnnvp_floatref reference;
+    FILE *text;
+    FILE *csv;
+    struct cnnvp_error *error;
+};
+
+/* FOLDER/NAMEend with everything that could be no part of a file name replaced. */
+static void make_path(const struct dump *dump, size_t number, const char *name, const char *end, char *path,
+                      size_t room)
+{
+    size_t used = (size_t)snprintf(path, room, "%s/%03zu_", dump->folder, number);
+    for (; *name != '\0' && used + strlen(end) + 1 < room && used < strlen(dump->folder) + 128; ++name) {
+        const char c = *name;
+        const int plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                          c == '.' || c == '_';
+        path[used++] = plain ? c : '_';
+    }
+    if (used < room)
+        (void)snprintf(path + used, room - used, "%s", end);
+}
+
+static void print_row(struct dump *dump, const char *name, int32_t frac, const struct cnnvp_difference *difference)
+{
+    char sqnr[32];
+    const double decibels = cnnvp_sqnr(difference);
+    (void)snprintf(sqnr, sizeof sqnr, "%.2f", decibels);
+    const char *text = !(difference->noise > 0.0) ? "exact" : difference->signal > 0.0 ? sqnr : "float is 0";
+    char format[16] = "float";
+    if (frac != CNNVP_NETWORK_FLOAT)
+        (void)snprintf(format, sizeof format, "%d", (int)frac);
+    (void)fprintf(dump->text, "%-32s %5s %12.6g %12.6g %10s\n", name, format, difference->magnitude,
+                  difference->largest, text);
+    (void)fputc('"', dump->csv);
+    for (const char *c = name; *c != '\0'; ++c)
+        (void)fprintf(dump->csv, *c == '"' ? "\"\"" : "%c", *c);
+    (void)fprintf(dump->csv, "\",%s,%.9g,%.9g,%s\n", format, difference->magnitude, difference->largest, sqnr);
+}
+
+static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor)
+{
+    const struct cnnvp_network *network = dump->network;
+    const struct cnnvp_graph_tensor *shape = &network->graph.tensors[tensor];
+    const size_t words = cnnvp_graph_words(shape);
+    char path[4096];
+    struct cnnvp_array array;
+    int32_t frac;
+    cnnvp_result result = cnnvp_network_array(network, tensor, 1, &array, dump->error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = network->back_end->tensor(network, dump->platform, tensor, array.data, &frac, dump->error);
+    if (result == CNNVP_DONE) {
+        struct cnnvp_difference difference;
+        struct cnnvp_array reference = array;
+        reference.data = dump->reference.data[tensor];
+        result = cnnvp_compare(&array, &reference, &difference, dump->error);
+        print_row(dump, shape->name, frac, &difference);
+        make_path(dump, number, shape->name, ".npy", path, sizeof path);
+        if (result == CNNVP_DONE)
+            result = cnnvp_npy_write(path, &array, dump->error);
+    }
+    if (result == CNNVP_DONE) {
+        memcpy(array.data, dump->reference.data[tensor], words * sizeof(float));
+        make_path(dump, number, shape->name, ".float.npy", path, sizeof path);
+        result = cnnvp_npy_write(path, &array, dump->error);
+    }
+    cnnvp_array_clear(&array);
+    return result;
+}
+
+static cnnvp_result dump_all(struct dump *dump)
+{
+    const struct cnnvp_network *network = dump->network;
+    const struct cnnvp_graph *graph = &network->graph;
+    (void)fprintf(dump->text, "image %u of %u\n%-32s %5s %12s %12s %10s\n", network->images, network->images, "tensor",
+                  "frac", "largest", "worst error", "SQNR dB");
+    (void)fprintf(dump->csv, "tensor,frac,largest,worst_error,sqnr_db\n");
+    cnnvp_result result = dump_tensor(dump, 0, graph->input);
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+        const int32_t out = graph->layers[i].out;
+        if (!network->back_end->holds(network, out))
+            (void)fprintf(dump->text, "%-32s stays on chip\n", graph->tensors[out].name);
+        else
+            result = dump_tensor(dump, i + 1, out);
+    }
+    return result;
+}
+
+/* Opens FOLDER/NAME.part; the name without .part appears when all is written. */
+static FILE *open_table(const char *folder, const char *name, struct cnnvp_error *error)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/%s.part", folder, name);
+    FILE *stream = fopen(path, "w");
+    if (stream == NULL)
+        (void)cnnvp_compiler_error(error, "%s: %s", path, strerror(errno));
+    return stream;
+}
+
+static cnnvp_result close_table(FILE *stream, const char *folder, const char *name, cnnvp_result result,
+                                struct cnnvp_error *error)
+{
+    char part[4096];
+    char path[4096];
+    if (stream == NULL)
+        return result;
+    (void)snprintf(part, sizeof part, "%s/%s.part", folder, name);
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int failed = ferror(stream) != 0;
+    if (fclose(stream) != 0 || failed || (result == CNNVP_DONE && rename(part, path) != 0)) {
+        if (result == CNNVP_DONE)
+            (void)cnnvp_compiler_error(error, "%s: cannot be written: %s", path, strerror(errno));
+        result = CNNVP_FAILED;
+    }
+    if (result != CNNVP_DONE)
+        (void)remove(part);
+    return result;
+}
+
+cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform, const char *folder,
+                                struct cnnvp_error *error)
+{
+    if (network->timing_only)
+        return cnnvp_compiler_error(error, "a timing-only network has no values to dump");
+    if (strlen(folder) > 3072)
+        return cnnvp_compiler_error(error, "the name of the folder for --dump is too long");
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return cnnvp_compiler_error(error, "%s: %s", folder, strerror(errno));
+    struct dump dump = {.network = network, .platform = platform, .folder = folder, .error = error};
+    cnnvp_result result = cnnvp_floatref_new(&network->graph, &dump.reference, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    cnnvp_floatref_image(&dump.reference, network->input + (network->images - 1u) * words);
+    dump.text = open_table(folder, "sqnr.txt", error);
+    dump.csv = dump.text != NULL ? open_table(folder, "sqnr.csv", error) : NULL;
+    result = dump.csv != NULL ? dump_all(&dump) : CNNVP_FAILED;
+    result = close_table(dump.text, folder, "sqnr.txt", result, error);
+    result = close_table(dump.csv, folder, "sqnr.csv", result, error);
+    cnnvp_floatref_clear(&dump.reference);
+    return result;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CNNVP_COMPILER_GUEST_FILE_H
+#define CNNVP_COMPILER_GUEST_FILE_H
+
+#include "cnnvp.h"
+
+/* Where the guest program is: $CNNVP_GUEST, else ../share/cnnvp from the running program's folder, else where it was to
+ * be installed, else where the build left it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_guest_file(char *path, size_t room, struct cnnvp_error *error);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A compiled network: what cnnvp.h calls cnnvp_network. */
+#ifndef CNNVP_COMPILER_NETWORK_H
+#define CNNVP_COMPILER_NETWORK_H
+
+#include "guest_file.h"
+#include "image.h"
+
+/* What compiles networks for a kind of accelerator, loads them and finds their results. */
+struct cnnvp_back_end {
+    /* 1: for the configuration's accelerator. */
+    int (*is_for)(const cnnvp_config *config);
+    /* Whether the configuration has all that this needs; and whether it is connected as this takes for granted. */
+    cnnvp_result (*check)(const cnnvp_config *config, struct cnnvp_error *error);
+    cnnvp_result (*wiring)(const cnnvp_config *config, struct cnnvp_error *error);
+    /* Reads and plans network->file; fills images and input. */
+    cnnvp_result (*make)(struct cnnvp_network *network, const cnnvp_config *config,
+                         const struct cnnvp_network_options *options, struct cnnvp_error *error);
+    void (*free)(struct cnnvp_network *network);
+    cnnvp_result (*load)(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error);
+    cnnvp_result (*output)(const struct cnnvp_network *network, cnnvp_platform *platform, size_t output,
+                           struct cnnvp_array *array, struct cnnvp_error *error);
+    /* 1: after a run memory has the last image's values of this tensor of network->graph. */
+    int (*holds)(const struct cnnvp_network *network, int32_t tensor);
+    /* Those values, and how many fraction bits they have, CNNVP_NETWORK_FLOAT: none, they are binary32. */
+    cnnvp_result (*tensor)(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
+                           float *values, int32_t *frac, struct cnnvp_error *error);
+};
+#define CNNVP_NETWORK_FLOAT INT32_MIN
+
+/* inference.c. */
+extern const struct cnnvp_back_end cnnvp_inference;
+/* ../train: forward with the batch norms' stored values, groups of as many images as the engine has arrays (the last one
+ * shorter), softmax and its output data buffer at the end. Number formats follow from the data. */
+extern const struct cnnvp_back_end cnnvp_training_engine;
+
+struct cnnvp_network {
+    char *file;
+    struct cnnvp_graph graph;
+    struct cnnvp_target target;
+    struct cnnvp_image_options image_options; /* without `planned` */
+    struct cnnvp_build build;
+    size_t trials; /* of tilings, with --tune */
+    uint64_t seed;
+    uint32_t images;
+    int on_chip;
+    int timing_only;
+    int cpu_host;
+    uint32_t block;             /* depth first: side of a block; 0: layer by layer */
+    int order_table;
+    double block_difference;    /* of the float model's output, padded by blocks and not, at most */
+    double block_magnitude;     /* largest of the latter */
+    /* Of the float model, chains padded by blocks, and ordinarily: all images of the first output, then of the next
+     * one. NULL as far as not calculated. */
+    float *float_outputs[2];
+    float *input;        /* images x words of the input; NULL in timing-only */
+    const struct cnnvp_back_end *back_end;
+    void *own;           /* the back end's, NULL: nothing */
+};
+
+/* network_tune.c: chooses the tiles of the network's build by trial. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config,
+                                               struct cnnvp_error *error);
+
+/* network_blocks.c: what is there to say of the chains. DONE: *chains, to be given back with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cnnvp_chain_info **chains,
+                                                 struct cnnvp_error *error);
+/* 1: the tensor never lies in memory, since it stays on chip. */
+int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
+
+/* network_input.c: images from an array or seeded, as float. *data is given back with free(). Of an array that messages
+ * call `what` the first `limit`, which it must have; 0: all. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_images(const struct cnnvp_graph *graph, const struct cnnvp_array *array,
+                                                 const char *what, uint64_t limit, float **data, uint64_t *images,
+                                                 struct cnnvp_error *error);
+/* The options' input. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_input(const struct cnnvp_graph *graph,
+                                                const struct cnnvp_network_options *options, float **data,
+                                                uint64_t *images, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_network_seeded(const struct cnnvp_graph *graph, uint64_t seed, uint64_t images,
+                                                 float **data, struct cnnvp_error *error);
+
+/* The tensor's words of one image in the platform's memory, densely, as float; channels x height x width of them. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                                      int32_t tensor, uint32_t image, float *values,
+                                                      struct cnnvp_error *error);
+
+/* network_float.c: runs the options' calibration in float, or the images to run, and keeps the largest magnitudes for
+ * the choice of formats. In timing-only the options are checked, no more. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network,
+                                                    const struct cnnvp_network_options *options,
+                                                    struct cnnvp_error *error);
+/* Depth first: fills block_difference and block_magnitude. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *network, struct cnnvp_error *error);
+/* BAD_INPUT, and a message: it has no such output, or is timing-only and has no `what`. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_check_output(const cnnvp_network *network, const char *what, size_t output,
+                                                       struct cnnvp_error *error);
+
+/* network_traffic.c: the places of weights and maps in memory, by address; to be given back with free(). */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_tensors(const struct cnnvp_network *network,
+                                                  struct cnnvp_tensor_info **tensors, size_t *count,
+                                                  struct cnnvp_error *error);
+
+/* Shape (images, ...) of a tensor as its ONNX value has it, without images for one of a network whose whole input is
+ * one image; data are allocated, to be given back with cnnvp_array_clear. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t tensor, size_t images,
+                                                struct cnnvp_array *array, struct cnnvp_error *error);
+
+#endif

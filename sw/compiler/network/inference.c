@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Networks for PE arrays with 16-bit fixed point: from a file to an image in a platform's memory, and back to numbers. */
+#include "network.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cnnvp_command.h"
+#include "numbers.h"
+#include "onnx.h"
+
+/* ---- make ---- */
+
+/* Windows of pools need no bytes of the file: what would run for hours is refused. Taps of all pools and images. */
+#define POOL_TAPS_MAX (UINT64_C(1) << 37)
+
+static cnnvp_result check_pools(const struct cnnvp_graph *graph, uint64_t images, struct cnnvp_error *error)
+{
+    uint64_t taps = 0;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (layer->op != CNNVP_OP_POOL)
+            continue;
+        /* Below 2^31 results of 2^30 taps each. */
+        taps += cnnvp_graph_words(&graph->tensors[layer->out]) * ((uint64_t)layer->kx * layer->ky);
+        if (taps > POOL_TAPS_MAX / images)
+            return cnnvp_compiler_error(error,
+                                        "%s: node \"%s\" (%s): windows of %u x %u at so many places are more than "
+                                        "2^37 comparisons or additions; use --timing-only or fewer images",
+                                        graph->file, layer->name, layer->op_type, layer->ky, layer->kx);
+    }
+    return CNNVP_DONE;
+}
+
+/* More images than memory can ever hold are refused before anything is made of them. */
+static cnnvp_result check_images(const struct cnnvp_network *network, uint64_t images, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    const uint64_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    const uint64_t room = network->target.memory_size;
+    if (images <= room / (words * sizeof(int16_t)))
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error,
+                                "%s: %llu images of %llu words do not fit into dram's %llu bytes; use fewer images "
+                                "or -s dram.size=",
+                                graph->file, (unsigned long long)images, (unsigned long long)words,
+                                (unsigned long long)room);
+}
+
+static struct cnnvp_image_options image_options_of(const struct cnnvp_network *network,
+                                                   const struct cnnvp_network_options *options)
+{
+    static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
+    return (struct cnnvp_image_options){
+        .rounding = roundings[options->rounding],
+        .seed = (uint32_t)(options->seed ^ options->seed >> 32),
+        .images = network->images,
+        .on_chip = options->on_chip,
+        .block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0,
+        .order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE,
+    };
+}
+
+/* The array says with each layer how many processing elements it has: the first one counts. */
+static cnnvp_result count_pes(struct cnnvp_network *network, struct cnnvp_error *error)
+{
+    network->target.pes = 1;
+    for (size_t i = 0; i < network->graph.layer_count && network->target.pes == 1; ++i) {
+        struct cnnvp_tiling tiling;
+        const cnnvp_result result = cnnvp_plan_tiling(&network->build.layers[i], network->graph.layers[i].name,
+                                                      &network->target.limits, &tiling, error);
+        if (result != CNNVP_DONE)
+            return result;
+        network->target.pes = tiling.pes;
+    }
+    return CNNVP_DONE;
+}
+
+/* Plans, before images are made and calculated in float, which could take any time and memory: what does not fit is
+ * refused first. Sizes and places do not depend on number formats. */
+static cnnvp_result make_plan(struct cnnvp_network *network, const cnnvp_config *config,
+                              const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    struct cnnvp_graph *graph = &network->graph;
+    const struct cnnvp_image_options image_options = image_options_of(network, options);
+    const int weightless = graph->weightless;
+    graph->weightless = 1;
+    cnnvp_formats_choose(graph, network->target.acc_bits);
+    cnnvp_result result = cnnvp_image_build(graph, &network->target, &image_options, &network->build, error);
+    if (result == CNNVP_DONE)
+        result = count_pes(network, error);
+    network->image_options = image_options;
+    if (result == CNNVP_DONE && options->tune)
+        result = cnnvp_network_tune(network, config, error);
+    graph->weightless = weightless;
+    return result;
+}
+
+/* NULL for data: how many they are, and whether they can be. */
+static cnnvp_result bring_images(const struct cnnvp_graph *graph, const struct cnnvp_network_options *options,
+                                 float **data, uint64_t *images, struct cnnvp_error *error)
+{
+    return options->input != NULL ? cnnvp_network_input(graph, options, data, images, error)
+                                  : cnnvp_network_seeded(graph, options->seed, *images, data, error);
+}
+
+/* The images to run and, unless nothing is computed, the formats. */
+static cnnvp_result take_images(struct cnnvp_network *network, const cnnvp_config *config,
+                                const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    struct cnnvp_graph *graph = &network->graph;
+    uint64_t images = options->images;
+    cnnvp_result result = bring_images(graph, options, NULL, &images, error);
+    if (result == CNNVP_DONE)
+        result = check_images(network, images, error);
+    if (result != CNNVP_DONE)
+        return result;
+    network->images = (uint32_t)images;
+    result = make_plan(network, config, options, error);
+    if (result == CNNVP_DONE && !options->timing_only)
+        result = check_pools(graph, images, error);
+    float **input = options->timing_only ? NULL : &network->input;
+    if (result == CNNVP_DONE)
+        result = bring_images(graph, options, input, &images, error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = cnnvp_network_calibrate(network, options, error);
+    if (result == CNNVP_DONE)
+        cnnvp_formats_choose(graph, network->target.acc_bits);
+    return result;
+}
+
+static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *config,
+                            const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, options->input};
+    cnnvp_result result = cnnvp_target_read(config, &network->target, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_target_wiring(config, CNNVP_TARGET_INFERENCE, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_graph_simplify(&network->graph, error);
+    if (result == CNNVP_DONE && options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
+        result = cnnvp_depth_find(&network->graph, options->block, error);
+    if (result == CNNVP_DONE)
+        result = take_images(network, config, options, error);
+    if (result != CNNVP_DONE)
+        return result;
+    network->image_options = image_options_of(network, options);
+    struct cnnvp_image_options image_options = network->image_options;
+    struct cnnvp_build planned = network->build;
+    image_options.planned = planned.layers;
+    result = cnnvp_image_build(&network->graph, &network->target, &image_options, &network->build, error);
+    cnnvp_image_clear(&planned, network->graph.layer_count);
+    if (result == CNNVP_DONE && network->block != 0 && !network->timing_only)
+        result = cnnvp_network_compare_blocks(network, error);
+    return result;
+}
+
+/* ---- load ---- */
+
+/* Where the platform's memory gives no direct access, through a buffer. */
+static cnnvp_result put_image(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_build *build = &network->build;
+    void *image;
+    if (cnnvp_platform_map(platform, CNNVP_IMAGE_ADDRESS, build->byte_count, &image) == CNNVP_DONE) {
+        cnnvp_huge_pages(image, build->byte_count);
+        cnnvp_image_write(&network->graph, build, image);
+        return CNNVP_DONE;
+    }
+    image = malloc(build->byte_count);
+    if (image == NULL)
+        return cnnvp_compiler_no_memory(error);
+    cnnvp_image_write(&network->graph, build, image);
+    const cnnvp_result result = cnnvp_platform_write(platform, CNNVP_IMAGE_ADDRESS, image, build->byte_count);
+    free(image);
+    return result == CNNVP_DONE ? CNNVP_DONE
+                                : cnnvp_compiler_error(error, "the platform has no memory for the network at 0x%x",
+                                                       (unsigned)CNNVP_IMAGE_ADDRESS);
+}
+
+/* Writes one input's words into the frame at `to`, which holds channel 0, row 0, column 0 of the interior. */
+static void put_input(const struct cnnvp_network *network, const float *from, uint8_t *to)
+{
+    const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
+    const int32_t frac = network->graph.tensors[network->graph.input].frac;
+    for (size_t c = 0; c < tensor->channels; ++c) {
+        for (size_t y = 0; y < tensor->height; ++y) {
+            int16_t *row = (int16_t *)(void *)(to + (c * tensor->channel_stride + y * tensor->row_stride) * 2u);
+            cnnvp_quantise_all(from, tensor->width, frac, row);
+            from += tensor->width;
+        }
+    }
+}
+
+/* One by one through a buffer: memory that gives no direct access. */
+static cnnvp_result copy_inputs(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                struct cnnvp_error *error)
+{
+    const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    const uint64_t lead = cnnvp_image_frame_lead(tensor);
+    uint8_t *frame = calloc(1, tensor->image_stride);
+    cnnvp_result result = CNNVP_DONE;
+    if (frame == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t image = 0; image < network->images && result == CNNVP_DONE; ++image) {
+        put_input(network, network->input + image * words, frame + lead);
+        result = cnnvp_platform_write(platform, tensor->address - lead + image * tensor->image_stride, frame,
+                                      tensor->image_stride);
+    }
+    free(frame);
+    return result == CNNVP_DONE
+               ? CNNVP_DONE
+               : cnnvp_compiler_error(error, "the platform has no memory for the images at 0x%x", tensor->address);
+}
+
+static cnnvp_result put_inputs(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    const uint64_t lead = cnnvp_image_frame_lead(tensor);
+    void *frames;
+    if (cnnvp_platform_map(platform, tensor->address - lead, (size_t)network->images * tensor->image_stride, &frames) !=
+        CNNVP_DONE)
+        return copy_inputs(network, platform, error);
+    memset(frames, 0, (size_t)network->images * tensor->image_stride);
+    for (size_t image = 0; image < network->images; ++image)
+        put_input(network, network->input + image * words, (uint8_t *)frames + image * tensor->image_stride + lead);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result clear(cnnvp_platform *platform, uint64_t address, uint64_t bytes)
+{
+    static const uint8_t zeros[4096];
+    void *memory;
+    cnnvp_result result = CNNVP_DONE;
+    if (cnnvp_platform_map(platform, address, (size_t)bytes, &memory) == CNNVP_DONE) {
+        memset(memory, 0, (size_t)bytes);
+        return CNNVP_DONE;
+    }
+    for (uint64_t done = 0; done < bytes && result == CNNVP_DONE; done += sizeof zeros)
+        result = cnnvp_platform_write(platform, address + done, zeros,
+                                      bytes - done < sizeof zeros ? (size_t)(bytes - done) : sizeof zeros);
+    return result;
+}
+
+/* Layers write parts of the tensor, and what they leave out is zero. */
+static int has_parts(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (graph->layers[i].placed != 0 && cnnvp_graph_base(graph, graph->layers[i].out) == tensor)
+            return 1;
+    return 0;
+}
+
+/* The zeros around tensors that padded layers read, and in paddings. */
+static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                 struct cnnvp_error *error)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
+        const struct cnnvp_image_tensor *tensor = &network->build.tensors[i];
+        if (graph->tensors[i].base != CNNVP_GRAPH_NONE || tensor->address == 0 ||
+            (tensor->channel_stride == tensor->height * tensor->width && !has_parts(graph, i)))
+            continue;
+        const uint64_t bytes = tensor->image_stride != 0 ? (uint64_t)tensor->image_stride * network->images
+                                                         : cnnvp_image_frame_bytes(tensor);
+        if (clear(platform, tensor->address - cnnvp_image_frame_lead(tensor), bytes) != CNNVP_DONE)
+            return cnnvp_compiler_error(error, "the platform has no memory for tensor \"%s\"", graph->tensors[i].name);
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    struct cnnvp_layer_info *layers = calloc(graph->layer_count, sizeof *layers);
+    struct cnnvp_chain_info *chains = NULL;
+    if (layers == NULL)
+        return cnnvp_compiler_no_memory(error);
+    cnnvp_result result = cnnvp_network_chains(network, &chains, error);
+    if (result != CNNVP_DONE) {
+        free(layers);
+        return result;
+    }
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        layers[i] = (struct cnnvp_layer_info){.name = graph->layers[i].name,
+                                              .op = cnnvp_graph_op_name(&graph->layers[i]),
+                                              .phase = "forward",
+                                              .macs = cnnvp_graph_macs(graph, &graph->layers[i])};
+    struct cnnvp_tensor_info *tensors = NULL;
+    size_t tensor_count = 0;
+    result = cnnvp_network_tensors(network, &tensors, &tensor_count, error);
+    if (result != CNNVP_DONE) {
+        free(layers);
+        free(chains);
+        return result;
+    }
+    const char *slash = strrchr(network->file, '/');
+    const struct cnnvp_work_info work = {
+        .struct_size = sizeof work,
+        .command = "run",
+        .network = slash != NULL ? slash + 1 : network->file,
+        .network_hash = network->graph.file_hash,
+        .seed = network->seed,
+        .images = network->images,
+        .pes = network->target.pes,
+        .layers = layers,
+        .layer_count = graph->layer_count,
+        .block = network->block,
+        .order = network->order_table ? "table" : "morton",
+        .chains = chains,
+        .chain_count = chains != NULL ? network->build.depth->chain_count : 0,
+        .block_difference = network->block_difference,
+        .block_magnitude = network->block_magnitude,
+        .tensors = tensors,
+        .tensor_count = tensor_count,
+    };
+    result = cnnvp_platform_describe_work(platform, &work);
+    free(layers);
+    free(chains);
+    free(tensors);
+    if (result != CNNVP_DONE)
+        (void)cnnvp_compiler_error(error, "the platform refused the description of the work");
+    return result;
+}
+
+static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    if (!network->cpu_host) {
+        char guest[4096];
+        result = cnnvp_guest_file(guest, sizeof guest, error);
+        if (result == CNNVP_DONE)
+            result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
+    }
+    if (result == CNNVP_DONE)
+        result = put_image(network, platform, error);
+    if (result == CNNVP_DONE && !network->timing_only)
+        result = clear_frames(network, platform, error);
+    if (result == CNNVP_DONE && !network->timing_only)
+        result = put_inputs(network, platform, error);
+    return result == CNNVP_DONE ? describe(network, platform, error) : result;
+}
+
+/* ---- results ---- */
+
+cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t tensor, size_t images,
+                                 struct cnnvp_array *array, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph_tensor *shape = &network->graph.tensors[tensor];
+    size_t dims[CNNVP_GRAPH_RANK];
+    const size_t count = cnnvp_graph_dims(shape, dims);
+    const size_t front = network->graph.single && images == 1 ? 0 : 1; /* the batch */
+    *array = (struct cnnvp_array){.type = CNNVP_ARRAY_F32, .rank = count + front};
+    array->shape[0] = images;
+    for (size_t i = 0; i < count; ++i)
+        array->shape[i + front] = dims[i];
+    array->data = calloc(images, cnnvp_graph_words(shape) * sizeof(float));
+    return array->data != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+}
+
+cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
+                                       uint32_t image, float *values, struct cnnvp_error *error)
+{
+    const struct cnnvp_image_tensor *place = &network->build.tensors[tensor];
+    const int32_t frac = network->graph.tensors[tensor].frac;
+    const size_t span = (size_t)(place->channels - 1u) * place->channel_stride +
+                        (size_t)(place->height - 1u) * place->row_stride + place->width;
+    int16_t *words = malloc(span * sizeof *words);
+    if (words == NULL)
+        return cnnvp_compiler_no_memory(error);
+    const uint64_t address = place->address + (uint64_t)image * place->image_stride;
+    cnnvp_result result = cnnvp_platform_read(platform, address, words, span * sizeof *words);
+    if (result != CNNVP_DONE)
+        (void)cnnvp_compiler_error(error, "tensor \"%s\" cannot be read at 0x%llx", network->graph.tensors[tensor].name,
+                                   (unsigned long long)address);
+    for (size_t c = 0; c < place->channels && result == CNNVP_DONE; ++c)
+        for (size_t y = 0; y < place->height; ++y)
+            for (size_t x = 0; x < place->width; ++x)
+                *values++ = cnnvp_dequantise(words[c * place->channel_stride + y * place->row_stride + x], frac);
+    free(words);
+    return result;
+}
+
+static cnnvp_result read_output(const struct cnnvp_network *network, cnnvp_platform *platform, size_t output,
+                                struct cnnvp_array *array, struct cnnvp_error *error)
+{
+    const int32_t tensor = network->graph.outputs[output].tensor;
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[tensor]);
+    cnnvp_result result = cnnvp_network_array(network, tensor, network->images, array, error);
+    for (uint32_t image = 0; image < network->images && result == CNNVP_DONE; ++image)
+        result = cnnvp_network_read_tensor(network, platform, tensor, image, (float *)array->data + image * words,
+                                           error);
+    if (result != CNNVP_DONE)
+        cnnvp_array_clear(array);
+    return result;
+}
+
+static int holds(const struct cnnvp_network *network, int32_t tensor)
+{
+    return !cnnvp_network_stays_on_chip(network, tensor);
+}
+
+static cnnvp_result read_map(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
+                             float *values, int32_t *frac, struct cnnvp_error *error)
+{
+    *frac = network->graph.tensors[tensor].frac;
+    return cnnvp_network_read_tensor(network, platform, tensor, network->images - 1u, values, error);
+}
+
+/* ---- */
+
+/* All that the others leave. */
+static int is_for(const cnnvp_config *config)
+{
+    (void)config;
+    return 1;
+}
+
+static cnnvp_result check(const cnnvp_config *config, struct cnnvp_error *error)
+{
+    struct cnnvp_target target;
+    const cnnvp_result result = cnnvp_target_read(config, &target, error);
+    cnnvp_target_clear(&target);
+    return result == CNNVP_DONE ? cnnvp_target_complete(config, CNNVP_TARGET_INFERENCE, error) : result;
+}
+
+static cnnvp_result check_wiring(const cnnvp_config *config, struct cnnvp_error *error)
+{
+    return cnnvp_target_wiring(config, CNNVP_TARGET_INFERENCE, error);
+}
+
+static void forget(struct cnnvp_network *network)
+{
+    cnnvp_image_clear(&network->build, network->graph.layer_count);
+    cnnvp_target_clear(&network->target);
+}
+
+const struct cnnvp_back_end cnnvp_inference = {
+    .is_for = is_for,
+    .check = check,
+    .wiring = check_wiring,
+    .make = compile,
+    .free = forget,
+    .load = load,
+    .output = read_output,
+    .holds = holds,
+    .tensor = read_map,
+};

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp_network_* of cnnvp.h, by the back end that fits the platform. */
+#include "network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The first one that is for a configuration is taken. */
+static const struct cnnvp_back_end *const back_ends[] = {&cnnvp_training_engine, &cnnvp_inference};
+
+static const struct cnnvp_back_end *back_end_of(const cnnvp_config *config)
+{
+    size_t i = 0;
+    while (!back_ends[i]->is_for(config))
+        ++i;
+    return back_ends[i];
+}
+
+cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error *error)
+{
+    const struct cnnvp_back_end *back_end = back_end_of(config);
+    return back_end->check(config, error) == CNNVP_DONE ? back_end->wiring(config, error) : CNNVP_FAILED;
+}
+
+static cnnvp_result check_options(const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    if (options->struct_size != sizeof *options)
+        return cnnvp_compiler_error(error, "struct cnnvp_network_options has %u bytes; this library knows %zu",
+                                    options->struct_size, sizeof *options);
+    if (options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST && options->on_chip)
+        return cnnvp_compiler_error(error,
+                                    "--on-chip keeps whole maps on chip, the depth-first schedule blocks of them: "
+                                    "use one of the two");
+    if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC)
+        return cnnvp_compiler_error(error, "rounding %d is none of truncate, nearest, stochastic",
+                                    (int)options->rounding);
+    return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? cnnvp_depth_check_block(options->block, error)
+                                                           : CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
+                               const struct cnnvp_network_options *options, cnnvp_network **network,
+                               struct cnnvp_error *error)
+{
+    *network = NULL;
+    cnnvp_result result = check_options(options, error);
+    if (result != CNNVP_DONE)
+        return result;
+    struct cnnvp_network *made = calloc(1, sizeof *made);
+    if (made != NULL)
+        made->file = strdup(onnx_file);
+    if (made == NULL || made->file == NULL) {
+        free(made);
+        return cnnvp_compiler_no_memory(error);
+    }
+    made->seed = options->seed;
+    made->on_chip = options->on_chip;
+    made->timing_only = options->timing_only;
+    made->cpu_host = options->cpu_host;
+    made->block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0;
+    made->order_table = options->block_order == CNNVP_BLOCK_ORDER_TABLE;
+    made->back_end = back_end_of(config);
+    result = made->back_end->make(made, config, options, error);
+    if (result == CNNVP_DONE)
+        *network = made;
+    else
+        cnnvp_network_free(made);
+    return result;
+}
+
+void cnnvp_network_free(cnnvp_network *network)
+{
+    if (network == NULL)
+        return;
+    if (network->back_end != NULL)
+        network->back_end->free(network);
+    cnnvp_graph_clear(&network->graph);
+    free(network->float_outputs[0]);
+    free(network->float_outputs[1]);
+    free(network->input);
+    free(network->file);
+    free(network);
+}
+
+cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    return network->back_end->load(network, platform, error);
+}
+
+size_t cnnvp_network_trials(const cnnvp_network *network)
+{
+    return network->trials;
+}
+
+size_t cnnvp_network_outputs(const cnnvp_network *network)
+{
+    return network->graph.output_count;
+}
+
+const char *cnnvp_network_output_name(const cnnvp_network *network, size_t output)
+{
+    return output < network->graph.output_count ? network->graph.outputs[output].name : NULL;
+}
+
+cnnvp_result cnnvp_network_check_output(const cnnvp_network *network, const char *what, size_t output,
+                                        struct cnnvp_error *error)
+{
+    const size_t count = network->graph.output_count;
+    if (network->timing_only)
+        return cnnvp_compiler_error(error, "a timing-only network has no %s", what);
+    if (output < count)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "%s: there is no output %zu; the network has %zu, counted from 0",
+                                network->graph.file, output, count);
+}
+
+cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform, size_t output,
+                                  struct cnnvp_array *array, struct cnnvp_error *error)
+{
+    memset(array, 0, sizeof *array);
+    const cnnvp_result result = cnnvp_network_check_output(network, "output", output, error);
+    return result == CNNVP_DONE ? network->back_end->output(network, platform, output, array, error) : result;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A network's images in float: for the choice of formats, and as the reference beside the platform's results. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "numbers.h"
+#include "network.h"
+
+static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *graph)
+{
+    for (size_t t = 0; t < graph->tensor_count; ++t) {
+        struct cnnvp_graph_tensor *tensor = &graph->tensors[t];
+        const float largest =
+            tensor->base == CNNVP_GRAPH_NONE ? run->kernels->largest(run->data[t], cnnvp_graph_words(tensor)) : 0.0f;
+        tensor->max_abs = largest > tensor->max_abs ? largest : tensor->max_abs;
+    }
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer *layer = &graph->layers[i];
+        layer->pre_max_abs = run->pre_max[i] > layer->pre_max_abs ? run->pre_max[i] : layer->pre_max_abs;
+        layer->inverse_max = run->norm_max[i].inverse; /* over all images so far */
+        layer->scale_max = run->norm_max[i].scale;
+        layer->offset_max = run->norm_max[i].offset;
+    }
+}
+
+/* What is wanted of images besides; either may be NULL. */
+struct wanted {
+    struct cnnvp_graph *calibrated; /* the same graph: its largest magnitudes */
+    float *outputs;
+    int (*stopped)(void);
+};
+
+/* All images of one output lie behind one another. */
+static void keep_outputs(const struct cnnvp_floatref *run, uint64_t image, uint64_t images, float *outputs)
+{
+    const struct cnnvp_graph *graph = run->graph;
+    for (size_t i = 0; i < graph->output_count; ++i) {
+        const int32_t tensor = graph->outputs[i].tensor;
+        const size_t words = cnnvp_graph_words(&graph->tensors[tensor]);
+        float *first = outputs + images * cnnvp_graph_output_words(graph, i);
+        memcpy(first + image * words, run->data[tensor], words * sizeof *first);
+    }
+}
+
+static cnnvp_result run_images(const struct cnnvp_graph *graph, int ordinary, const float *images, uint64_t count,
+                               const struct wanted *wanted, struct cnnvp_error *error)
+{
+    struct cnnvp_floatref run;
+    cnnvp_result result = cnnvp_floatref_new(graph, &run, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const size_t in_words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    run.ordinary = ordinary;
+    run.stopped = wanted->stopped;
+    for (uint64_t image = 0; image < count && result == CNNVP_DONE; ++image) {
+        cnnvp_floatref_image(&run, images + image * in_words);
+        if (wanted->stopped != NULL && wanted->stopped()) {
+            (void)cnnvp_compiler_error(error, "%s: interrupted", graph->file);
+            result = CNNVP_FAILED;
+            break;
+        }
+        if (wanted->calibrated != NULL)
+            keep_largest(&run, wanted->calibrated);
+        if (wanted->outputs != NULL)
+            keep_outputs(&run, image, count, wanted->outputs);
+    }
+    cnnvp_floatref_clear(&run);
+    return result;
+}
+
+/* Which of network->float_outputs: without chains, both are one. */
+static int kept_as(const struct cnnvp_network *network, int ordinary)
+{
+    return ordinary || network->block == 0;
+}
+
+/* Room for the outputs of all images, `ordinary` as in struct cnnvp_floatref. */
+static cnnvp_result make_outputs(const struct cnnvp_network *network, float **outputs, struct cnnvp_error *error)
+{
+    const size_t words = cnnvp_graph_output_words(&network->graph, network->graph.output_count);
+    *outputs = words <= SIZE_MAX / sizeof(float) / network->images
+                   ? malloc(network->images * words * sizeof **outputs) : NULL;
+    return *outputs != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(error);
+}
+
+/* Calibrates with the images to run, whose outputs are the reference at once. */
+static cnnvp_result calibrate_by_input(struct cnnvp_network *network, int (*stopped)(void), struct cnnvp_error *error)
+{
+    float **outputs = &network->float_outputs[kept_as(network, 0)];
+    const cnnvp_result result = make_outputs(network, outputs, error);
+    const struct wanted wanted = {&network->graph, *outputs, stopped};
+    return result == CNNVP_DONE ? run_images(&network->graph, 0, network->input, network->images, &wanted, error)
+                                : result;
+}
+
+cnnvp_result cnnvp_network_calibrate(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                     struct cnnvp_error *error)
+{
+    if (options->calibration == NULL)
+        return options->timing_only ? CNNVP_DONE : calibrate_by_input(network, options->stopped, error);
+    const char *name = options->calibration_name != NULL ? options->calibration_name : "the calibration";
+    uint64_t count = 0;
+    float *images = NULL;
+    cnnvp_result result = cnnvp_network_images(&network->graph, options->calibration, name, 0,
+                                               options->timing_only ? NULL : &images, &count, error);
+    const struct wanted wanted = {&network->graph, NULL, options->stopped};
+    if (result == CNNVP_DONE && !options->timing_only)
+        result = run_images(&network->graph, 0, images, count, &wanted, error);
+    free(images);
+    return result;
+}
+
+/* The float model's outputs: those that are kept, or new ones in *made, to be given back with free(). */
+static cnnvp_result find_outputs(const struct cnnvp_network *network, int ordinary, const float **outputs,
+                                 float **made, struct cnnvp_error *error)
+{
+    *made = NULL;
+    *outputs = network->float_outputs[kept_as(network, ordinary)];
+    if (*outputs != NULL)
+        return CNNVP_DONE;
+    cnnvp_result result = make_outputs(network, made, error);
+    const struct wanted wanted = {NULL, *made, NULL};
+    if (result == CNNVP_DONE)
+        result = run_images(&network->graph, ordinary, network->input, network->images, &wanted, error);
+    *outputs = *made;
+    return result;
+}
+
+static cnnvp_result float_output(const struct cnnvp_network *network, int ordinary, size_t output,
+                                 struct cnnvp_array *array, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph *graph = &network->graph;
+    const float *outputs;
+    float *made = NULL;
+    memset(array, 0, sizeof *array);
+    cnnvp_result result = cnnvp_network_check_output(network, "reference", output, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const int32_t tensor = graph->outputs[output].tensor;
+    result = find_outputs(network, ordinary, &outputs, &made, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_array(network, tensor, network->images, array, error);
+    if (result == CNNVP_DONE)
+        memcpy(array->data, outputs + network->images * cnnvp_graph_output_words(graph, output),
+               network->images * cnnvp_graph_words(&graph->tensors[tensor]) * sizeof *outputs);
+    free(made);
+    return result;
+}
+
+cnnvp_result cnnvp_network_reference(const cnnvp_network *network, size_t output, struct cnnvp_array *array,
+                                     struct cnnvp_error *error)
+{
+    return float_output(network, 1, output, array, error);
+}
+
+cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, size_t output, struct cnnvp_array *array,
+                                           struct cnnvp_error *error)
+{
+    return float_output(network, 0, output, array, error);
+}
+
+cnnvp_result cnnvp_network_compare_blocks(struct cnnvp_network *network, struct cnnvp_error *error)
+{
+    for (int ordinary = 0; ordinary < 2; ++ordinary) {
+        const float *outputs;
+        float *made;
+        const cnnvp_result result = find_outputs(network, ordinary, &outputs, &made, error);
+        if (made != NULL)
+            network->float_outputs[ordinary] = made;
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    const float *blocks = network->float_outputs[0];
+    const float *ordinary = network->float_outputs[1];
+    const size_t count = network->images * cnnvp_graph_output_words(&network->graph, network->graph.output_count);
+    for (size_t i = 0; i < count; ++i) {
+        const double value = ordinary[i];
+        const double difference = value - blocks[i];
+        const double size = value < 0 ? -value : value;
+        const double distance = difference < 0 ? -difference : difference;
+        network->block_difference = distance > network->block_difference ? distance : network->block_difference;
+        network->block_magnitude = size > network->block_magnitude ? size : network->block_magnitude;
+    }
+    return CNNVP_DONE;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The choice of tiles by trial (--tune), on the platform itself, timing only. First it runs a network whose layers are
+ * the best tilings by their bounds: each layer as often as it has some, one after the other, where its tensors lie. Of
+ * each layer the tiling with the fewest cycles is taken; layers that are alike are tried once. Then the whole network
+ * runs with these tiles and with those of the best bounds, and the faster ones stay: cycles of a layer do not say how
+ * far ahead it leaves the core.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "network.h"
+
+/* Tilings whose price is so many times the best one's are not tried. */
+#define FAR 2u
+
+/* The second image follows the first one as all further ones do. */
+#define TRIAL_IMAGES 2u
+
+/* A tiling that takes longer by less than this part is taken for its traffic, if that is less by the second part. */
+#define SLOWER_PART 1024u
+#define TRAFFIC_PART 16u
+
+/* Plans of the whole network, in the order in which they run; of equal ones the first is taken. */
+enum { BY_BOUND, BY_CYCLES, BY_CYCLES_AND_CORE, PLANS };
+
+struct trial {
+    size_t layer;  /* of the network */
+    size_t number; /* of its finalists */
+    uint64_t cycles;
+    uint64_t bytes;
+    uint64_t core; /* cycles */
+};
+
+struct trials {
+    const struct cnnvp_build *build;
+    struct trial *all;
+    size_t count;
+    struct cnnvp_image header;
+    struct cnnvp_image_layer *layers; /* one a trial */
+    struct cnnvp_image_blob *blobs;
+    size_t blob_count;
+    size_t blob_capacity;
+    uint64_t next_blob; /* address */
+};
+
+static int is_planned(const struct cnnvp_build *build, size_t layer)
+{
+    return build->layers[layer].chain == 0;
+}
+
+/* The first layer that is as this one. */
+static size_t first_alike(const struct cnnvp_build *build, size_t layer)
+{
+    for (size_t i = 0; i < layer; ++i)
+        if (is_planned(build, i) && cnnvp_plan_are_alike(&build->layers[i], &build->layers[layer]))
+            return i;
+    return layer;
+}
+
+/* Of a layer's finalists those that may be the best. */
+static size_t tries_of(const struct cnnvp_plan_finalists *finalists)
+{
+    size_t count = 1;
+    while (count < finalists->count && finalists->all[count].price < FAR * finalists->all[0].price)
+        ++count;
+    return count;
+}
+
+static cnnvp_result add_blob(void *context, uint64_t bytes)
+{
+    struct trials *trials = context;
+    if (trials->blob_count == trials->blob_capacity) {
+        const size_t capacity = trials->blob_capacity == 0 ? 1024 : trials->blob_capacity * 2;
+        struct cnnvp_image_blob *blobs = realloc(trials->blobs, capacity * sizeof *blobs);
+        if (blobs == NULL)
+            return CNNVP_FAILED;
+        trials->blobs = blobs;
+        trials->blob_capacity = capacity;
+    }
+    trials->blobs[trials->blob_count++] =
+        (struct cnnvp_image_blob){.address = (uint32_t)trials->next_blob, .bytes = (uint32_t)bytes};
+    trials->next_blob += cnnvp_image_align(bytes);
+    return CNNVP_DONE;
+}
+
+/* The trial's layer, whose weights lie from where the network's do. */
+static cnnvp_result make_layer(struct trials *trials, size_t number)
+{
+    const struct cnnvp_build *build = trials->build;
+    const struct trial *trial = &trials->all[number];
+    struct cnnvp_image_layer *layer = &trials->layers[number];
+    *layer = build->layers[trial->layer];
+    cnnvp_plan_cut_layer(layer, &build->finalists[trial->layer].all[trial->number].cut);
+    layer->tag = (uint32_t)number + 1u;
+    layer->first_blob = (uint32_t)trials->blob_count;
+    if (build->layers[trial->layer].blob_count != 0)
+        trials->next_blob = build->blobs[build->layers[trial->layer].first_blob].address;
+    const cnnvp_result result = cnnvp_image_each_blob(layer, add_blob, trials);
+    layer->blob_count = (uint32_t)(trials->blob_count - layer->first_blob);
+    return result;
+}
+
+static cnnvp_result choose_trials(const struct cnnvp_network *network, struct trials *trials,
+                                  struct cnnvp_error *error)
+{
+    const size_t layers = network->graph.layer_count;
+    const struct cnnvp_build *build = trials->build;
+    trials->all = calloc(layers * CNNVP_PLAN_FINALISTS + 1, sizeof *trials->all);
+    if (trials->all == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < layers; ++i) {
+        const size_t tries =
+            is_planned(build, i) && first_alike(build, i) == i ? tries_of(&build->finalists[i]) : 1;
+        for (size_t n = 0; tries > 1 && n < tries; ++n)
+            trials->all[trials->count++] = (struct trial){
+                .layer = i, .number = n, .core = build->finalists[i].all[n].core / network->target.cycle_ps};
+    }
+    trials->layers = calloc(trials->count + 1, sizeof *trials->layers);
+    if (trials->layers == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < trials->count; ++i)
+        if (make_layer(trials, i) != CNNVP_DONE)
+            return cnnvp_compiler_no_memory(error);
+    return CNNVP_DONE;
+}
+
+/* The tables take the place of the network's, and of its weights: nobody reads those. 0: there is no room. */
+static int place_tables(struct trials *trials, const struct cnnvp_target *target)
+{
+    struct cnnvp_image *header = &trials->header;
+    uint64_t at = CNNVP_IMAGE_ADDRESS + cnnvp_image_align(sizeof *header);
+    *header = trials->build->header;
+    header->flags = 0;
+    header->images = 1;
+    header->scheduler = 0;
+    header->layer_count = (uint32_t)trials->count;
+    header->layers = (uint32_t)at;
+    at += cnnvp_image_align(trials->count * sizeof *trials->layers);
+    header->blob_count = (uint32_t)trials->blob_count;
+    header->blobs = (uint32_t)at;
+    at += cnnvp_image_align(trials->blob_count * sizeof *trials->blobs);
+    return at <= target->memory_base + target->memory_size;
+}
+
+static cnnvp_result write_tables(const struct trials *trials, cnnvp_platform *platform)
+{
+    const struct cnnvp_image *header = &trials->header;
+    cnnvp_result result = cnnvp_platform_write(platform, CNNVP_IMAGE_ADDRESS, header, sizeof *header);
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_write(platform, header->layers, trials->layers,
+                                      trials->count * sizeof *trials->layers);
+    if (result == CNNVP_DONE && trials->blob_count != 0)
+        result = cnnvp_platform_write(platform, header->blobs, trials->blobs,
+                                      trials->blob_count * sizeof *trials->blobs);
+    return result;
+}
+
+static void no_console(void *context, const void *data, size_t size)
+{
+    (void)context;
+    (void)data;
+    (void)size;
+}
+
+/* Cycle-stepped models take the same cycles, and longer. */
+static cnnvp_result trial_config(const cnnvp_config *config, cnnvp_config **made, struct cnnvp_error *error)
+{
+    uint64_t value;
+    const char *text;
+    *made = cnnvp_config_copy(config);
+    if (*made == NULL)
+        return cnnvp_compiler_no_memory(error);
+    if (cnnvp_config_get(*made, "pe_array.detail", &value, &text) != CNNVP_DONE || strcmp(text, "cycle") != 0)
+        return CNNVP_DONE;
+    const cnnvp_result result = cnnvp_config_set(*made, "pe_array.detail=fast", error);
+    return result == CNNVP_DONE ? cnnvp_config_resolve(*made, error) : result;
+}
+
+static cnnvp_result open_platform(const cnnvp_config *config, cnnvp_platform **platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_platform_options options = {
+        .struct_size = sizeof options, .timing_only = 1, .verbosity = -1, .console = no_console, .beside = 1};
+    return cnnvp_platform_new(config, &options, platform, error);
+}
+
+static cnnvp_result run_platform(cnnvp_platform *platform, uint64_t *ps, struct cnnvp_error *error)
+{
+    struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
+    const cnnvp_result result = cnnvp_platform_run(platform, &end);
+    *ps = end.time_ps;
+    if (result == CNNVP_DONE)
+        return result;
+    (void)snprintf(error->text, sizeof error->text, "a trial of tiles did not come to its end: %s", end.reason);
+    return CNNVP_FAILED;
+}
+
+/* Runs all trials of tilings; their cycles and bytes. */
+static cnnvp_result run_trials(struct trials *trials, const cnnvp_config *config, struct cnnvp_error *error)
+{
+    char guest[4096];
+    uint64_t ps;
+    cnnvp_platform *platform = NULL;
+    cnnvp_result result = cnnvp_guest_file(guest, sizeof guest, error);
+    if (result == CNNVP_DONE)
+        result = open_platform(config, &platform, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
+    if (result == CNNVP_DONE && write_tables(trials, platform) != CNNVP_DONE)
+        result = cnnvp_compiler_error(error, "the platform has no memory for the trials of tiles");
+    if (result == CNNVP_DONE)
+        result = run_platform(platform, &ps, error);
+    for (size_t i = 0; result == CNNVP_DONE && i < trials->count; ++i) {
+        struct cnnvp_layer_result taken;
+        result = cnnvp_platform_layer(platform, i, &taken);
+        trials->all[i].cycles = taken.cycles;
+        trials->all[i].bytes = taken.dram_read_bytes + taken.dram_write_bytes;
+    }
+    cnnvp_platform_free(platform);
+    return result;
+}
+
+/* What a tiling is chosen by: its cycles, or those of the core where they are more. */
+static uint64_t cycles_of(const struct trial *trial, int with_core)
+{
+    return with_core && trial->core > trial->cycles ? trial->core : trial->cycles;
+}
+
+static int is_better(const struct trial *trial, const struct trial *than, int with_core)
+{
+    const uint64_t cycles = cycles_of(trial, with_core);
+    const uint64_t others = cycles_of(than, with_core);
+    if (cycles < others)
+        return !(others - cycles < others / SLOWER_PART && than->bytes + than->bytes / TRAFFIC_PART < trial->bytes);
+    return cycles - others < others / SLOWER_PART && trial->bytes + trial->bytes / TRAFFIC_PART < than->bytes;
+}
+
+static void take_best(const struct trials *trials, int with_core, struct cnnvp_build *build, size_t layers)
+{
+    for (size_t i = 0; i < trials->count;) {
+        const struct trial *best = &trials->all[i];
+        const size_t layer = best->layer;
+        for (; i < trials->count && trials->all[i].layer == layer; ++i)
+            if (is_better(&trials->all[i], best, with_core))
+                best = &trials->all[i];
+        cnnvp_plan_cut_layer(&build->layers[layer], &build->finalists[layer].all[best->number].cut);
+    }
+    for (size_t i = 0; i < layers; ++i) {
+        const size_t as = is_planned(build, i) ? first_alike(build, i) : i;
+        const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&build->layers[as]);
+        cnnvp_plan_cut_layer(&build->layers[i], &cut);
+    }
+}
+
+/* What the network takes with the tiles of `layers`, in ps. */
+static cnnvp_result run_network(const struct cnnvp_network *network, const struct cnnvp_image_layer *layers,
+                                const cnnvp_config *config, uint64_t *ps, struct cnnvp_error *error)
+{
+    struct cnnvp_network trial = *network;
+    cnnvp_platform *platform = NULL;
+    trial.images = network->images < TRIAL_IMAGES ? network->images : TRIAL_IMAGES;
+    trial.image_options.images = trial.images;
+    trial.image_options.planned = layers;
+    trial.timing_only = 1;
+    trial.cpu_host = 0;
+    trial.graph.weightless = 1;
+    cnnvp_result result = cnnvp_image_build(&trial.graph, &trial.target, &trial.image_options, &trial.build, error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = open_platform(config, &platform, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_network_load(&trial, platform, error);
+    if (result == CNNVP_DONE)
+        result = run_platform(platform, ps, error);
+    cnnvp_platform_free(platform);
+    cnnvp_image_clear(&trial.build, trial.graph.layer_count);
+    return result;
+}
+
+static void take_tiles(struct cnnvp_build *build, const struct cnnvp_image_layer *from, size_t layers)
+{
+    for (size_t i = 0; i < layers; ++i) {
+        const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&from[i]);
+        cnnvp_plan_cut_layer(&build->layers[i], &cut);
+    }
+}
+
+/* Gives the build the tiles with which the whole network is the fastest. */
+static cnnvp_result choose(const struct cnnvp_network *network, const struct trials *trials,
+                           const cnnvp_config *config, struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    const size_t layers = network->graph.layer_count;
+    uint64_t best_ps = UINT64_MAX;
+    struct cnnvp_image_layer *best = malloc(layers * sizeof *best);
+    cnnvp_result result = CNNVP_DONE;
+    if (best == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (int plan = 0; plan < PLANS && result == CNNVP_DONE; ++plan) {
+        uint64_t ps = 0;
+        if (plan != BY_BOUND)
+            take_best(trials, plan == BY_CYCLES_AND_CORE, build, layers);
+        result = run_network(network, build->layers, config, &ps, error);
+        if (result != CNNVP_DONE || ps >= best_ps)
+            continue;
+        best_ps = ps;
+        memcpy(best, build->layers, layers * sizeof *best);
+    }
+    if (result == CNNVP_DONE)
+        take_tiles(build, best, layers);
+    free(best);
+    return result;
+}
+
+static cnnvp_result try_all(const struct cnnvp_network *network, struct trials *trials, const cnnvp_config *config,
+                            struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    cnnvp_config *made = NULL;
+    cnnvp_result result = trial_config(config, &made, error);
+    if (result == CNNVP_DONE)
+        result = run_trials(trials, made, error);
+    if (result == CNNVP_DONE)
+        result = choose(network, trials, made, build, error);
+    cnnvp_config_free(made);
+    return result;
+}
+
+cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_config *config, struct cnnvp_error *error)
+{
+    struct cnnvp_build *build = &network->build;
+    struct trials trials = {.build = build};
+    if (build->finalists == NULL)
+        return CNNVP_DONE;
+    cnnvp_result result = choose_trials(network, &trials, error);
+    if (result == CNNVP_DONE && trials.count != 0 && !place_tables(&trials, &network->target))
+        result = cnnvp_compiler_error(error, "--tune: the trials' tables do not fit into memory; use -s dram.size=");
+    if (result == CNNVP_DONE && trials.count != 0)
+        result = try_all(network, &trials, config, build, error);
+    network->trials = trials.count;
+    free(trials.all);
+    free(trials.layers);
+    free(trials.blobs);
+    return result;
+}

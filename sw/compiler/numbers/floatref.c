@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "float_conv.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tables.h"
+
+static size_t block_area(const struct cnnvp_graph_layer *layer)
+{
+    return (size_t)layer->block_height * layer->block_width;
+}
+
+/* Room for one block of a layer's input and one of its output, of whichever layer needs most. */
+static size_t block_words(const struct cnnvp_graph *graph)
+{
+    size_t most = 1;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const size_t channels = (size_t)graph->tensors[layer->in].channels + graph->tensors[layer->out].channels;
+        const size_t words = channels * block_area(layer) + 2 * CNNVP_FLOAT_SLACK;
+        most = words > most ? words : most;
+    }
+    return most;
+}
+
+cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run, struct cnnvp_error *error)
+{
+    *run = (struct cnnvp_floatref){.graph = graph, .kernels = cnnvp_float_kernels()};
+    run->data = calloc(graph->tensor_count, sizeof *run->data);
+    run->pre_max = calloc(graph->layer_count + 1, sizeof *run->pre_max);
+    run->norm_max = calloc(graph->layer_count + 1, sizeof *run->norm_max);
+    run->block = calloc(block_words(graph), sizeof *run->block);
+    int done = run->data != NULL && run->pre_max != NULL && run->norm_max != NULL && run->block != NULL &&
+               cnnvp_float_scratch_new(graph, &run->scratch);
+    run->scratch.pool = done ? cnnvp_pool_new() : NULL;
+    for (size_t i = 0; i < graph->tensor_count && done; ++i) {
+        if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
+            continue;
+        run->data[i] = calloc(cnnvp_graph_words(&graph->tensors[i]) + CNNVP_FLOAT_SLACK, sizeof **run->data);
+        done = run->data[i] != NULL;
+    }
+    for (size_t i = 0; i < graph->tensor_count && done; ++i)
+        if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
+            run->data[i] = run->data[cnnvp_graph_base(graph, (int32_t)i)] + cnnvp_graph_offset(graph, (int32_t)i);
+    if (done)
+        return CNNVP_DONE;
+    cnnvp_floatref_clear(run);
+    return cnnvp_compiler_no_memory(error);
+}
+
+void cnnvp_floatref_clear(struct cnnvp_floatref *run)
+{
+    for (size_t i = 0; run->data != NULL && i < run->graph->tensor_count; ++i)
+        if (run->graph->tensors[i].base == CNNVP_GRAPH_NONE)
+            free(run->data[i]);
+    free(run->data);
+    free(run->pre_max);
+    free(run->norm_max);
+    free(run->block);
+    cnnvp_pool_free(run->scratch.pool);
+    cnnvp_float_scratch_free(&run->scratch);
+    *run = (struct cnnvp_floatref){0};
+}
+
+struct shapes {
+    const struct cnnvp_graph_tensor *in;
+    const struct cnnvp_graph_tensor *out;
+    const float *x;
+    float *y;
+};
+
+/* First and end output position whose tap lies inside the input: position * stride + offset in [0, size). */
+static void valid_range(uint32_t size, uint32_t outputs, uint32_t stride, int64_t offset, uint32_t *first,
+                        uint32_t *end)
+{
+    const int64_t begin = offset < 0 ? (-offset + stride - 1) / stride : 0;
+    const int64_t last = (int64_t)size - 1 - offset;
+    const int64_t stop = last < 0 ? 0 : last / stride + 1;
+    *end = (uint32_t)(stop < outputs ? stop : outputs);
+    *first = begin < *end ? (uint32_t)begin : *end;
+}
+
+static void add_row(float *restrict y, const float *restrict x, uint32_t count, uint32_t stride)
+{
+    for (uint32_t i = 0; i < count; ++i)
+        y[i] += x[(size_t)i * stride];
+}
+
+static void max_row(float *restrict y, const float *restrict x, uint32_t count, uint32_t stride)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        const float value = x[(size_t)i * stride];
+        y[i] = value > y[i] ? value : y[i];
+    }
+}
+
+/* One tap of one input plane on one output plane: adds, or takes the maximum. */
+static void sweep_tap(const struct cnnvp_graph_layer *layer, const struct shapes *s, const float *x, float *y,
+                      uint32_t tap_y, uint32_t tap_x, int average)
+{
+    uint32_t first_y, end_y, first_x, end_x;
+    const int64_t offset_y = (int64_t)tap_y * layer->dy - layer->pad_top;
+    const int64_t offset_x = (int64_t)tap_x * layer->dx - layer->pad_left;
+    valid_range(s->in->height, s->out->height, layer->sy, offset_y, &first_y, &end_y);
+    valid_range(s->in->width, s->out->width, layer->sx, offset_x, &first_x, &end_x);
+    if (first_x == end_x)
+        return;
+    for (uint32_t row = first_y; row < end_y; ++row) {
+        const float *from = x + ((int64_t)row * layer->sy + offset_y) * s->in->width +
+                            ((int64_t)first_x * layer->sx + offset_x);
+        float *to = y + (size_t)row * s->out->width + first_x;
+        if (average)
+            add_row(to, from, end_x - first_x, layer->sx);
+        else
+            max_row(to, from, end_x - first_x, layer->sx);
+    }
+}
+
+static void fill(float *y, size_t count, float value)
+{
+    for (size_t i = 0; i < count; ++i)
+        y[i] = value;
+}
+
+/* Channels of the result lie so many apart. */
+static size_t step_of(const struct cnnvp_graph_tensor *tensor)
+{
+    return tensor->channel_step > 1 ? tensor->channel_step : 1;
+}
+
+/* Taps of one axis between two limits. */
+static int64_t counted(int64_t first, uint32_t kernel, int32_t low, int32_t high)
+{
+    const int64_t begin = first < low ? low : first;
+    const int64_t end = first + kernel > high ? high : first + kernel;
+    return end > begin ? end - begin : 0;
+}
+
+static float pool_area(const struct cnnvp_graph_layer *layer, uint32_t row, uint32_t column)
+{
+    if (layer->by_position == 0)
+        return (float)layer->kx * (float)layer->ky;
+    const int64_t rows = counted((int64_t)row * layer->sy - layer->pad_top, layer->ky, layer->count_top,
+                                 layer->count_bottom);
+    const int64_t columns = counted((int64_t)column * layer->sx - layer->pad_left, layer->kx, layer->count_left,
+                                    layer->count_right);
+    return (float)(rows * columns);
+}
+
+static void run_pool(const struct cnnvp_graph_layer *layer, const struct shapes *s)
+{
+    const size_t in_plane = (size_t)s->in->height * s->in->width;
+    const size_t out_plane = (size_t)s->out->height * s->out->width;
+    const int average = layer->pool == CNNVP_POOL_AVERAGE;
+    for (uint32_t c = 0; c < s->out->channels; ++c) {
+        float *y = s->y + c * out_plane;
+        fill(y, out_plane, average ? 0.0f : -FLT_MAX);
+        for (uint32_t ky = 0; ky < layer->ky; ++ky)
+            for (uint32_t kx = 0; kx < layer->kx; ++kx)
+                sweep_tap(layer, s, s->x + c * in_plane, y, ky, kx, average);
+        for (size_t i = 0; i < out_plane && average; ++i)
+            y[i] /= pool_area(layer, (uint32_t)(i / s->out->width), (uint32_t)(i % s->out->width));
+    }
+}
+
+/* Outputs of a fully connected layer, FC_PART at a time. */
+struct fc {
+    const struct cnnvp_float_kernels *kernels;
+    const struct cnnvp_graph_layer *layer;
+    const struct shapes *shapes;
+};
+
+#define FC_PART 32u
+#define SHARED_WEIGHTS (1u << 17) /* of a layer: below, threads are not worth waking */
+
+static void run_fc_part(void *context, size_t part)
+{
+    const struct fc *fc = context;
+    const struct shapes *s = fc->shapes;
+    const struct cnnvp_graph_layer *layer = fc->layer;
+    const size_t inputs = cnnvp_graph_words(s->in);
+    const size_t end = (part + 1u) * FC_PART;
+    for (size_t o = part * FC_PART; o < end && o < s->out->channels; ++o)
+        s->y[o] = fc->kernels->dot(layer->weights + o * inputs, s->x, inputs) +
+                  (layer->has_bias ? layer->bias[o] : 0.0f);
+}
+
+static void run_fc(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, const struct shapes *s)
+{
+    struct fc fc = {run->kernels, layer, s};
+    const size_t weights = cnnvp_graph_words(s->in) * s->out->channels;
+    cnnvp_pool_run(weights >= SHARED_WEIGHTS ? run->scratch.pool : NULL, run_fc_part, &fc,
+                   (s->out->channels + FC_PART - 1u) / FC_PART);
+}
+
+static void run_norm(const struct cnnvp_graph_layer *layer, const struct shapes *s)
+{
+    const size_t plane = (size_t)s->in->height * s->in->width;
+    for (size_t c = 0; c < s->in->channels; ++c)
+        for (size_t i = c * plane; i < (c + 1) * plane; ++i)
+            s->y[i] = s->x[i] * layer->weights[c] + layer->bias[c];
+}
+
+static float larger(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+/* Mean and variance of each channel of the image. max: of 1 / sigma, scale, offset so far. */
+static void run_norm_data(const struct cnnvp_graph_layer *layer, const struct shapes *s, struct cnnvp_norm_max *max)
+{
+    const size_t plane = (size_t)s->in->height * s->in->width;
+    for (size_t c = 0; c < s->in->channels; ++c) {
+        const float *x = s->x + c * plane;
+        double sum = 0.0;
+        double squares = 0.0;
+        for (size_t i = 0; i < plane; ++i)
+            sum += (double)x[i];
+        const double mean = sum / (double)plane;
+        for (size_t i = 0; i < plane; ++i)
+            squares += ((double)x[i] - mean) * ((double)x[i] - mean);
+        const double deviation = sqrt(squares / (double)plane + (double)layer->epsilon);
+        const double scale = (double)layer->weights[c] / deviation;
+        const double product = mean * scale;
+        const double offset = (double)layer->bias[c] - product;
+        for (size_t i = 0; i < plane; ++i)
+            s->y[c * plane + i] = (float)((double)x[i] * scale + offset);
+        max->inverse = larger(max->inverse, (float)(1.0 / deviation));
+        max->scale = larger(max->scale, (float)fabs(scale));
+        max->offset = larger(larger(max->offset, (float)fabs(offset)), (float)fabs(product));
+    }
+}
+
+static float combine(enum cnnvp_image_arithmetic arithmetic, float a, float b)
+{
+    switch (arithmetic) {
+    case CNNVP_ARITHMETIC_SUB:
+        return a - b;
+    case CNNVP_ARITHMETIC_MUL:
+        return a * b;
+    case CNNVP_ARITHMETIC_DIV:
+        /* As far as the hardware goes: the largest word there is. */
+        return b < 0.0f || b > 0.0f ? a / b : 0.0f;
+    case CNNVP_ARITHMETIC_MAX:
+        return a > b ? a : b;
+    case CNNVP_ARITHMETIC_MIN:
+        return a < b ? a : b;
+    default:
+        return a + b;
+    }
+}
+
+/* Word of an operand whose dimensions of 1 count for all positions. */
+static size_t spread(const struct cnnvp_graph_tensor *tensor, size_t c, size_t y, size_t x)
+{
+    const size_t channel = tensor->channels == 1 ? 0 : c;
+    const size_t row = tensor->height == 1 ? 0 : y;
+    return (channel * tensor->height + row) * tensor->width + (tensor->width == 1 ? 0 : x);
+}
+
+static void run_arithmetic(const struct cnnvp_graph_layer *layer, const struct shapes *s,
+                           const struct cnnvp_graph_tensor *second, const float *b)
+{
+    float *to = s->y;
+    for (size_t c = 0; c < s->out->channels; ++c)
+        for (size_t y = 0; y < s->out->height; ++y)
+            for (size_t x = 0; x < s->out->width; ++x)
+                *to++ = combine(layer->arithmetic, s->x[spread(s->in, c, y, x)], b[spread(second, c, y, x)]);
+}
+
+static void run_permuted(const struct cnnvp_graph_layer *layer, const struct shapes *s)
+{
+    const size_t strides[3] = {(size_t)s->in->height * s->in->width, s->in->width, 1};
+    float *to = s->y;
+    for (size_t c = 0; c < s->out->channels; ++c)
+        for (size_t y = 0; y < s->out->height; ++y)
+            for (size_t x = 0; x < s->out->width; ++x)
+                *to++ = s->x[c * strides[layer->from[0]] + y * strides[layer->from[1]] + x * strides[layer->from[2]]];
+}
+
+/* A part of each map to some place of the result. */
+static void run_moved(const struct cnnvp_graph_layer *layer, const struct shapes *s)
+{
+    const size_t height = layer->cropped != 0 ? layer->crop_height : s->in->height;
+    const size_t width = layer->cropped != 0 ? layer->crop_width : s->in->width;
+    for (size_t c = 0; c < s->in->channels; ++c)
+        for (size_t y = 0; y < height; ++y) {
+            const size_t from = (c * s->in->height + layer->crop_row + y) * s->in->width + layer->crop_column;
+            const size_t to = (c * s->out->height + layer->place_row + y) * s->out->width + layer->place_column;
+            memcpy(s->y + to, s->x + from, width * sizeof *s->y);
+        }
+}
+
+/* count numbers, `step` apart. */
+static void softmax(const float *x, float *y, size_t count, size_t step)
+{
+    float largest = x[0];
+    double sum = 0.0;
+    for (size_t i = 0; i < count * step; i += step)
+        largest = x[i] > largest ? x[i] : largest;
+    for (size_t i = 0; i < count * step; i += step)
+        sum += cnnvp_exp((double)x[i] - (double)largest);
+    for (size_t i = 0; i < count * step; i += step)
+        y[i] = (float)(cnnvp_exp((double)x[i] - (double)largest) / sum);
+}
+
+static void run_softmax(const struct cnnvp_graph_layer *layer, const struct shapes *s)
+{
+    const int position = s->in->height == 1 && s->in->width == 1;
+    const size_t plane = (size_t)s->in->height * s->in->width;
+    const size_t words = cnnvp_graph_words(s->in);
+    size_t count = s->in->width;
+    size_t step = 1;
+    if (layer->axis == CNNVP_AXIS_CHANNELS || (layer->axis == CNNVP_AXIS_LAST && position)) {
+        count = s->in->channels;
+        step = plane;
+    } else if (layer->axis == CNNVP_AXIS_ROWS) {
+        count = s->in->height;
+        step = s->in->width;
+    }
+    for (size_t block = 0; block < words; block += count * step)
+        for (size_t at = block; at < block + step; ++at)
+            softmax(s->x + at, s->y + at, count, step);
+}
+
+static void run_post(const struct cnnvp_graph_post *post, float *y, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const float x = y[i];
+        switch (post->kind) {
+        case CNNVP_GRAPH_MAX:
+            y[i] = x > post->value ? x : post->value;
+            break;
+        case CNNVP_GRAPH_MIN:
+            y[i] = x < post->value ? x : post->value;
+            break;
+        case CNNVP_GRAPH_LEAKY_RELU:
+            y[i] = x < 0.0f ? x * post->value : x;
+            break;
+        default:
+            y[i] = (float)cnnvp_post_function(post, (double)x);
+            break;
+        }
+    }
+}
+
+/* To the nearest whole number, the even one of two. */
+static void round_all(float *y, size_t count)
+{
+    const float magic = 12582912.0f; /* 1.5 * 2^23: adding it leaves no bit behind the point */
+    for (size_t i = 0; i < count; ++i)
+        if (y[i] > -4194304.0f && y[i] < 4194304.0f)
+            y[i] = (y[i] + magic) - magic;
+}
+
+/* What comes after a layer's own function, on a part of its results. */
+static void finish(struct cnnvp_floatref *run, size_t index, float *y, size_t count)
+{
+    const struct cnnvp_graph *graph = run->graph;
+    const struct cnnvp_graph_layer *layer = &graph->layers[index];
+    run->pre_max[index] = larger(run->pre_max[index], run->kernels->largest(y, count));
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        run_post(&layer->posts[i], y, count);
+    if (graph->tensors[cnnvp_graph_base(graph, layer->out)].whole != 0)
+        round_all(y, count);
+}
+
+/* Copies a block of each of `channels` maps to the block's own map, or back. */
+static void copy_block(const struct cnnvp_graph_layer *layer, const struct cnnvp_graph_tensor *tensor, float *map,
+                       size_t channel_words, float *block, int back)
+{
+    for (size_t c = 0; c < tensor->channels; ++c)
+        for (size_t y = 0; y < layer->block_height; ++y) {
+            float *row = map + c * channel_words + y * tensor->width;
+            float *part = block + c * block_area(layer) + y * layer->block_width;
+            memcpy(back ? row : part, back ? part : row, layer->block_width * sizeof *row);
+        }
+}
+
+/* A convolution that is padded block by block: each block is a map of its own. */
+static void run_blocks(struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, const struct shapes *s)
+{
+    const size_t plane = (size_t)s->in->height * s->in->width;
+    struct cnnvp_graph_tensor maps[2] = {*s->in, *s->out};
+    struct cnnvp_graph_layer conv = *layer;
+    const struct cnnvp_graph graph = {.tensors = maps, .tensor_count = 2, .layers = &conv, .layer_count = 1};
+    float *in = run->block;
+    float *out = in + s->in->channels * block_area(layer) + CNNVP_FLOAT_SLACK;
+    maps[0].height = maps[1].height = layer->block_height;
+    maps[0].width = maps[1].width = layer->block_width;
+    maps[1].channel_step = 0;
+    conv.in = 0;
+    conv.out = 1;
+    for (size_t y = 0; y < s->in->height; y += layer->block_height)
+        for (size_t x = 0; x < s->in->width; x += layer->block_width) {
+            const size_t at = y * s->in->width + x;
+            copy_block(layer, s->in, run->data[layer->in] + at, plane, in, 0);
+            cnnvp_float_conv(run->kernels, &graph, &conv, in, out, &run->scratch);
+            copy_block(layer, s->out, s->y + at, plane * step_of(s->out), out, 1);
+        }
+}
+
+static void run_layer(struct cnnvp_floatref *run, size_t index)
+{
+    const struct cnnvp_graph *graph = run->graph;
+    const struct cnnvp_graph_layer *layer = &graph->layers[index];
+    const struct shapes s = {&graph->tensors[layer->in], &graph->tensors[layer->out], run->data[layer->in],
+                             run->data[layer->out]};
+    const size_t words = cnnvp_graph_words(s.out);
+    switch (layer->op) {
+    case CNNVP_OP_CONV:
+        if (layer->block_height != 0 && !run->ordinary)
+            run_blocks(run, layer, &s);
+        else
+            cnnvp_float_conv(run->kernels, graph, layer, s.x, s.y, &run->scratch);
+        break;
+    case CNNVP_OP_POOL:
+        run_pool(layer, &s);
+        break;
+    case CNNVP_OP_FC:
+        run_fc(run, layer, &s);
+        break;
+    case CNNVP_OP_ACTIVATION:
+        if (layer->placed != 0 || layer->cropped != 0)
+            run_moved(layer, &s);
+        else if (layer->permuted != 0)
+            run_permuted(layer, &s);
+        else
+            memcpy(s.y, s.x, words * sizeof *s.y);
+        break;
+    case CNNVP_OP_NORM:
+        if (layer->norm == CNNVP_NORM_DATA)
+            run_norm_data(layer, &s, &run->norm_max[index]);
+        else
+            run_norm(layer, &s);
+        break;
+    case CNNVP_OP_ADD:
+        run_arithmetic(layer, &s, &graph->tensors[layer->in2], run->data[layer->in2]);
+        break;
+    case CNNVP_OP_SOFTMAX:
+        run_softmax(layer, &s);
+        break;
+    }
+    /* Channels that lie apart are finished one by one. */
+    const size_t step = step_of(s.out);
+    const size_t block = step > 1 ? (size_t)s.out->height * s.out->width : words;
+    run->pre_max[index] = 0.0f;
+    for (size_t i = 0; i < words / block; ++i)
+        finish(run, index, s.y + i * block * step, block);
+}
+
+void cnnvp_floatref_image(struct cnnvp_floatref *run, const float *input)
+{
+    const struct cnnvp_graph *graph = run->graph;
+    memcpy(run->data[graph->input], input, cnnvp_graph_words(&graph->tensors[graph->input]) * sizeof *input);
+    for (size_t i = 0; i < graph->layer_count && (run->stopped == NULL || !run->stopped()); ++i)
+        run_layer(run, i);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "numbers.h"
+
+#include <stdlib.h>
+
+#include "float_kernels.h"
+
+/* An eighth to spare: images that the calibration did not hold. */
+#define MARGIN 1.125
+
+/* Most fraction bits that tables of functions, softmax and normalisation with statistics of the data take and give: the
+ * vector unit's shifts end there. */
+#define FUNCTION_FRAC_MAX 24
+
+/* By so much at most the operands of an addition are brought together. */
+#define OPERANDS_APART 40
+
+/* Shifts at write-out. Beyond them a sum becomes 0, or saturates, as it does with these. */
+#define SHIFT_MIN (-48)
+#define SHIFT_MAX 63
+
+/* value * 2^exponent, exact; exponent -1000 .. 1000. */
+static double scale(double value, int32_t exponent)
+{
+    for (; exponent >= 32; exponent -= 32)
+        value *= 4294967296.0;
+    for (; exponent <= -32; exponent += 32)
+        value /= 4294967296.0;
+    return exponent >= 0 ? value * (double)(UINT64_C(1) << exponent) : value / (double)(UINT64_C(1) << -exponent);
+}
+
+static int32_t smaller(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+int32_t cnnvp_frac_for(float largest, double margin)
+{
+    int32_t frac = CNNVP_FRAC_MAX;
+    while (frac > CNNVP_FRAC_MIN && !(scale((double)largest * margin, frac) <= 32767.0))
+        --frac;
+    return frac;
+}
+
+int16_t cnnvp_quantise(float value, int32_t frac)
+{
+    const double scaled = scale((double)value, frac);
+    if (scaled >= 32767.0)
+        return INT16_MAX;
+    if (scaled <= -32768.0)
+        return INT16_MIN;
+    if (!(scaled > -32768.0))
+        return 0; /* NaN */
+    int32_t word = (int32_t)scaled;
+    if ((double)word > scaled)
+        --word; /* floor */
+    const double rest = scaled - (double)word;
+    if (rest > 0.5 || (rest >= 0.5 && (word & 1) != 0))
+        ++word;
+    return (int16_t)word;
+}
+
+void cnnvp_quantise_all(const float *values, size_t count, int32_t frac, int16_t *words)
+{
+    cnnvp_float_kernels()->quantise(values, count, (float)scale(1.0, frac), words);
+}
+
+float cnnvp_dequantise(int16_t word, int32_t frac)
+{
+    return (float)scale((double)word, -frac);
+}
+
+int cnnvp_formats_has_table(const struct cnnvp_graph_layer *layer)
+{
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        if (cnnvp_graph_is_table(layer->posts[i].kind))
+            return 1;
+    return 0;
+}
+
+/* One of the posts is a table of a function; LeakyRelu's two lines have any format. */
+static int has_function(const struct cnnvp_graph_layer *layer)
+{
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        if (cnnvp_graph_is_table(layer->posts[i].kind) && layer->posts[i].kind != CNNVP_GRAPH_LEAKY_RELU)
+            return 1;
+    return 0;
+}
+
+/* Layers that move words without changing their meaning. */
+static int keeps_format(const struct cnnvp_graph_layer *layer)
+{
+    return layer->op == CNNVP_OP_ACTIVATION || (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX);
+}
+
+static float larger(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac)
+{
+    const double units = scale((double)epsilon, 2 * frac);
+    return units < 2147483647.0 ? (uint32_t)(units + 0.5) : INT32_MAX;
+}
+
+/* Sums, differences, maxima: the operands' fraction points are brought together. */
+static int aligns_operands(const struct cnnvp_graph_layer *layer)
+{
+    return layer->op == CNNVP_OP_ADD && layer->arithmetic != CNNVP_ARITHMETIC_MUL &&
+           layer->arithmetic != CNNVP_ARITHMETIC_DIV;
+}
+
+/* Gives tensors that must have one format the same: the smallest. Also second operands of additions, which may not
+ * have more fraction bits than the first, and first ones that have too many for the second. Each round lowers at least
+ * one; fracs are bounded. Softmax's stay. */
+static void unify(struct cnnvp_graph *graph)
+{
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (size_t i = 0; i < graph->layer_count; ++i) {
+            const struct cnnvp_graph_layer *layer = &graph->layers[i];
+            struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
+            struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
+            struct cnnvp_graph_tensor *lower = NULL;
+            int32_t to = 0;
+            if (keeps_format(layer) && cnnvp_graph_has_fixed_format(graph, layer->in)) {
+                changed |= !cnnvp_formats_has_table(layer) && out->frac != in->frac;
+                out->frac = cnnvp_formats_has_table(layer) ? out->frac : in->frac;
+            } else if (keeps_format(layer) && !cnnvp_formats_has_table(layer) && in->frac != out->frac) {
+                lower = in->frac > out->frac ? in : out;
+                to = in->frac > out->frac ? out->frac : in->frac;
+            } else if (aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
+                struct cnnvp_graph_tensor *in2 = &graph->tensors[cnnvp_graph_base(graph, layer->in2)];
+                const int apart = in->frac > in2->frac + OPERANDS_APART;
+                lower = in2->frac > in->frac ? in2 : apart ? in : NULL;
+                to = apart ? in2->frac + OPERANDS_APART : in->frac;
+            }
+            if (lower != NULL) {
+                lower->frac = to;
+                changed = 1;
+            }
+        }
+    }
+}
+
+/* Softmax has a fixed format: it is better the first operand. Which operand is first depends neither on data nor on how
+ * often formats are chosen. */
+static void order_operands(struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer *add = &graph->layers[i];
+        if (!aligns_operands(add) || add->arithmetic == CNNVP_ARITHMETIC_SUB ||
+            !cnnvp_graph_has_fixed_format(graph, add->in2) || cnnvp_graph_has_fixed_format(graph, add->in))
+            continue;
+        const int32_t second = add->in2;
+        add->in2 = add->in;
+        add->in = second;
+    }
+}
+
+/* Statistics of the data take epsilon as a number of 32 bits. */
+static int32_t statistics_frac_max(float epsilon)
+{
+    int32_t frac = FUNCTION_FRAC_MAX;
+    while (frac > CNNVP_FRAC_MIN && scale((double)epsilon, 2 * frac) >= (double)INT32_MAX)
+        --frac;
+    return frac;
+}
+
+static void limit_functions(struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
+        struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
+        if (layer->op == CNNVP_OP_SOFTMAX || (has_function(layer) && keeps_format(layer)))
+            in->frac = smaller(in->frac, FUNCTION_FRAC_MAX);
+        if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+            in->frac = smaller(in->frac, statistics_frac_max(layer->epsilon));
+        if (has_function(layer))
+            out->frac = smaller(out->frac, FUNCTION_FRAC_MAX);
+    }
+}
+
+/* Of two that share a format, one that was zero throughout is taken to be as large as the other. 1: it was. */
+static int take_size(struct cnnvp_graph *graph, int32_t one, int32_t other)
+{
+    struct cnnvp_graph_tensor *a = &graph->tensors[cnnvp_graph_base(graph, one)];
+    struct cnnvp_graph_tensor *b = &graph->tensors[cnnvp_graph_base(graph, other)];
+    const float size = larger(a->max_abs, b->max_abs);
+    const int taken = size > 0.0f && !(a->max_abs > 0.0f && b->max_abs > 0.0f) &&
+                      !cnnvp_graph_has_fixed_format(graph, one) && !cnnvp_graph_has_fixed_format(graph, other);
+    if (taken)
+        a->max_abs = b->max_abs = size;
+    return taken;
+}
+
+/* Otherwise the format of a tensor whose size nobody knows would become that of all it is copied or added to. */
+static void take_sizes(struct cnnvp_graph *graph)
+{
+    for (int changed = 1; changed;) {
+        changed = 0;
+        for (size_t i = 0; i < graph->layer_count; ++i) {
+            const struct cnnvp_graph_layer *layer = &graph->layers[i];
+            if (keeps_format(layer) && !cnnvp_formats_has_table(layer))
+                changed |= take_size(graph, layer->in, layer->out);
+            else if (aligns_operands(layer))
+                changed |= take_size(graph, layer->in, layer->in2);
+        }
+    }
+}
+
+static void choose_tensors(struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
+        if (!cnnvp_formats_has_table(layer))
+            out->max_abs = larger(out->max_abs, layer->pre_max_abs);
+        /* Sigmoid, tanh and erf reach 1 whatever the calibration saw. */
+        for (uint32_t p = 0; p < layer->post_count; ++p)
+            if (layer->posts[p].kind == CNNVP_GRAPH_SIGMOID || layer->posts[p].kind == CNNVP_GRAPH_TANH ||
+                layer->posts[p].kind == CNNVP_GRAPH_SOFTSIGN || layer->posts[p].kind == CNNVP_GRAPH_ERF)
+                out->max_abs = larger(out->max_abs, 1.0f);
+    }
+    take_sizes(graph);
+    for (size_t i = 0; i < graph->tensor_count; ++i) {
+        struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
+        tensor->frac = tensor->max_abs > 0.0f ? cnnvp_frac_for(tensor->max_abs, MARGIN) : CNNVP_FRAC_UNKNOWN;
+    }
+    limit_functions(graph);
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (graph->layers[i].op == CNNVP_OP_SOFTMAX)
+            graph->tensors[cnnvp_graph_base(graph, graph->layers[i].out)].frac = CNNVP_FRAC_SOFTMAX;
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        if (graph->tensors[i].whole != 0)
+            graph->tensors[i].frac = 0;
+    unify(graph);
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        graph->tensors[i].frac = graph->tensors[cnnvp_graph_base(graph, (int32_t)i)].frac;
+}
+
+/* Weightless: 0, also of a graph that only counts as that while its plan is checked. */
+static float largest_of(const struct cnnvp_graph *graph, const float *values, size_t count)
+{
+    return values != NULL && !graph->weightless ? cnnvp_float_kernels()->largest(values, count) : 0.0f;
+}
+
+static int32_t function_frac(float largest, double margin)
+{
+    return largest > 0.0f ? smaller(cnnvp_frac_for(largest, margin), FUNCTION_FRAC_MAX) : CNNVP_FRAC_UNKNOWN;
+}
+
+/* Normalisation with statistics of the data. bias_shift makes the betas' format that of the offsets. */
+static void choose_norm(const struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer)
+{
+    const int32_t data = graph->tensors[layer->in].frac;
+    const uint32_t channels = graph->tensors[layer->in].channels;
+    const float gamma = largest_of(graph, layer->weights, channels);
+    const float offset = larger(layer->offset_max, largest_of(graph, layer->bias, channels));
+    layer->weight_frac = function_frac(gamma, 1.0);
+    layer->inverse_frac = function_frac(layer->inverse_max, MARGIN);
+    layer->scale_frac = function_frac(layer->scale_max, MARGIN);
+    layer->offset_frac = function_frac(offset, MARGIN);
+    layer->bias_shift = data + layer->weight_frac - layer->offset_frac;
+}
+
+static void choose_weights(const struct cnnvp_graph *graph, struct cnnvp_graph_layer *layer, uint32_t acc_bits)
+{
+    const uint32_t outputs = graph->tensors[layer->out].channels;
+    size_t weights = outputs;
+    if (layer->op != CNNVP_OP_NORM)
+        weights = (size_t)(cnnvp_graph_macs(graph, layer) /
+                           ((size_t)graph->tensors[layer->out].height * graph->tensors[layer->out].width));
+    const float weight_max = largest_of(graph, layer->weights, weights);
+    const int32_t in_frac = graph->tensors[layer->in].frac;
+    layer->weight_frac = weight_max > 0.0f ? cnnvp_frac_for(weight_max, 1.0) : CNNVP_FRAC_UNKNOWN;
+    /* Sums are exact modulo 2^acc_bits: only the last one has to fit. */
+    const double limit = scale(1.0, (int32_t)acc_bits - 1);
+    while (layer->weight_frac > -CNNVP_FRAC_MAX &&
+           !(scale((double)layer->pre_max_abs * MARGIN, in_frac + layer->weight_frac) < limit))
+        --layer->weight_frac;
+    const int has_bias = layer->has_bias || layer->op == CNNVP_OP_NORM;
+    const float bias_max = has_bias ? largest_of(graph, layer->bias, outputs) : 0.0f;
+    layer->bias_shift = 0;
+    while (layer->bias_shift < 63 &&
+           !(scale((double)bias_max, in_frac + layer->weight_frac - layer->bias_shift) <= 32767.0))
+        ++layer->bias_shift;
+}
+
+void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
+{
+    order_operands(graph);
+    choose_tensors(graph);
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (!cnnvp_formats_has_table(layer))
+            layer->pre_frac = graph->tensors[layer->out].frac;
+        else if (keeps_format(layer))
+            layer->pre_frac = graph->tensors[layer->in].frac;
+        else if (has_function(layer))
+            layer->pre_frac = function_frac(layer->pre_max_abs, MARGIN);
+        else
+            layer->pre_frac =
+                layer->pre_max_abs > 0.0f ? cnnvp_frac_for(layer->pre_max_abs, MARGIN) : CNNVP_FRAC_UNKNOWN;
+        if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
+            choose_norm(graph, layer);
+        else if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC || layer->op == CNNVP_OP_NORM)
+            choose_weights(graph, layer, acc_bits);
+    }
+}
+
+int32_t cnnvp_formats_shift(int32_t shift)
+{
+    return shift < SHIFT_MIN ? SHIFT_MIN : smaller(shift, SHIFT_MAX);
+}
+
+void cnnvp_formats_shifts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, int32_t *shift,
+                          int32_t *bias_shift)
+{
+    const int32_t in_frac = graph->tensors[layer->in].frac;
+    *bias_shift = 0;
+    *shift = in_frac - layer->pre_frac;
+    switch (layer->op) {
+    case CNNVP_OP_CONV:
+    case CNNVP_OP_FC:
+    case CNNVP_OP_NORM:
+        *shift = in_frac + layer->weight_frac - layer->pre_frac;
+        *bias_shift = layer->bias_shift;
+        if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA) {
+            *shift = in_frac + layer->scale_frac - layer->pre_frac;
+            *bias_shift = in_frac + layer->scale_frac - layer->offset_frac;
+        }
+        break;
+    case CNNVP_OP_ADD:
+        if (aligns_operands(layer))
+            *bias_shift = in_frac - graph->tensors[layer->in2].frac;
+        else if (layer->arithmetic == CNNVP_ARITHMETIC_MUL)
+            *shift += graph->tensors[layer->in2].frac;
+        else
+            *shift -= graph->tensors[layer->in2].frac;
+        break;
+    case CNNVP_OP_SOFTMAX:
+        *shift = 0;
+        *bias_shift = in_frac;
+        break;
+    case CNNVP_OP_POOL:
+        *shift = layer->pool == CNNVP_POOL_AVERAGE ? *shift : 0;
+        break;
+    case CNNVP_OP_ACTIVATION:
+        *shift = 0;
+        break;
+    }
+    *shift = cnnvp_formats_shift(*shift);
+}

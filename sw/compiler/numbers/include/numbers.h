@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What numbers a graph's tensors hold: the float model, the number formats that follow from it, tables of functions. */
+#ifndef CNNVP_COMPILER_NUMBERS_H
+#define CNNVP_COMPILER_NUMBERS_H
+
+#include "float_kernels.h"
+#include "graph.h"
+#include "parallel.h"
+
+/* ---- floatref.c ---- */
+
+/*
+ * Runs a graph in float32, image by image: for the choice of number formats, as the reference beside the platform's
+ * results, and for --dump. Sums are formed in one fixed order without contraction and the exponential function is this
+ * library's own, so the results are the same on every host.
+ */
+
+/* Floats that may be read behind the input. */
+#define CNNVP_FLOAT_SLACK CNNVP_FLOAT_POSITIONS
+
+/* Working memory: what the largest convolution of a graph needs. 0: there is no memory for it. */
+struct cnnvp_float_scratch {
+    float *planes;
+    uint32_t *offsets;
+    struct cnnvp_pool *pool; /* whose threads help, or NULL; the caller's */
+};
+
+/* Largest magnitudes of a normalisation with statistics of the data. */
+struct cnnvp_norm_max {
+    float inverse; /* 1 / sigma */
+    float scale;
+    float offset;
+};
+
+struct cnnvp_floatref {
+    const struct cnnvp_graph *graph;
+    int ordinary;     /* 1: depth-first chains are padded at the edges of maps, as if they ran layer by layer */
+    float *block;     /* room for a block's input and output */
+    float **data;     /* one for each tensor; views point into their base */
+    float *pre_max;   /* one for each layer: largest magnitude before the posts */
+    struct cnnvp_norm_max *norm_max; /* one for each layer, over all images so far */
+    const struct cnnvp_float_kernels *kernels;
+    struct cnnvp_float_scratch scratch;
+    int (*stopped)(void); /* asked before each layer: not 0 leaves the rest of an image out; NULL: never */
+};
+
+CNNVP_MUST_USE cnnvp_result cnnvp_floatref_new(const struct cnnvp_graph *graph, struct cnnvp_floatref *run,
+                                               struct cnnvp_error *error);
+void cnnvp_floatref_clear(struct cnnvp_floatref *run);
+
+/* Runs one image; `input` has the words of the graph's input. Afterwards run->data holds all tensors. */
+void cnnvp_floatref_image(struct cnnvp_floatref *run, const float *input);
+
+/* ---- formats.c ---- */
+
+/*
+ * Number formats: FX16, 16-bit two's complement, value = word * 2^-frac, one frac a tensor.
+ *
+ * - A tensor gets the largest frac at which every value of the calibration fits with an eighth to spare, before and
+ *   after the layer's maximum and minimum posts: nothing saturates on the calibration images. Networks that were never
+ *   trained make their values smaller from layer to layer: up to 47 bits, 24 where a function of them is taken.
+ * - Where the calibration saw only zeros there is no range to go by: 8 fraction bits.
+ * - Maximum pooling and layers that only compare keep the format of their input. The second operand of an addition has
+ *   no more fraction bits than the first, the first up to 40 more than the second. Softmax gives 15 fraction bits, and
+ *   so do layers that only compare its results.
+ * - Normalisation with statistics of the data: 1 / sigma, the scales and the offsets have formats of their own.
+ * - Weights: one frac a layer, the largest at which they fit, but so that the largest sum fits the accumulator.
+ * - Biases: 16-bit words with a left shift of their own, the smallest (from 0) at which they fit.
+ */
+
+#define CNNVP_FRAC_MIN (-16)
+#define CNNVP_FRAC_MAX 47
+#define CNNVP_FRAC_UNKNOWN 8
+#define CNNVP_FRAC_SOFTMAX 15
+
+/* Largest frac in CNNVP_FRAC_MIN..MAX at which `largest` fits: largest * margin <= 32767 * 2^-frac. */
+int32_t cnnvp_frac_for(float largest, double margin);
+
+/* Nearest word (ties to even), saturated; NaN becomes 0. */
+int16_t cnnvp_quantise(float value, int32_t frac);
+void cnnvp_quantise_all(const float *values, size_t count, int32_t frac, int16_t *words);
+float cnnvp_dequantise(int16_t word, int32_t frac);
+
+/* Fills the members for formats in tensors and layers from max_abs and pre_max_abs. Views get their base's. */
+void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits);
+
+/* epsilon in units of 2^(-2 frac), as vvar takes it. */
+uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac);
+
+/* 1: one of the posts is a table. */
+int cnnvp_formats_has_table(const struct cnnvp_graph_layer *layer);
+
+/* A right shift at write-out as units take it: -48 to 63. */
+int32_t cnnvp_formats_shift(int32_t shift);
+
+/* Right shift at write-out and left shift of the second addend, for descriptor register `format`. */
+void cnnvp_formats_shifts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, int32_t *shift,
+                          int32_t *bias_shift);
+
+/* ---- table.c: piecewise-linear tables of post-operations, as vact reads them ---- */
+
+/* The function that a post with a table stands for, in double. */
+double cnnvp_post_function(const struct cnnvp_graph_post *post, double x);
+
+/* Words of the table of any such post; they do not depend on formats. */
+uint32_t cnnvp_post_table_words(void);
+
+/* Fills the words for x with in_frac fraction bits and results with out_frac; *format is vact's descriptor register. */
+CNNVP_MUST_USE cnnvp_result cnnvp_post_table(const struct cnnvp_graph_post *post, int32_t in_frac, int32_t out_frac,
+                                             uint32_t rounding, int16_t *words, uint32_t *format,
+                                             struct cnnvp_error *error);
+
+#endif

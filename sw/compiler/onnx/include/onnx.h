@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ONNX files to graphs, for inference and for training, and trained values back into a copy of the file. */
+#ifndef CNNVP_COMPILER_ONNX_H
+#define CNNVP_COMPILER_ONNX_H
+
+#include "graph.h"
+
+/* ---- sizes of the network's input: the file's, and what settles those that it leaves open as symbols ---- */
+
+/* NULL for the struct: nothing settles them. */
+struct cnnvp_onnx_sizes {
+    const char *const *shapes; /* each "[NAME=]1x3x320x320": struct cnnvp_network_options */
+    size_t shape_count;
+    const struct cnnvp_array *images; /* their shape counts, aligned at the last size; may be NULL */
+};
+
+/* ---- inference ---- */
+
+/*
+ * Reads an ONNX file into a graph that is not simplified yet. The batch dimension is left out: images run one by one,
+ * whatever number the file says. weightless: no tensor data are read but shapes. The graph is cleared if it fails;
+ * `file` must live as long as the graph.
+ */
+CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph,
+                                              struct cnnvp_error *error);
+/* The same with something that settles sizes of its input, NULL for nothing. */
+CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_sizes *sizes,
+                                                    int weightless, struct cnnvp_graph *graph,
+                                                    struct cnnvp_error *error);
+
+/* ---- networks that learn: every parameter is kept apart, and where the file has it ---- */
+
+struct cnnvp_train_import_options {
+    int random_weights; /* 1: all parameters are drawn; 0: those that the file has no values for */
+    uint64_t seed;
+    int weightless;     /* 1: no values at all (timing-only) */
+    const struct cnnvp_onnx_sizes *sizes; /* what settles the input's, or NULL */
+};
+
+/*
+ * As cnnvp_onnx_import, but:
+ * - BatchNormalization is a normalisation with weights gamma, bias beta, and mean, variance, epsilon beside them.
+ * - The bias that an Add puts behind a matrix product or convolution is that layer's bias.
+ * - Parameters may lack values: initialisers with a shape alone, and inputs of the graph other than the first. They are
+ *   drawn: kernels and matrices normal with variance 2 / (inputs of an output), gamma and variance 1, beta, bias and
+ *   mean 0. Value i of a parameter is cnnvp_normal(hash of seed and its name in the file, i), whatever else is drawn.
+ * - Origins of weights, biases, means, variances are set where the file has one value for each.
+ */
+CNNVP_MUST_USE cnnvp_result cnnvp_onnx_import_training(const char *file,
+                                                       const struct cnnvp_train_import_options *options,
+                                                       struct cnnvp_graph *graph, struct cnnvp_error *error);
+
+/*
+ * Writes the file `to`, which appears when it is complete: `from`, from which the graph was imported for training, with
+ * the values of the graph's layers. A parameter that several nodes share, or that other nodes compute, becomes one of
+ * its own.
+ */
+CNNVP_MUST_USE cnnvp_result cnnvp_onnx_export(const char *from, const char *to, const struct cnnvp_graph *graph,
+                                              struct cnnvp_error *error);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Export of what was learned. See train_import.h. The file is copied field by field, so whatever this program does not
+ * know stays; field numbers are those of onnx.proto.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnx_read.h"
+#include "onnx_wire.h"
+#include "onnx.h"
+#include "whole_file.h"
+
+enum { MODEL_GRAPH = 7, GRAPH_NODE = 1, GRAPH_INITIALIZER = 5, GRAPH_INPUT = 11, NODE_INPUT = 1, TENSOR_DIMS = 1,
+       TENSOR_TYPE = 2, TENSOR_NAME = 8, TENSOR_RAW = 9 };
+
+/* One parameter on its way into the file. */
+struct edit {
+    const struct cnnvp_graph_layer *layer;
+    const struct cnnvp_graph_origin *origin;
+    const float *values; /* as the graph has them */
+    char *name;          /* of the initialiser in the new file */
+    int renamed;         /* the node has to name it anew */
+};
+
+struct export {
+    struct cnnvp_onnx onnx;
+    const struct cnnvp_graph *graph;
+    struct edit *edits;
+    size_t edit_count;
+    uint8_t *dead_inputs;  /* 1: of the graph, had no values, nobody uses it any more */
+    uint8_t *dead_nodes;   /* 1: computed parameters from such inputs alone */
+    struct cnnvp_wire_buffer out; /* the new graph */
+    struct cnnvp_error *error;
+};
+
+static const char *const role_names[CNNVP_GRAPH_ROLES] = {"weight", "bias", "mean", "variance"};
+
+/* ---- names ---- */
+
+static size_t uses_of(const Onnx__GraphProto *graph, const char *name)
+{
+    size_t uses = 0;
+    for (size_t i = 0; i < graph->n_node; ++i)
+        for (size_t k = 0; k < graph->node[i]->n_input; ++k)
+            uses += strcmp(graph->node[i]->input[k], name) == 0;
+    return uses;
+}
+
+static int has_initializer(const Onnx__GraphProto *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->n_initializer; ++i)
+        if (graph->initializer[i]->name != NULL && strcmp(graph->initializer[i]->name, name) == 0)
+            return 1;
+    return 0;
+}
+
+static int is_parameter(const Onnx__GraphProto *graph, const char *name)
+{
+    if (has_initializer(graph, name))
+        return 1;
+    for (size_t i = 0; i < graph->n_input; ++i)
+        if (graph->input[i]->name != NULL && strcmp(graph->input[i]->name, name) == 0)
+            return 1;
+    return 0;
+}
+
+static int is_taken(const struct export *export, const char *name)
+{
+    const Onnx__GraphProto *graph = export->onnx.model->graph;
+    int taken = is_parameter(graph, name);
+    for (size_t i = 0; i < graph->n_node && !taken; ++i)
+        for (size_t k = 0; k < graph->node[i]->n_output && !taken; ++k)
+            taken = strcmp(graph->node[i]->output[k], name) == 0;
+    for (size_t i = 0; i < export->edit_count && !taken; ++i)
+        taken = strcmp(export->edits[i].name, name) == 0;
+    return taken;
+}
+
+/* A parameter that nobody else uses keeps its name; others get one of their own. */
+static cnnvp_result name_edit(struct export *export, struct edit *edit, size_t role)
+{
+    const Onnx__GraphProto *graph = export->onnx.model->graph;
+    const struct cnnvp_graph_origin *origin = edit->origin;
+    if (origin->node > graph->n_node || origin->input >= graph->node[origin->node - 1]->n_input)
+        return cnnvp_compiler_error(export->error, "%s: it has changed since it was read", export->onnx.name);
+    const char *old = graph->node[origin->node - 1]->input[origin->input];
+    const size_t room = (strlen(old) > strlen(edit->layer->name) ? strlen(old) : strlen(edit->layer->name)) + 40;
+    edit->name = malloc(room);
+    if (edit->name == NULL)
+        return cnnvp_compiler_no_memory(export->error);
+    edit->renamed = !is_parameter(graph, old) || uses_of(graph, old) != 1;
+    (void)snprintf(edit->name, room, "%s", old);
+    for (size_t number = 0; edit->renamed && (number == 0 || is_taken(export, edit->name)); ++number)
+        (void)snprintf(edit->name, room, number == 0 ? "%s.%s" : "%s.%s.%zu", edit->layer->name, role_names[role],
+                       number);
+    return CNNVP_DONE;
+}
+
+/* A file that has other numbers could not be read again. */
+static cnnvp_result check_finite(const struct export *export, const struct edit *edit, size_t role)
+{
+    size_t count = 1;
+    size_t others = 0;
+    for (size_t i = 0; i < edit->origin->rank; ++i)
+        count *= (size_t)edit->origin->dims[i];
+    for (size_t i = 0; i < count; ++i)
+        others += isfinite(edit->values[i]) ? 0 : 1;
+    if (others == 0)
+        return CNNVP_DONE;
+    (void)cnnvp_compiler_error(export->error,
+                               "%zu of the %zu numbers that layer \"%s\" has as its %s are not finite: no network can "
+                               "be written; a lower learning rate may keep them small",
+                               others, count, edit->layer->name, role_names[role]);
+    return CNNVP_FAILED;
+}
+
+static cnnvp_result collect(struct export *export)
+{
+    const struct cnnvp_graph *graph = export->graph;
+    export->edits = calloc(graph->layer_count * CNNVP_GRAPH_ROLES + 1, sizeof *export->edits);
+    if (export->edits == NULL)
+        return cnnvp_compiler_no_memory(export->error);
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const float *const values[CNNVP_GRAPH_ROLES] = {layer->weights, layer->bias, layer->mean, layer->variance};
+        for (size_t role = 0; role < CNNVP_GRAPH_ROLES && result == CNNVP_DONE; ++role) {
+            if (layer->origins[role].node == 0 || values[role] == NULL)
+                continue;
+            struct edit *edit = &export->edits[export->edit_count];
+            *edit = (struct edit){.layer = layer, .origin = &layer->origins[role], .values = values[role]};
+            result = check_finite(export, edit, role);
+            if (result == CNNVP_DONE)
+                result = name_edit(export, edit, role);
+            export->edit_count += result == CNNVP_DONE;
+        }
+    }
+    return result;
+}
+
+static const struct edit *edit_at(const struct export *export, size_t node, size_t input)
+{
+    for (size_t i = 0; i < export->edit_count; ++i)
+        if (export->edits[i].renamed && export->edits[i].origin->node == node + 1 &&
+            export->edits[i].origin->input == input)
+            return &export->edits[i];
+    return NULL;
+}
+
+/* 1: input or result of that name will not be there. */
+static int is_dead(const struct export *export, const char *name)
+{
+    const Onnx__GraphProto *graph = export->onnx.model->graph;
+    int dead = 0;
+    for (size_t i = 0; i < graph->n_input && !dead; ++i)
+        dead = export->dead_inputs[i] != 0 && strcmp(graph->input[i]->name, name) == 0;
+    for (size_t i = 0; i < graph->n_node && !dead; ++i)
+        for (size_t k = 0; export->dead_nodes[i] != 0 && k < graph->node[i]->n_output && !dead; ++k)
+            dead = strcmp(graph->node[i]->output[k], name) == 0;
+    return dead;
+}
+
+/* What was shared by way of other nodes and has become parameters of their own would stay as inputs without values. */
+static cnnvp_result find_dead(struct export *export)
+{
+    const Onnx__GraphProto *graph = export->onnx.model->graph;
+    export->dead_inputs = calloc(graph->n_input + 1, 1);
+    export->dead_nodes = calloc(graph->n_node + 1, 1);
+    if (export->dead_inputs == NULL || export->dead_nodes == NULL)
+        return cnnvp_compiler_no_memory(export->error);
+    int seen_image = 0;
+    for (size_t i = 0; i < graph->n_input; ++i) {
+        const char *name = graph->input[i]->name;
+        int kept = name == NULL || has_initializer(graph, name) || !seen_image;
+        seen_image |= name != NULL && !has_initializer(graph, name);
+        for (size_t k = 0; k < export->edit_count && !kept; ++k)
+            kept = !export->edits[k].renamed && strcmp(export->edits[k].name, name) == 0;
+        export->dead_inputs[i] = !kept;
+    }
+    for (size_t i = 0; i < graph->n_node; ++i)
+        for (size_t k = 0; k < graph->node[i]->n_input; ++k)
+            if (edit_at(export, i, k) == NULL && is_dead(export, graph->node[i]->input[k]))
+                export->dead_nodes[i] = 1;
+    return CNNVP_DONE;
+}
+
+/* ---- writing ---- */
+
+/* 1: the file has the matrix as [inputs][outputs]. */
+static int is_transposed(const struct export *export, const struct edit *edit)
+{
+    const Onnx__NodeProto *node = export->onnx.model->graph->node[edit->origin->node - 1];
+    return edit->layer->op == CNNVP_OP_FC && edit->values == edit->layer->weights &&
+           cnnvp_onnx_int(node, "transB", 0) == 0;
+}
+
+static int put_initializer(struct export *export, const struct edit *edit)
+{
+    const struct cnnvp_graph_origin *origin = edit->origin;
+    struct cnnvp_wire_buffer tensor = {0};
+    size_t count = 1;
+    int done = 1;
+    for (size_t i = 0; i < origin->rank && done; ++i) {
+        count *= (size_t)origin->dims[i];
+        done = cnnvp_wire_put_varint(&tensor, TENSOR_DIMS << 3 | CNNVP_WIRE_VARINT) &&
+               cnnvp_wire_put_varint(&tensor, (uint64_t)origin->dims[i]);
+    }
+    done = done && cnnvp_wire_put_varint(&tensor, TENSOR_TYPE << 3 | CNNVP_WIRE_VARINT) &&
+           cnnvp_wire_put_varint(&tensor, ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT) &&
+           cnnvp_wire_put_bytes(&tensor, TENSOR_NAME, edit->name, strlen(edit->name));
+    float *turned = NULL;
+    if (done && is_transposed(export, edit)) {
+        const size_t inputs = (size_t)origin->dims[0];
+        const size_t outputs = (size_t)origin->dims[1];
+        turned = malloc(count * sizeof *turned);
+        done = turned != NULL;
+        for (size_t i = 0; i < inputs && done; ++i)
+            for (size_t o = 0; o < outputs; ++o)
+                turned[i * outputs + o] = edit->values[o * inputs + i];
+    }
+    done = done &&
+           cnnvp_wire_put_bytes(&tensor, TENSOR_RAW, turned != NULL ? turned : edit->values, count * sizeof(float)) &&
+           cnnvp_wire_put_bytes(&export->out, GRAPH_INITIALIZER, tensor.bytes, tensor.used);
+    free(turned);
+    free(tensor.bytes);
+    return done;
+}
+
+/* The name of an initialiser, as bytes in the file. */
+static size_t initializer_name(const struct export *export, const struct cnnvp_wire_field *field, const uint8_t **name)
+{
+    struct cnnvp_wire_field part;
+    size_t size = 0;
+    for (size_t at = field->value_begin; at < field->end && cnnvp_wire_next(export->onnx.file, &at, field->end, &part);)
+        if (part.number == TENSOR_NAME && part.wire == CNNVP_WIRE_BYTES) {
+            *name = export->onnx.file + part.value_begin;
+            size = part.end - part.value_begin;
+        }
+    return size;
+}
+
+static int is_replaced(const struct export *export, const struct cnnvp_wire_field *field)
+{
+    const uint8_t *name = NULL;
+    const size_t size = initializer_name(export, field, &name);
+    for (size_t i = 0; i < export->edit_count; ++i)
+        if (!export->edits[i].renamed && strlen(export->edits[i].name) == size &&
+            memcmp(export->edits[i].name, name, size) == 0)
+            return 1;
+    return 0;
+}
+
+static int put_node(struct export *export, const struct cnnvp_wire_field *field, size_t number)
+{
+    const uint8_t *file = export->onnx.file;
+    struct cnnvp_wire_buffer node = {0};
+    struct cnnvp_wire_field part;
+    size_t input = 0;
+    int done = 1;
+    for (size_t at = field->value_begin; at < field->end && done;) {
+        done = cnnvp_wire_next(file, &at, field->end, &part);
+        if (!done)
+            break;
+        const int is_input = part.number == NODE_INPUT && part.wire == CNNVP_WIRE_BYTES;
+        const struct edit *edit = is_input ? edit_at(export, number, input++) : NULL;
+        done = edit != NULL ? cnnvp_wire_put_bytes(&node, NODE_INPUT, edit->name, strlen(edit->name))
+                            : cnnvp_wire_put(&node, file + part.begin, part.end - part.begin);
+    }
+    done = done && cnnvp_wire_put_bytes(&export->out, GRAPH_NODE, node.bytes, node.used);
+    free(node.bytes);
+    return done;
+}
+
+static int put_graph(struct export *export, const struct cnnvp_wire_field *graph)
+{
+    const uint8_t *file = export->onnx.file;
+    struct cnnvp_wire_field field;
+    size_t node = 0;
+    size_t input = 0;
+    int done = 1;
+    for (size_t at = graph->value_begin; at < graph->end && done;) {
+        done = cnnvp_wire_next(file, &at, graph->end, &field);
+        if (!done)
+            break;
+        const int nested = field.wire == CNNVP_WIRE_BYTES;
+        if (nested && field.number == GRAPH_NODE)
+            done = export->dead_nodes[node] != 0 || put_node(export, &field, node);
+        else if (!(nested && field.number == GRAPH_INPUT && export->dead_inputs[input] != 0) &&
+                 !(nested && field.number == GRAPH_INITIALIZER && is_replaced(export, &field)))
+            done = cnnvp_wire_put(&export->out, file + field.begin, field.end - field.begin);
+        node += nested && field.number == GRAPH_NODE ? 1 : 0;
+        input += nested && field.number == GRAPH_INPUT ? 1 : 0;
+    }
+    for (size_t i = 0; i < export->edit_count && done; ++i)
+        done = put_initializer(export, &export->edits[i]);
+    return done;
+}
+
+/* The model's fields as they are; its graph anew. */
+static cnnvp_result write_model(struct export *export, FILE *stream)
+{
+    const uint8_t *file = export->onnx.file;
+    struct cnnvp_wire_field field;
+    for (size_t at = 0; at < export->onnx.size;) {
+        if (!cnnvp_wire_next(file, &at, export->onnx.size, &field))
+            return cnnvp_compiler_error(export->error, "%s: damaged at byte %zu", export->onnx.name, field.begin);
+        if (field.number != MODEL_GRAPH || field.wire != CNNVP_WIRE_BYTES) {
+            (void)fwrite(file + field.begin, 1, field.end - field.begin, stream);
+            continue;
+        }
+        struct cnnvp_wire_buffer key = {0};
+        const int done = put_graph(export, &field) &&
+                         cnnvp_wire_put_varint(&key, MODEL_GRAPH << 3 | CNNVP_WIRE_BYTES) &&
+                         cnnvp_wire_put_varint(&key, export->out.used);
+        if (done) {
+            (void)fwrite(key.bytes, 1, key.used, stream);
+            (void)fwrite(export->out.bytes, 1, export->out.used, stream);
+        }
+        free(key.bytes);
+        if (!done)
+            return cnnvp_compiler_no_memory(export->error);
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result write_file(struct export *export, const char *to)
+{
+    struct cnnvp_whole_file out;
+    cnnvp_result result = cnnvp_whole_open(to, &out, export->error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = write_model(export, out.stream);
+    const cnnvp_result closed = cnnvp_whole_close(&out, result == CNNVP_DONE, export->error);
+    return result != CNNVP_DONE ? result : closed;
+}
+
+cnnvp_result cnnvp_onnx_export(const char *from, const char *to, const struct cnnvp_graph *graph,
+                               struct cnnvp_error *error)
+{
+    struct export export = {.graph = graph, .error = error};
+    cnnvp_result result = cnnvp_onnx_open(from, &export.onnx, error);
+    if (result != CNNVP_DONE)
+        return result;
+    result = collect(&export);
+    if (result == CNNVP_DONE)
+        result = find_dead(&export);
+    if (result == CNNVP_DONE)
+        result = write_file(&export, to);
+    for (size_t i = 0; i < export.edit_count; ++i)
+        free(export.edits[i].name);
+    free(export.edits);
+    free(export.dead_inputs);
+    free(export.dead_nodes);
+    free(export.out.bytes);
+    cnnvp_onnx_close(&export.onnx);
+    return result;
+}

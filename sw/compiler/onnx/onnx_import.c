@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "onnx.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "onnx_node.h"
+
+const char *cnnvp_import_node_name(const Onnx__NodeProto *node)
+{
+    if (node->name != NULL && node->name[0] != '\0')
+        return node->name;
+    return node->n_output > 0 ? node->output[0] : "";
+}
+
+cnnvp_result cnnvp_import_error(struct cnnvp_import *import, const char *format, ...)
+{
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    const char *type = import->node->op_type != NULL ? import->node->op_type : "";
+    return cnnvp_compiler_error(import->error, "%s: node \"%s\" (%s): %s", import->onnx.name,
+                                cnnvp_import_node_name(import->node), type, message);
+}
+
+cnnvp_result cnnvp_import_no_memory(struct cnnvp_import *import)
+{
+    return cnnvp_compiler_no_memory(import->error);
+}
+
+int cnnvp_import_has(const struct cnnvp_import *import, size_t index)
+{
+    return index < import->node->n_input && import->node->input[index][0] != '\0';
+}
+
+int cnnvp_import_is_read(const struct cnnvp_import *import, const char *name)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    for (size_t i = 0; i < graph->n_output && name[0] != '\0'; ++i)
+        if (graph->output[i]->name != NULL && strcmp(graph->output[i]->name, name) == 0)
+            return 1;
+    for (size_t i = 0; i < graph->n_node && name[0] != '\0'; ++i)
+        for (size_t input = 0; input < graph->node[i]->n_input; ++input)
+            if (strcmp(graph->node[i]->input[input], name) == 0)
+                return 1;
+    return 0;
+}
+
+cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index, struct cnnvp_onnx_value *value)
+{
+    uint32_t number;
+    if (!cnnvp_import_has(import, index))
+        return cnnvp_import_error(import, "input %zu is missing", index);
+    if (!cnnvp_names_get(&import->names, import->node->input[index], &number))
+        return cnnvp_import_error(import,
+                                  "input \"%s\" is neither an input or weight of the graph nor the result of an "
+                                  "earlier node",
+                                  import->node->input[index]);
+    *value = import->values[number];
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, int32_t *tensor)
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    const cnnvp_result result = cnnvp_import_value(import, index, &value);
+    if (result != CNNVP_DONE)
+        return result;
+    if (value.tensor == CNNVP_GRAPH_NONE)
+        return cnnvp_import_error(import, "input \"%s\" is a constant; a tensor that depends on the network's input is "
+                                          "needed", import->node->input[index]);
+    *tensor = value.tensor;
+    return cnnvp_import_expanded(import, tensor);
+}
+
+cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint32_t rank, int32_t *tensor)
+{
+    const cnnvp_result result = cnnvp_import_any_rank(import, index, tensor);
+    if (result != CNNVP_DONE)
+        return result;
+    const uint32_t found = import->graph->tensors[*tensor].rank;
+    if (rank != 0 && found != rank)
+        return cnnvp_import_error(import, "input \"%s\" has %u dimensions; %u are needed, %s",
+                                  import->node->input[index], found, rank,
+                                  rank == 4 ? "(N, C, H, W)" : "(N, features)");
+    if (found > 4)
+        return cnnvp_import_error(import, "input \"%s\" has %u dimensions; up to 4 are known here",
+                                  import->node->input[index], found);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index, const Onnx__TensorProto **tensor)
+{
+    struct cnnvp_onnx_value value = {CNNVP_GRAPH_NONE, NULL};
+    const cnnvp_result result = cnnvp_import_value(import, index, &value);
+    if (result != CNNVP_DONE)
+        return result;
+    if (value.constant == NULL)
+        return cnnvp_import_error(import, "input \"%s\" depends on the network's input; a constant is needed",
+                                  import->node->input[index]);
+    *tensor = value.constant;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor, size_t count,
+                                 float **out)
+{
+    char shape[CNNVP_ONNX_SHAPE_TEXT];
+    *out = NULL;
+    cnnvp_import_shape_text(import, tensor, shape);
+    if (cnnvp_onnx_is_empty(tensor))
+        return cnnvp_import_error(import, "tensor \"%s\" has no elements: its shape is %s",
+                                  tensor->name != NULL ? tensor->name : "", shape);
+    if (cnnvp_onnx_elements(tensor) != count)
+        return cnnvp_import_error(import, "tensor \"%s\" has %zu elements; %zu are needed",
+                                  tensor->name != NULL ? tensor->name : "", cnnvp_onnx_elements(tensor), count);
+    if (import->graph->weightless)
+        return CNNVP_DONE;
+    if (import->training && !cnnvp_onnx_has_values(tensor))
+        return cnnvp_import_blank(import, tensor, count, out);
+    /* The data are known to be there before memory is asked for: a file cannot claim more than it holds. */
+    struct cnnvp_error why;
+    if (cnnvp_onnx_check(&import->onnx, tensor, count, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "%.900s", why.text);
+    *out = cnnvp_keep_alloc(&import->graph->arena, count, sizeof **out);
+    if (*out == NULL)
+        return cnnvp_import_no_memory(import);
+    if (cnnvp_onnx_floats(&import->onnx, tensor, *out, count, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "%.900s", why.text);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name, struct cnnvp_onnx_value value)
+{
+    if (import->value_count == import->value_capacity) {
+        const size_t capacity = import->value_capacity == 0 ? 64 : import->value_capacity * 2;
+        struct cnnvp_onnx_value *values = realloc(import->values, capacity * sizeof *values);
+        if (values == NULL)
+            return cnnvp_import_no_memory(import);
+        import->values = values;
+        import->value_capacity = capacity;
+    }
+    import->values[import->value_count] = value;
+    if (!cnnvp_names_set(&import->names, name, (uint32_t)import->value_count))
+        return cnnvp_import_no_memory(import);
+    ++import->value_count;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in, uint32_t rank,
+                                uint32_t channels, uint32_t height, uint32_t width, struct cnnvp_graph_layer **layer)
+{
+    if ((uint64_t)channels * height > INT32_MAX / width)
+        return cnnvp_import_error(import, "the result has more than 2^31 elements: %u x %u x %u", channels, height,
+                                  width);
+    const char *name = import->node->output[0];
+    *layer = cnnvp_graph_layer_add(import->graph, op, cnnvp_import_node_name(import->node), import->node->op_type);
+    const int32_t out = cnnvp_graph_tensor_add(import->graph, name, rank, channels, height, width);
+    if (*layer == NULL || out == CNNVP_GRAPH_NONE)
+        return cnnvp_import_no_memory(import);
+    (*layer)->in = in;
+    (*layer)->out = out;
+    if (rank > 4 && !cnnvp_import_keep_dims(import, out, rank, import->graph->tensors[in].dims))
+        return cnnvp_import_no_memory(import);
+    return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = out});
+}
+
+cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in, uint32_t channels,
+                                uint32_t height, uint32_t width, struct cnnvp_graph_layer **layer)
+{
+    char name[256];
+    (void)snprintf(name, sizeof name, "%.200s.%zu", import->node->output[0], import->graph->layer_count);
+    const struct cnnvp_graph_tensor input = import->graph->tensors[in];
+    const int same = input.channels == channels && input.height == height && input.width == width;
+    const uint32_t rank = input.rank > 4 && !same ? 4 : input.rank;
+    *layer = cnnvp_graph_layer_add(import->graph, op, name, import->node->op_type);
+    const int32_t out = cnnvp_graph_tensor_add(import->graph, name, rank, channels, height, width);
+    if (*layer == NULL || out == CNNVP_GRAPH_NONE || !cnnvp_import_keep_dims(import, out, rank, input.dims))
+        return cnnvp_import_no_memory(import);
+    (*layer)->in = in;
+    (*layer)->out = out;
+    return CNNVP_DONE;
+}
+
+void cnnvp_import_pass(struct cnnvp_graph_layer *layer)
+{
+    layer->post_count = 1;
+    layer->posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
+}
+
+cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out, struct cnnvp_graph_layer **layer)
+{
+    char name[256];
+    (void)snprintf(name, sizeof name, "%.200s.%.40s", cnnvp_import_node_name(import->node),
+                   import->graph->tensors[in].name);
+    *layer = cnnvp_graph_layer_add(import->graph, CNNVP_OP_ACTIVATION, name, import->node->op_type);
+    if (*layer == NULL)
+        return cnnvp_import_no_memory(import);
+    (*layer)->in = in;
+    (*layer)->out = out;
+    cnnvp_import_pass(*layer);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribute, size_t index, size_t most,
+                               int64_t *numbers, size_t *count)
+{
+    const Onnx__AttributeProto *found = cnnvp_onnx_attribute(import->node, attribute);
+    *count = 0;
+    if (found != NULL) {
+        *count = found->n_ints;
+        if (*count > most)
+            return cnnvp_import_error(import,
+                                      "attribute %s has %zu numbers; %zu are possible", attribute, *count, most);
+        if (*count != 0)
+            memcpy(numbers, found->ints, *count * sizeof *numbers);
+        return CNNVP_DONE;
+    }
+    if (!cnnvp_import_has(import, index))
+        return CNNVP_DONE;
+    const Onnx__TensorProto *constant = NULL;
+    const cnnvp_result result = cnnvp_import_constant(import, index, &constant);
+    if (result != CNNVP_DONE)
+        return result;
+    *count = cnnvp_onnx_elements(constant);
+    if (*count > most)
+        return cnnvp_import_error(import, "input %zu (%s) has %zu numbers; %zu are possible", index, attribute, *count,
+                                  most);
+    struct cnnvp_error why;
+    if (*count != 0 && cnnvp_onnx_ints(&import->onnx, constant, numbers, *count, &why) != CNNVP_DONE)
+        return cnnvp_import_error(import, "%.900s", why.text);
+    return CNNVP_DONE;
+}
+
+/* ---- the graph around the nodes ---- */
+
+static cnnvp_result define_initializers(struct cnnvp_import *import)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    uint32_t number;
+    for (size_t i = 0; i < graph->n_initializer; ++i) {
+        const Onnx__TensorProto *tensor = graph->initializer[i];
+        if (tensor->name == NULL || tensor->name[0] == '\0')
+            return cnnvp_compiler_error(import->error, "%s: weight number %zu has no name", import->onnx.name, i);
+        if (cnnvp_names_get(&import->names, tensor->name, &number))
+            return cnnvp_compiler_error(import->error, "%s: two weights are named \"%s\"", import->onnx.name,
+                                        tensor->name);
+        const cnnvp_result result = cnnvp_import_define(
+            import, tensor->name, (struct cnnvp_onnx_value){.tensor = CNNVP_GRAPH_NONE, .constant = tensor});
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    return CNNVP_DONE;
+}
+
+static cnnvp_result define_input(struct cnnvp_import *import, const Onnx__ValueInfoProto *info)
+{
+    const char *file = import->onnx.name;
+    const size_t front = import->single != 0;
+    int64_t sizes[CNNVP_ONNX_RANK + 1] = {0, 1, 1, 1};
+    size_t own = 0;
+    cnnvp_result result = cnnvp_import_sizes(import, info, &own, sizes + front);
+    if (result != CNNVP_DONE)
+        return result;
+    const size_t rank = own + front;
+    import->batch = front ? 1 : own != 0 ? sizes[0] : 0;
+    if (rank < 2 || rank > (import->training ? 4 : CNNVP_ONNX_RANK)) {
+        import->mixed = 1;
+        return cnnvp_compiler_error(import->error,
+                                    "%s: input \"%s\" has %zu dimensions; 2 to %u are known, such as (N, C, H, W), "
+                                    "(N, C, W) or (N, features), and 1 to %u where all are numbers", file, info->name,
+                                    own, CNNVP_ONNX_RANK, CNNVP_ONNX_RANK - 1);
+    }
+    result = cnnvp_import_new_tensor(import, info->name, (uint32_t)rank, sizes, &import->graph->input);
+    if (result != CNNVP_DONE)
+        return result;
+    const int type = info->type->tensor_type->elem_type;
+    import->graph->tensors[import->graph->input].whole =
+        type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 || type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
+    return cnnvp_import_define(import, info->name, (struct cnnvp_onnx_value){.tensor = import->graph->input});
+}
+
+/* Inputs of the graph that have an initializer are weights (IR version 3). */
+static cnnvp_result define_inputs(struct cnnvp_import *import)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    const char *first = NULL;
+    for (size_t i = 0; i < graph->n_input; ++i) {
+        uint32_t number;
+        const Onnx__ValueInfoProto *info = graph->input[i];
+        if (info->name == NULL || cnnvp_names_get(&import->names, info->name, &number))
+            continue;
+        if (first != NULL && !import->training)
+            return cnnvp_compiler_error(import->error, "%s: the network has several inputs (\"%s\", \"%s\"); one is "
+                                                       "needed, and values for the others", import->onnx.name, first,
+                                        info->name);
+        const cnnvp_result result = first != NULL ? cnnvp_import_parameter(import, info) : define_input(import, info);
+        first = first != NULL ? first : info->name;
+        if (result != CNNVP_DONE)
+            return result;
+    }
+    if (first == NULL)
+        return cnnvp_compiler_error(import->error, "%s: the network has no input", import->onnx.name);
+    return CNNVP_DONE;
+}
+
+/* ---- outputs ---- */
+
+/* A quantised result is given as the network's numbers: with the zero point. */
+static cnnvp_result give_whole(struct cnnvp_import *import, int32_t *tensor)
+{
+    struct cnnvp_graph_layer *layer;
+    const float zero = (float)import->graph->tensors[cnnvp_graph_base(import->graph, *tensor)].zero;
+    const cnnvp_result result = cnnvp_import_scale(import, *tensor, 1.0f, zero, 1, &layer);
+    if (result != CNNVP_DONE)
+        return result;
+    *tensor = layer->out;
+    import->graph->tensors[*tensor].whole = 1;
+    return CNNVP_DONE;
+}
+
+/* The output is the input, or has its words: the network copies them. */
+static cnnvp_result copy_input(struct cnnvp_import *import, const char *name, int32_t *tensor)
+{
+    struct cnnvp_graph *graph = import->graph;
+    const struct cnnvp_graph_tensor input = graph->tensors[*tensor];
+    const int32_t out = cnnvp_graph_tensor_add(graph, name, input.rank, input.channels, input.height, input.width);
+    struct cnnvp_graph_layer *layer = cnnvp_graph_layer_add(graph, CNNVP_OP_ACTIVATION, name, "output");
+    if (layer == NULL || out == CNNVP_GRAPH_NONE || !cnnvp_import_keep_dims(import, out, input.rank, input.dims))
+        return cnnvp_import_no_memory(import);
+    layer->in = *tensor;
+    layer->out = *tensor = out;
+    cnnvp_import_pass(layer);
+    return CNNVP_DONE;
+}
+
+static cnnvp_result define_output(struct cnnvp_import *import, const char *name, struct cnnvp_graph_output *output)
+{
+    struct cnnvp_graph *graph = import->graph;
+    uint32_t number;
+    if (name == NULL || !cnnvp_names_get(&import->names, name, &number) ||
+        (import->values[number].tensor == CNNVP_GRAPH_NONE && import->values[number].constant == NULL))
+        return cnnvp_compiler_error(import->error, "%s: no node computes the network's output \"%s\"",
+                                    import->onnx.name, name != NULL ? name : "");
+    int32_t tensor = import->values[number].tensor;
+    const Onnx__TensorProto *constant = import->values[number].constant;
+    if (tensor == CNNVP_GRAPH_NONE && cnnvp_onnx_is_empty(constant)) {
+        char shape[CNNVP_ONNX_SHAPE_TEXT];
+        cnnvp_import_shape_text(import, constant, shape);
+        return cnnvp_compiler_error(import->error, "%s: the network's output \"%s\" has no elements: its shape is %s",
+                                    import->onnx.name, name, shape);
+    }
+    if (tensor == CNNVP_GRAPH_NONE)
+        return cnnvp_compiler_error(import->error, "%s: the network's output \"%s\" is a constant", import->onnx.name,
+                                    name);
+    cnnvp_result result = cnnvp_import_expanded(import, &tensor);
+    if (result == CNNVP_DONE && !import->training &&
+        cnnvp_graph_base(graph, tensor) == cnnvp_graph_base(graph, graph->input))
+        result = copy_input(import, name, &tensor);
+    if (result == CNNVP_DONE && graph->tensors[cnnvp_graph_base(graph, tensor)].zero != 0)
+        result = give_whole(import, &tensor);
+    *output = (struct cnnvp_graph_output){cnnvp_keep_text(&graph->arena, name), tensor};
+    return result == CNNVP_DONE && output->name == NULL ? cnnvp_import_no_memory(import) : result;
+}
+
+static cnnvp_result define_outputs(struct cnnvp_import *import)
+{
+    const Onnx__GraphProto *from = import->onnx.model->graph;
+    struct cnnvp_graph *graph = import->graph;
+    if (from->n_output == 0)
+        return cnnvp_compiler_error(import->error, "%s: the network has no output", import->onnx.name);
+    graph->outputs = cnnvp_keep_alloc(&graph->arena, from->n_output, sizeof *graph->outputs);
+    if (graph->outputs == NULL)
+        return cnnvp_import_no_memory(import);
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < from->n_output && result == CNNVP_DONE; ++i)
+        result = define_output(import, from->output[i]->name, &graph->outputs[graph->output_count++]);
+    return result;
+}
+
+cnnvp_result cnnvp_import_graph(struct cnnvp_import *import)
+{
+    const Onnx__GraphProto *graph = import->onnx.model->graph;
+    cnnvp_result result = define_initializers(import);
+    if (result == CNNVP_DONE)
+        result = define_inputs(import);
+    for (size_t i = 0; i < graph->n_node && result == CNNVP_DONE; ++i) {
+        import->node_number = (uint32_t)i;
+        result = cnnvp_import_node(import, graph->node[i]);
+    }
+    return result == CNNVP_DONE ? define_outputs(import) : result;
+}
+
+void cnnvp_import_clear(struct cnnvp_import *import)
+{
+    cnnvp_onnx_close(&import->onnx);
+    cnnvp_names_clear(&import->names);
+    free(import->values);
+}
+
+/* How far an import came. */
+struct reading {
+    int64_t batch;
+    uint32_t node_number;
+    int mixed;
+};
+
+static cnnvp_result read_as(const char *file, const struct cnnvp_onnx_sizes *sizes, int weightless, int single,
+                            struct cnnvp_graph *graph, struct reading *reading, struct cnnvp_error *error)
+{
+    *graph = (struct cnnvp_graph){.file = file, .weightless = weightless, .single = (uint32_t)single};
+    graph->input = CNNVP_GRAPH_NONE;
+    struct cnnvp_import import = {.graph = graph, .sizes = sizes, .single = single, .error = error};
+    cnnvp_result result = cnnvp_onnx_open(file, &import.onnx, error);
+    if (result != CNNVP_DONE)
+        return result;
+    graph->file_hash = import.onnx.hash;
+    result = cnnvp_import_graph(&import);
+    *reading = (struct reading){import.batch, import.node_number, import.mixed};
+    cnnvp_import_clear(&import);
+    if (result != CNNVP_DONE)
+        cnnvp_graph_clear(graph);
+    return result;
+}
+
+/* As images first. Where that fails and all dimensions are numbers, the whole input may be one image: the network
+ * counts its first dimension like the others. */
+cnnvp_result cnnvp_onnx_import_sized(const char *file, const struct cnnvp_onnx_sizes *sizes, int weightless,
+                                     struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    struct cnnvp_error errors[2];
+    struct reading images = {0};
+    struct reading whole = {0};
+    cnnvp_result result = read_as(file, sizes, weightless, 0, graph, &images, &errors[0]);
+    const int again = result == CNNVP_BAD_INPUT && images.batch != 0;
+    if (again)
+        result = read_as(file, sizes, weightless, 1, graph, &whole, &errors[1]);
+    if (result != CNNVP_DONE && error != NULL)
+        *error = errors[again && (images.mixed || whole.node_number > images.node_number)];
+    return cnnvp_compiler_in_file(result, file, error);
+}
+
+cnnvp_result cnnvp_onnx_import(const char *file, int weightless, struct cnnvp_graph *graph, struct cnnvp_error *error)
+{
+    return cnnvp_onnx_import_sized(file, NULL, weightless, graph, error);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of an import, and what the functions for each operator use. Between onnx_import.c and the onnx_*.c with the
+ * operators. */
+#ifndef CNNVP_COMPILER_ONNX_NODE_H
+#define CNNVP_COMPILER_ONNX_NODE_H
+
+#include "graph.h"
+#include "onnx_read.h"
+#include "onnx.h"
+
+/* Largest dimension of anything. */
+#define CNNVP_ONNX_DIMENSION_MAX (1 << 20)
+/* Largest kernel side, stride, dilation and padding: they are packed in 16 bits (descriptors.def). */
+#define CNNVP_ONNX_WINDOW_MAX 32767
+/* Most dimensions of a tensor. */
+#define CNNVP_ONNX_RANK CNNVP_GRAPH_RANK
+
+/* What a name of the graph stands for: a tensor that is computed, or a constant. */
+struct cnnvp_onnx_value {
+    int32_t tensor; /* or CNNVP_GRAPH_NONE */
+    const Onnx__TensorProto *constant;
+};
+
+struct cnnvp_import {
+    struct cnnvp_onnx onnx;
+    struct cnnvp_graph *graph;
+    const struct cnnvp_onnx_sizes *sizes; /* may be NULL */
+    struct cnnvp_names names; /* index in values */
+    struct cnnvp_onnx_value *values;
+    size_t value_count;
+    size_t value_capacity;
+    int64_t batch;            /* of the network's input as the file says, 0: a symbol */
+    const Onnx__NodeProto *node;
+    int single;               /* the whole input is one image: tensors have a dimension of 1 in front of the file's */
+    int mixed;                /* it would have to be: a node would mix the images of the batch */
+    int kind;                 /* struct cnnvp_import_operator */
+    uint32_t node_number;
+    int training;             /* parameters stay apart, and may be without values (train_import.h) */
+    struct cnnvp_error *error;
+};
+
+/* "FILE: node "NAME" (OpType): message". */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_error(struct cnnvp_import *import, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+CNNVP_MUST_USE cnnvp_result cnnvp_import_no_memory(struct cnnvp_import *import);
+
+/* The node's name, or what stands for it. */
+const char *cnnvp_import_node_name(const Onnx__NodeProto *node);
+
+/* The value of input `index`; an error if there is no such input or nothing defines it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index,
+                                               struct cnnvp_onnx_value *value);
+/* Input `index` as a computed tensor, rank 0: any up to 4; or as a constant. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_tensor(struct cnnvp_import *import, size_t index, uint32_t rank,
+                                                int32_t *tensor);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_constant(struct cnnvp_import *import, size_t index,
+                                                  const Onnx__TensorProto **tensor);
+/* The same of up to CNNVP_ONNX_RANK dimensions. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_any_rank(struct cnnvp_import *import, size_t index, int32_t *tensor);
+/* Dimensions of a value as the file counts them, the batch 0 where it is a symbol. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_value_dims(struct cnnvp_import *import, const struct cnnvp_onnx_value *value,
+                                                    size_t *rank, int64_t dims[CNNVP_ONNX_RANK]);
+/* The shape that two make together, element by element: aligned at the last dimension, where 1 counts for all; *rank
+ * and dims become it. 0: they do not fit to each other. */
+int cnnvp_import_join_dims(size_t *rank, int64_t dims[CNNVP_ONNX_RANK], size_t other_rank, const int64_t *other);
+/* 1: a node or the network's output reads that value. */
+int cnnvp_import_is_read(const struct cnnvp_import *import, const char *name);
+/* 1: input `index` is there. */
+int cnnvp_import_has(const struct cnnvp_import *import, size_t index);
+
+/* The constant's elements in the graph's memory; NULL in *out if the graph is weightless. The constant must have
+ * `count` elements. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
+                                                size_t count, float **out);
+
+/* Before operator set 7 a second operand's dimensions could begin at `axis` of the first one's, and slopes were one for
+ * each channel: the same constant with ones behind. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank,
+                                                  const Onnx__TensorProto **constant);
+
+/* Training: input `input` of the node is that parameter of the graph's last layer. Nothing else otherwise. */
+void cnnvp_import_origin(struct cnnvp_import *import, enum cnnvp_graph_role role, size_t input);
+/* Training: a further input of the graph is a parameter without values. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, const Onnx__ValueInfoProto *info);
+/* Training: zeros for a parameter without values; they are drawn when its layer is known. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_blank(struct cnnvp_import *import, const Onnx__TensorProto *tensor,
+                                               size_t count, float **out);
+/* onnx_sizes.c: the input's sizes as the file counts them, the batch 0 where it stays a symbol. A rank of more than
+ * CNNVP_ONNX_RANK has only as many. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_sizes(struct cnnvp_import *import, const Onnx__ValueInfoProto *info,
+                                               size_t *rank, int64_t dims[CNNVP_ONNX_RANK]);
+/* The whole file, opened. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_graph(struct cnnvp_import *import);
+void cnnvp_import_clear(struct cnnvp_import *import);
+
+/* The node's first output becomes that value. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name,
+                                                struct cnnvp_onnx_value value);
+/* A layer for the node with a new output tensor of that shape, defined as the node's output. `in` is set. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in,
+                                               uint32_t rank, uint32_t channels, uint32_t height, uint32_t width,
+                                               struct cnnvp_graph_layer **layer);
+
+/* The same under a name that the file cannot use: a step on the way to the node's output. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in,
+                                               uint32_t channels, uint32_t height, uint32_t width,
+                                               struct cnnvp_graph_layer **layer);
+/* An activation that leaves all values as they are. */
+void cnnvp_import_pass(struct cnnvp_graph_layer *layer);
+/* A copy of `in`, taken as channels, rows and columns of those sizes, in another order: dimension i of the result is
+ * from[i]. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_permute(struct cnnvp_import *import, int32_t in, const uint32_t sizes[3],
+                                                 const uint32_t from[3], int32_t *out);
+/* Attribute perm, which names each of `rank` dimensions once; without it they are turned round. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_perm(struct cnnvp_import *import, size_t rank, int64_t perm[CNNVP_ONNX_RANK]);
+/* A layer that copies `in` to `out`, a tensor that is there. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out,
+                                              struct cnnvp_graph_layer **layer);
+/* The output is the input's words in another shape; dims[0] is not used, dims[1..rank-1] have as many words; up to
+ * CNNVP_ONNX_RANK dimensions. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_view(struct cnnvp_import *import, int32_t in, uint32_t rank,
+                                              const int64_t *dims);
+/* The name becomes that tensor. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_alias(struct cnnvp_import *import, const char *name, int32_t tensor);
+/* A tensor of that shape, dims[1..rank-1], that is the network's input or that several layers will fill. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_new_tensor(struct cnnvp_import *import, const char *name, uint32_t rank,
+                                                    const int64_t *dims, int32_t *tensor);
+/* The words of `in` in another shape as a step on the way; `in` itself where it has that shape. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_shaped(struct cnnvp_import *import, const char *name, int32_t in,
+                                                uint32_t rank, const int64_t *dims, int32_t *view);
+/* The same of 4 dimensions: those before the axis, it, those behind it. *axis becomes its number there, 1 or 2. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_rows(struct cnnvp_import *import, int32_t in, int64_t *axis, int32_t *view);
+/* Keeps what more than 4 dimensions are; 0: no memory. */
+CNNVP_MUST_USE int cnnvp_import_keep_dims(struct cnnvp_import *import, int32_t tensor, uint32_t rank,
+                                          const int64_t *dims);
+/* `in` becomes the part of `out` that begins at *at of an axis, from 1 on; *at moves behind it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_append(struct cnnvp_import *import, int32_t in, int32_t out, int64_t axis,
+                                                int64_t *at);
+/* Tensors alike woven together: element i of that axis, the rows or columns, is element i / count of
+ * parts[i % count]. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_weave(struct cnnvp_import *import, const int32_t *parts, size_t count,
+                                               int64_t axis, int32_t *out);
+/* Softmax has a format of its own: its results go through a layer that can change it. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_reformat(struct cnnvp_import *import, int32_t *in);
+/* Elements first .. first + count - 1 of an axis, from 1 on: a view of the channels, or a copy. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_cut(struct cnnvp_import *import, int32_t in, int64_t axis, int64_t first,
+                                             int64_t count, int32_t *out);
+/* Elements of an axis, from 1 on, that are there; those that follow one another are one copy. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_gather(struct cnnvp_import *import, int32_t in, int64_t axis,
+                                                const int64_t *indices, size_t count, int32_t *out);
+/* The first and the last row, or column, so often once more. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_repeat_border(struct cnnvp_import *import, int32_t *in, int columns,
+                                                       uint32_t before, uint32_t after);
+/* Dimensions of a tensor as ONNX has them, dims[0] for the batch: 0 where it is a symbol. Returns the rank. */
+uint32_t cnnvp_import_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[4]);
+/* The same of a tensor of any rank. */
+uint32_t cnnvp_import_all_dims(const struct cnnvp_import *import, int32_t tensor, int64_t dims[CNNVP_ONNX_RANK]);
+/* An axis that a node names among those of a tensor with `rank` dimensions here: from 1 on. The first one is not for
+ * images in a batch: that is the error of mixes, "WHAT would mix the images of the batch". */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_axis(struct cnnvp_import *import, uint32_t rank, int64_t named,
+                                              int64_t *axis);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_mixes(struct cnnvp_import *import, const char *what);
+/* Numbers from an attribute or, since some operator set, from input `index` (at most `most`). *count is 0 where
+ * neither is there. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_list(struct cnnvp_import *import, const char *attribute, size_t index,
+                                              size_t most, int64_t *numbers, size_t *count);
+/* An attribute of `count` integers from `low` to CNNVP_ONNX_WINDOW_MAX, if it is there; `out` holds what counts
+ * without. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_ints(struct cnnvp_import *import, const char *name, size_t count, int64_t low,
+                                              int64_t *out);
+/* x * scale[c] + offset[c] for the node, or `inner` as a step on the way there; NULL arrays are ones and zeros. The
+ * layer's output is the result. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float *scale, float *offset,
+                                                int inner, struct cnnvp_graph_layer **layer);
+/* The same with one number for all channels each. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_scale(struct cnnvp_import *import, int32_t in, float factor, float offset,
+                                               int inner, struct cnnvp_graph_layer **layer);
+/* A constant operand: one number for each channel of a tensor, or for each word of an image. */
+struct cnnvp_import_numbers {
+    int each_word;
+    size_t count;
+    float *values; /* NULL if the graph is weightless */
+};
+CNNVP_MUST_USE cnnvp_result cnnvp_import_operand(struct cnnvp_import *import, const Onnx__TensorProto *constant,
+                                                 int32_t in, struct cnnvp_import_numbers *numbers);
+/* x * scale + offset with such numbers, NULL as above, as the node's result or a step on the way there. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, int each_word, float *scale,
+                                              float *offset, int inner, int32_t *out);
+/* first (operation) second, as the node's result or a step on the way there. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation,
+                                              int32_t first, int32_t second, int inner, int32_t *out);
+/* A constant as a tensor of that rank, dimensions of 1 in front; input `index` as a tensor. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,
+                                                   uint32_t rank, int32_t *out);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_tensor_or_constant(struct cnnvp_import *import, size_t index,
+                                                            int32_t *tensor);
+/* 1: a constant operand is better a tensor, too: it has positions where the tensor has one for all of them, or would be
+ * one number for each word of many dimensions. */
+int cnnvp_import_is_larger(const struct cnnvp_import *import, const Onnx__TensorProto *constant, int32_t in);
+/* What Expand has only noted is computed. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_expanded(struct cnnvp_import *import, int32_t *tensor);
+CNNVP_MUST_USE cnnvp_result cnnvp_import_expand(struct cnnvp_import *import);
+/* *in becomes the largest along that axis, from 1 on, of which one element is left. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_largest(struct cnnvp_import *import, uint32_t axis, int32_t *in);
+/* A constant as one number for each of `channels` of a tensor of that rank; NULL if the graph is weightless. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__TensorProto *constant,
+                                                     uint32_t rank, uint32_t channels, float factor, float **values);
+
+/* Conv's layer over `in`, as the node's attributes and the shape of its weights say; they and the bias are the caller's
+ * to fill in. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_conv_layer(struct cnnvp_import *import, int32_t in,
+                                                    const Onnx__TensorProto *weights,
+                                                    struct cnnvp_graph_layer **layer);
+/* Weights [outputs][inputs] from a constant matrix, either way round, times `factor`; NULL if the graph is
+ * weightless. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, const Onnx__TensorProto *matrix,
+                                                int transposed, float factor, uint32_t inputs, uint32_t *outputs,
+                                                float **weights);
+/* A product with such weights as the node's output. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_dense_layer(struct cnnvp_import *import, int32_t in, uint32_t outputs,
+                                                     float *weights, int has_bias, float *bias);
+
+/* One node. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_node(struct cnnvp_import *import, const Onnx__NodeProto *node);
+/* Computes the node now, if its output does not depend on the network's input: *done. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_fold(struct cnnvp_import *import, int *done);
+
+/* What an operator makes of the first dimension where the whole input is one image (`single`). */
+enum cnnvp_import_form {
+    CNNVP_FORM_IMAGES, /* images: each of them on its own */
+    CNNVP_FORM_WORDS,  /* a dimension like all others; images where there is one */
+    CNNVP_FORM_ALL     /* the operator looks itself */
+};
+
+/* One operator. */
+struct cnnvp_import_operator {
+    const char *op_type;
+    cnnvp_result (*function)(struct cnnvp_import *import);
+    enum cnnvp_import_form form;
+    int kind; /* import->kind while the function runs, which others may share */
+};
+
+struct cnnvp_import_operators {
+    const struct cnnvp_import_operator *list;
+    size_t count;
+};
+
+/* onnx_empty.c: the shape of a constant in words, with N for a batch that is a symbol. */
+void cnnvp_import_shape_text(const struct cnnvp_import *import, const Onnx__TensorProto *tensor,
+                             char text[CNNVP_ONNX_SHAPE_TEXT]);
+/* That name, which the file has, becomes a constant without elements. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_define_empty(struct cnnvp_import *import, const char *name, size_t rank,
+                                                      const int64_t *dims);
+/* A node that has inputs without elements: *done if that settles its output, an error if it needs elements. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_without_elements(struct cnnvp_import *import,
+                                                          const struct cnnvp_import_operator *found, int *done);
+
+/* NULL: none of that name. */
+const struct cnnvp_import_operator *cnnvp_import_find(const struct cnnvp_import_operators *operators,
+                                                      const char *op_type);
+
+/* onnx_window.c: Conv and pooling; onnx_transposed.c: ConvTranspose; onnx_resize.c: Resize, Upsample;
+ * onnx_reduce.c: ReduceMean and others; onnx_dense.c: Gemm, MatMul, normalisation;
+ * onnx_arithmetic.c, onnx_broadcast.c: Add and others; onnx_activation.c: functions of one number, softmax;
+ * onnx_shape.c: other shapes of the same words; onnx_place.c, onnx_pad.c: what puts words somewhere else;
+ * onnx_transpose.c: dimensions in another order; onnx_quantise.c: whole numbers and the way there and back, `vendor`:
+ * onnxruntime's own operators. */
+/* What cnnvp_import_fold computes. */
+extern const struct cnnvp_import_operators *const cnnvp_import_folding[2];
+extern const struct cnnvp_import_operators cnnvp_import_window;
+extern const struct cnnvp_import_operators cnnvp_import_transposed;
+extern const struct cnnvp_import_operators cnnvp_import_resizing;
+extern const struct cnnvp_import_operators cnnvp_import_reduction;
+extern const struct cnnvp_import_operators cnnvp_import_dense;
+extern const struct cnnvp_import_operators cnnvp_import_arithmetic;
+extern const struct cnnvp_import_operators cnnvp_import_activation;
+extern const struct cnnvp_import_operators cnnvp_import_shape;
+extern const struct cnnvp_import_operators cnnvp_import_place;
+extern const struct cnnvp_import_operators cnnvp_import_padding;
+extern const struct cnnvp_import_operators cnnvp_import_order;
+extern const struct cnnvp_import_operators cnnvp_import_quantised;
+extern const struct cnnvp_import_operators cnnvp_import_vendor;
+
+/* QuantizeLinear and DequantizeLinear: what operator set 21 lets their attributes say is known. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_check_steps(struct cnnvp_import *import);
+
+/* Before a node: which inputs are quantised tensors, and whether its operator takes them. *whole: those of an operator
+ * that passes them on. Afterwards: its outputs are quantised too. */
+CNNVP_MUST_USE cnnvp_result cnnvp_import_check_whole(struct cnnvp_import *import, int *whole, int32_t *zero);
+void cnnvp_import_pass_whole(struct cnnvp_import *import, int32_t zero);
+
+#endif

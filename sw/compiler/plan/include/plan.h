@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tiling: chooses group_out, tile_h, tile_w, tile_in and tile_out of a layer (network_image.h) so that what the guest
+ * brings on chip fits into one half of each buffer.
+ *
+ * What a unit takes for a command, how its tiles are to be cut and what transfers take is asked of the units
+ * (plan_ask.h). From that follows a bound for each way to cut a layer: the longest of calculation, transfers and the
+ * core's work. The one with the best bound is taken; with --tune the best few are tried on the platform (network_tune.c).
+ */
+#ifndef CNNVP_COMPILER_PLAN_H
+#define CNNVP_COMPILER_PLAN_H
+
+#include "image/network_image.h"
+#include "compiler.h"
+
+struct cnnvp_plan_limits {
+    uint64_t input_bytes; /* of one half */
+    uint64_t weight_bytes;
+    uint64_t output_bytes;
+    uint32_t input_halves;
+    uint32_t weight_halves;
+    uint32_t output_halves;
+    cnnvp_units *units;   /* of the platform */
+    uint64_t memory_base; /* where transfers are asked about */
+    uint32_t core_ps;     /* a cycle of the core */
+};
+
+/* Cycles that the core takes for a tile instruction with its descriptor, for a step besides, and for a layer: the guest
+ * software's loops, roughly. They weigh in bounds; what they take is seen in trials. */
+#define CNNVP_PLAN_COMMAND_CYCLES 300u
+#define CNNVP_PLAN_STEP_CYCLES 400u
+#define CNNVP_PLAN_LAYER_CYCLES 600u
+
+static inline uint32_t cnnvp_divide_up32(uint32_t a, uint32_t b)
+{
+    return (a + b - 1u) / b;
+}
+
+static inline uint32_t cnnvp_minimum32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes of one half that the layer's tiles need at most. `result_bytes`: of its struct cnnvp_tiling. */
+struct cnnvp_plan_use {
+    uint64_t input_bytes;
+    uint64_t weight_bytes;
+    uint64_t output_bytes;
+};
+
+/* Needs op, shapes, window, bias, posts and the tiles of the layer. */
+struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_image_layer *layer, uint32_t result_bytes);
+
+/* A layer's tiles. */
+struct cnnvp_plan_cut {
+    uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
+    uint32_t tile_kx, tile_ky;
+};
+void cnnvp_plan_cut_layer(struct cnnvp_image_layer *layer, const struct cnnvp_plan_cut *cut);
+struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_image_layer *layer);
+
+/* How the layer is cut. */
+struct cnnvp_plan_counts {
+    uint32_t groups;
+    uint32_t tiles;         /* spatial, of a group */
+    uint32_t input_slices;
+    uint32_t output_slices; /* of a full group */
+    uint32_t blobs;         /* of the layer */
+};
+struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_image_layer *layer);
+
+int cnnvp_plan_has_weights(const struct cnnvp_image_layer *layer);
+/* Input and output channels are one: what a group gives depends on as many input channels. */
+int cnnvp_plan_is_channelwise(const struct cnnvp_image_layer *layer);
+/* Inputs of a layer as slices count them: channels, or words of a fully connected layer. */
+uint32_t cnnvp_plan_inputs(const struct cnnvp_image_layer *layer);
+/* Rows and columns of the window that are swept at once. */
+uint32_t cnnvp_plan_window_rows(const struct cnnvp_image_layer *layer);
+uint32_t cnnvp_plan_window_columns(const struct cnnvp_image_layer *layer);
+/* Of the input, for so many of the results. */
+uint64_t cnnvp_plan_input_rows(const struct cnnvp_image_layer *layer, uint32_t rows);
+uint64_t cnnvp_plan_input_columns(const struct cnnvp_image_layer *layer, uint32_t columns);
+/* Words of a slice's weights, biases and table included. */
+uint64_t cnnvp_plan_blob_words(const struct cnnvp_image_layer *layer, uint32_t in, uint32_t out, int last);
+
+/* Words of the piecewise-linear table, 0 if there is none. */
+uint32_t cnnvp_plan_table_words(const struct cnnvp_image_layer *layer);
+
+/* The best ways to cut a layer by their bounds, the best one first. */
+#define CNNVP_PLAN_FINALISTS 12u
+struct cnnvp_plan_finalist {
+    struct cnnvp_plan_cut cut;
+    uint64_t price; /* in ps: the bound, and a little of all work */
+    uint64_t core;  /* of it the core's work */
+};
+struct cnnvp_plan_finalists {
+    size_t count; /* 1 or more */
+    struct cnnvp_plan_finalist all[CNNVP_PLAN_FINALISTS];
+};
+
+/* Which of a layer's tilings may be the best. The error names the layer, and the buffer and the bytes, or what the
+ * unit says. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_layer(const struct cnnvp_image_layer *layer, const char *name,
+                                             const struct cnnvp_plan_limits *limits,
+                                             struct cnnvp_plan_finalists *finalists, struct cnnvp_error *error);
+
+/* All calculations of a layer whose tiles are set, one after the other, in ps. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_compute(const struct cnnvp_image_layer *layer, const char *name,
+                                               const struct cnnvp_plan_limits *limits, uint64_t *ps,
+                                               struct cnnvp_error *error);
+
+/* Nothing that a plan depends on differs. */
+int cnnvp_plan_are_alike(const struct cnnvp_image_layer *one, const struct cnnvp_image_layer *other);
+
+/* One tile for the whole layer, for layers that stay on chip; fully connected blobs of as many outputs as the array's
+ * edge. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_image_layer *layer, const char *name,
+                                             const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
+
+/* ---- what the units say of a layer as a whole ---- */
+
+/* Sets the layer's `unit`: the PE array, or where that refuses its convolution or pooling the vector unit. The error has
+ * the layer and the units' own words. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_image_layer *layer, const char *name,
+                                                   const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
+
+/* How the unit that calculates the layer wants its tiles cut. The error names the layer. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_tiling(const struct cnnvp_image_layer *layer, const char *name,
+                                              const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
+                                              struct cnnvp_error *error);
+
+/* Questions about one layer, and their answers so far. */
+struct cnnvp_plan_ask;
+/* The layer's tiles may change, also tile_kx and tile_ky. NULL: no memory. */
+struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_image_layer *layer, const char *name,
+                                          const struct cnnvp_plan_limits *limits);
+void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask);
+/* Of the memory for so many bytes of weights, among other transfers, in ps. */
+uint64_t cnnvp_plan_weights_ps(struct cnnvp_plan_ask *ask, uint64_t bytes);
+
+/* ---- the accelerator that networks are compiled for, read from a resolved configuration ---- */
+
+struct cnnvp_target {
+    struct cnnvp_plan_limits limits;
+    uint32_t output_halves;
+    uint32_t acc_bits;     /* of the PE array's sums */
+    uint64_t pes;          /* its processing elements */
+    uint32_t cycle_ps;     /* of the PE array */
+    uint64_t memory_base;  /* off-chip memory's window on the bus */
+    uint64_t memory_size;
+    uint32_t element;      /* registers of the instruction element */
+    uint32_t plic;         /* and of the interrupt controller */
+    uint32_t element_irq;  /* the element's line there */
+    uint32_t scheduler;    /* registers of the depth-first scheduler, 0: there is none */
+    uint32_t scheduler_irq;
+};
+
+/* To be cleared, whatever the result. */
+CNNVP_MUST_USE cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target,
+                                              struct cnnvp_error *error);
+void cnnvp_target_clear(struct cnnvp_target *target);
+
+/* Whose guest software runs: not all of it needs the same connections (wiring.def). */
+enum cnnvp_target_software { CNNVP_TARGET_INFERENCE, CNNVP_TARGET_TRAINING };
+/* BAD_INPUT: a unit that this software needs was taken away. */
+CNNVP_MUST_USE cnnvp_result cnnvp_target_complete(const cnnvp_config *config, enum cnnvp_target_software software,
+                                                  struct cnnvp_error *error);
+/* BAD_INPUT: or connections or parameters are not those that it takes for granted. */
+CNNVP_MUST_USE cnnvp_result cnnvp_target_wiring(const cnnvp_config *config, enum cnnvp_target_software software,
+                                                struct cnnvp_error *error);
+
+/* Its parts. Half of a ping-pong buffer, all of another one; memory, element and interrupt controller. */
+CNNVP_MUST_USE cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instance, uint64_t *half,
+                                                uint32_t *halves, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *target,
+                                             struct cnnvp_error *error);
+
+#endif

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan_ask.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/layer_command.h"
+#include "cnnvp_command.h"
+
+#define WORD_BYTES 2u
+#define SOURCE_OUTPUT 2u /* of a vector operand */
+#define ANSWERS 4096u /* a power of two */
+#define MOST_PS (UINT64_C(1) << 50)
+
+/* Transfers are asked about with so many planes or bytes: what more of them takes follows from the difference. */
+#define FEW_PLANES 2u
+#define MANY_PLANES 10u
+#define FEW_BYTES UINT32_C(2048)
+#define MANY_BYTES UINT32_C(34816)
+
+enum kind { EMPTY, SLICE, VECTOR, BOX };
+
+struct answer {
+    enum kind kind;
+    uint32_t question[6];
+    uint64_t ps[2];
+};
+
+struct cnnvp_plan_ask {
+    const struct cnnvp_image_layer *layer;
+    const char *name;
+    const struct cnnvp_plan_limits *limits;
+    uint64_t latency;      /* UINT64_MAX: not asked yet */
+    uint64_t request;      /* likewise */
+    uint64_t weights[2];   /* of few and of many bytes; UINT64_MAX: not asked yet */
+    char refusal[256];
+    struct cnnvp_error wrong; /* "": nothing is */
+    size_t count;
+    struct answer answers[ANSWERS];
+};
+
+struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_image_layer *layer, const char *name,
+                                          const struct cnnvp_plan_limits *limits)
+{
+    struct cnnvp_plan_ask *ask = calloc(1, sizeof *ask);
+    if (ask == NULL)
+        return NULL;
+    ask->layer = layer;
+    ask->name = name;
+    ask->limits = limits;
+    ask->latency = ask->request = ask->weights[0] = UINT64_MAX;
+    return ask;
+}
+
+void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask)
+{
+    free(ask);
+}
+
+const char *cnnvp_plan_refusal(const struct cnnvp_plan_ask *ask)
+{
+    return ask->refusal;
+}
+
+cnnvp_result cnnvp_plan_ask_result(const struct cnnvp_plan_ask *ask, struct cnnvp_error *error)
+{
+    return ask->wrong.text[0] == '\0' ? CNNVP_DONE : cnnvp_compiler_error(error, "%s", ask->wrong.text);
+}
+
+/* ---- commands ---- */
+
+static void put_descriptor(struct cnnvp_command *command, const void *descriptor, size_t bytes)
+{
+    command->count = (uint32_t)(bytes / sizeof(uint32_t));
+    memcpy(command->descriptor, descriptor, bytes);
+}
+
+static int has_unit(const struct cnnvp_image_layer *layer)
+{
+    return cnnvp_plan_has_weights(layer) || layer->op == CNNVP_OP_POOL;
+}
+
+static const char *unit_of(const struct cnnvp_image_layer *layer)
+{
+    return layer->unit == CNNVP_UNIT_VECTOR ? "vector" : "pe_array";
+}
+
+static struct cnnvp_command matmul_command(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_slice *slice)
+{
+    struct cnnvp_command command = {.opcode = CNNVP_OPCODE_matmul,
+                                    .status = cnnvp_slice_status(layer, slice->first, slice->last)};
+    const struct cnnvp_matmul matmul = {.inputs = slice->in,
+                                        .outputs = slice->out,
+                                        .bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * WORD_BYTES,
+                                        .format = layer->format};
+    put_descriptor(&command, &matmul, sizeof matmul);
+    return command;
+}
+
+static struct cnnvp_command window_command(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_slice *slice)
+{
+    const uint32_t rows = (uint32_t)cnnvp_plan_input_rows(layer, slice->rows);
+    const uint32_t columns = (uint32_t)cnnvp_plan_input_columns(layer, slice->columns);
+    const struct cnnvp_operation operation = cnnvp_window_operation(layer, slice->first, slice->last);
+    struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
+    struct cnnvp_window window = cnnvp_layer_window(layer, cnnvp_plan_window_columns(layer),
+                                                    cnnvp_plan_window_rows(layer), slice->rows, slice->columns);
+    window.in_row_stride = columns;
+    window.in_channel_stride = rows * columns;
+    window.in_channels = slice->in;
+    window.out_channels = slice->out;
+    window.bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * WORD_BYTES;
+    window.valid_rows = cnnvp_pack(0, rows);
+    window.valid_cols = cnnvp_pack(0, columns);
+    put_descriptor(&command, &window, sizeof window);
+    return command;
+}
+
+static struct cnnvp_command command_of(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_slice *slice)
+{
+    return layer->op == CNNVP_OP_FC ? matmul_command(layer, slice) : window_command(layer, slice);
+}
+
+cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_image_layer *layer, const char *name,
+                                    const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
+{
+    const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
+    char said[256];
+    struct cnnvp_cost cost;
+    layer->unit = CNNVP_UNIT_ARRAY;
+    if (!has_unit(layer))
+        return CNNVP_DONE;
+    struct cnnvp_command command = command_of(layer, &least);
+    cnnvp_result result = cnnvp_units_command(limits->units, "pe_array", &command, &cost, error);
+    if (result != CNNVP_DONE || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
+        return result;
+    snprintf(said, sizeof said, "%s", cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
+    if (layer->op == CNNVP_OP_FC)
+        return cnnvp_compiler_error(error, "layer \"%s\": pe_array: %s", name, said);
+    layer->unit = CNNVP_UNIT_VECTOR;
+    command = command_of(layer, &least);
+    result = cnnvp_units_command(limits->units, "vector", &command, &cost, error);
+    if (result != CNNVP_DONE || cost.status == CNNVP_OK || cost.status == CNNVP_E_ADDR)
+        return result;
+    return cnnvp_compiler_error(error, "layer \"%s\": pe_array: %s; and vector: %s", name, said,
+                                cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
+}
+
+cnnvp_result cnnvp_plan_tiling(const struct cnnvp_image_layer *layer, const char *name,
+                               const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
+                               struct cnnvp_error *error)
+{
+    struct cnnvp_error said;
+    const struct cnnvp_plan_slice whole = {layer->out.height, layer->out.width, cnnvp_plan_inputs(layer),
+                                           layer->out.channels, 1, 1};
+    *tiling = (struct cnnvp_tiling){.rows = 1, .cols = 1, .in = 1, .out = 1, .side = 1, .result_bytes = WORD_BYTES,
+                                    .word_bytes = WORD_BYTES, .format = "fx16", .pes = 1};
+    if (!has_unit(layer) || layer->unit == CNNVP_UNIT_VECTOR)
+        return CNNVP_DONE;
+    const struct cnnvp_command command = command_of(layer, &whole);
+    if (cnnvp_units_tiling(limits->units, "pe_array", &command, tiling, &said) != CNNVP_DONE)
+        return cnnvp_compiler_error(error, "layer \"%s\": %s", name, said.text);
+    if (strcmp(tiling->format, "fx16") == 0 && tiling->word_bytes == WORD_BYTES)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error,
+                                "layer \"%s\": pe_array calculates with %u-byte words of format \"%s\"; networks run on "
+                                "2-byte words of 16-bit fixed point, \"fx16\"",
+                                name, (unsigned)tiling->word_bytes, tiling->format);
+}
+
+/* ---- answers ---- */
+
+static struct answer *look_up(struct cnnvp_plan_ask *ask, enum kind kind, const uint32_t question[6], int *known)
+{
+    uint64_t hash = (uint64_t)kind;
+    for (size_t i = 0; i < 6; ++i)
+        hash = (hash ^ question[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    if (ask->count > ANSWERS / 4u * 3u) {
+        memset(ask->answers, 0, sizeof ask->answers);
+        ask->count = 0;
+    }
+    for (size_t at = (size_t)(hash >> 40);; ++at) {
+        struct answer *answer = &ask->answers[at % ANSWERS];
+        *known = answer->kind == kind && memcmp(answer->question, question, sizeof answer->question) == 0;
+        if (*known)
+            return answer;
+        if (answer->kind != EMPTY)
+            continue;
+        answer->kind = kind;
+        memcpy(answer->question, question, sizeof answer->question);
+        ++ask->count;
+        return answer;
+    }
+}
+
+static void no_answer(struct cnnvp_plan_ask *ask, const char *instance, const struct cnnvp_command *command,
+                      const char *what, uint64_t ps)
+{
+    if (ask->wrong.text[0] == '\0')
+        snprintf(ask->wrong.text, sizeof ask->wrong.text,
+                 "layer \"%s\": %s, asked what opcode 0x%02x takes, answers %llu ps: %s", ask->name, instance,
+                 (unsigned)command->opcode, (unsigned long long)ps, what);
+}
+
+/* In ps; CNNVP_PLAN_REFUSED, and what was said where `keep` is set. */
+static uint64_t ask_command(struct cnnvp_plan_ask *ask, const char *instance, const struct cnnvp_command *command,
+                            int keep)
+{
+    struct cnnvp_cost cost;
+    struct cnnvp_error said;
+    if (cnnvp_units_command(ask->limits->units, instance, command, &cost, &said) != CNNVP_DONE) {
+        if (ask->wrong.text[0] == '\0')
+            snprintf(ask->wrong.text, sizeof ask->wrong.text, "layer \"%s\": %.1900s", ask->name, said.text);
+        return CNNVP_PLAN_REFUSED;
+    }
+    if (cost.status != CNNVP_OK && keep)
+        snprintf(ask->refusal, sizeof ask->refusal, "%s: %s", instance,
+                 cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
+    if (cost.status != CNNVP_OK)
+        return CNNVP_PLAN_REFUSED;
+    if (cost.ps == 0)
+        no_answer(ask, instance, command, "work takes time", cost.ps);
+    else if (cost.ps > MOST_PS)
+        no_answer(ask, instance, command, "that is more than an hour in one command", cost.ps);
+    else
+        return cost.ps;
+    return CNNVP_PLAN_REFUSED;
+}
+
+uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan_slice *slice)
+{
+    const struct cnnvp_image_layer *layer = ask->layer;
+    const uint32_t question[6] = {slice->rows, slice->columns, slice->in, slice->out,
+                                  (uint32_t)slice->first << 1 | (uint32_t)slice->last,
+                                  cnnvp_pack(layer->tile_kx, layer->tile_ky)};
+    int known;
+    struct answer *answer = look_up(ask, SLICE, question, &known);
+    if (!known) {
+        const struct cnnvp_command command = command_of(layer, slice);
+        answer->ps[0] = ask_command(ask, unit_of(layer), &command, 1);
+    }
+    return answer->ps[0];
+}
+
+/* Both operands in the input buffer, the second after the first. */
+static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
+{
+    const struct cnnvp_operation operation = cnnvp_arithmetic_operation(ask->layer);
+    const struct cnnvp_vector vector = {.b_addr = words * WORD_BYTES,
+                                        .count = words,
+                                        .repeat = 1,
+                                        .a_stride = 1,
+                                        .b_stride = 1,
+                                        .format = ask->layer->format};
+    struct cnnvp_command command = {.opcode = operation.opcode, .status = operation.status};
+    put_descriptor(&command, &vector, sizeof vector);
+    return ask_command(ask, "vector", &command, 1);
+}
+
+static uint64_t post_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_post *post, uint32_t words)
+{
+    struct cnnvp_vector vector = {.count = words, .repeat = 1, .a_stride = 1};
+    const struct cnnvp_operation operation = cnnvp_post_operation(post, &vector);
+    struct cnnvp_command command = {.opcode = operation.opcode,
+                                    .status = operation.status | SOURCE_OUTPUT << CNNVP_STATUS_vcmp_a};
+    put_descriptor(&command, &vector, sizeof vector);
+    return ask_command(ask, "vector", &command, 1);
+}
+
+uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t words)
+{
+    const struct cnnvp_image_layer *layer = ask->layer;
+    const uint32_t question[6] = {words};
+    int known;
+    struct answer *answer = look_up(ask, VECTOR, question, &known);
+    if (known)
+        return answer->ps[0];
+    uint64_t sum = layer->op == CNNVP_OP_ADD ? arithmetic_ps(ask, words) : 0;
+    for (uint32_t i = 0; i < layer->post_count && sum != CNNVP_PLAN_REFUSED; ++i) {
+        const uint64_t ps = post_ps(ask, &layer->posts[i], words);
+        sum = ps != CNNVP_PLAN_REFUSED ? sum + ps : ps;
+    }
+    answer->ps[0] = sum;
+    return sum;
+}
+
+/* Of a transfer into the input buffer, `planes` of `rows` rows; 0 where nobody says, or it is too large for the buffer:
+ * no reason to refuse the layer. */
+static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode, uint64_t offset,
+                            const struct cnnvp_transfer *transfer)
+{
+    struct cnnvp_command command = {.opcode = opcode};
+    struct cnnvp_transfer asked = *transfer;
+    asked.memory_addr = (uint32_t)(ask->limits->memory_base + offset);
+    put_descriptor(&command, &asked, sizeof asked);
+    const uint64_t ps = ask_command(ask, "dma", &command, 0);
+    return ps != CNNVP_PLAN_REFUSED ? ps : 0;
+}
+
+static const struct cnnvp_transfer one_word = {.row_bytes = WORD_BYTES, .rows = 1, .planes = 1};
+
+uint64_t cnnvp_plan_latency_ps(struct cnnvp_plan_ask *ask)
+{
+    if (ask->latency == UINT64_MAX)
+        ask->latency = transfer_ps(ask, CNNVP_OPCODE_receive, 0, &one_word);
+    return ask->latency;
+}
+
+uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask)
+{
+    if (ask->request == UINT64_MAX)
+        ask->request = transfer_ps(ask, CNNVP_OPCODE_request, 0, &one_word);
+    return ask->request;
+}
+
+/* Of so many, where `few` take ps[0] and `many` ps[1]. */
+static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const uint64_t ps[2])
+{
+    const uint64_t more = ps[1] > ps[0] ? ps[1] - ps[0] : 0;
+    if (count >= few)
+        return ps[0] + more * (count - few) / (many - few);
+    return ps[0] * count / few;
+}
+
+/* Planes, rows and columns from the first interior word on, as far as they lie in the tensor and in the buffer. */
+uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_tensor *tensor, uint32_t channels,
+                           uint32_t rows, uint32_t columns)
+{
+    const uint32_t question[6] = {rows, columns, tensor->row_stride, tensor->channel_stride, tensor->border_left,
+                                  tensor->border_top};
+    int known;
+    struct answer *answer = look_up(ask, BOX, question, &known);
+    for (size_t i = 0; !known && i < 2; ++i) {
+        const uint32_t planes = i == 0 ? FEW_PLANES : MANY_PLANES;
+        const uint32_t row_stride = tensor->row_stride != 0 ? tensor->row_stride : columns;
+        const uint32_t plane_stride = tensor->channel_stride != 0 ? tensor->channel_stride : row_stride * rows;
+        const struct cnnvp_transfer box = {.row_bytes = columns * WORD_BYTES,
+                                           .rows = rows,
+                                           .memory_row_stride = row_stride * WORD_BYTES,
+                                           .buffer_row_stride = columns * WORD_BYTES,
+                                           .planes = planes,
+                                           .memory_plane_stride = plane_stride * WORD_BYTES,
+                                           .buffer_plane_stride = rows * columns * WORD_BYTES};
+        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, (uint64_t)tensor->border_left * WORD_BYTES, &box);
+        const uint64_t latency = cnnvp_plan_latency_ps(ask);
+        answer->ps[i] = ps > latency ? ps - latency : 0;
+    }
+    /* Too many planes for the buffer are refused: as many as the fewer take. */
+    if (answer->ps[1] < answer->ps[0])
+        return answer->ps[0] * channels / FEW_PLANES;
+    return extrapolate(channels, FEW_PLANES, MANY_PLANES, answer->ps);
+}
+
+static void ask_weights(struct cnnvp_plan_ask *ask)
+{
+    static const uint32_t bytes[2] = {FEW_BYTES, MANY_BYTES};
+    const uint64_t latency = cnnvp_plan_latency_ps(ask);
+    for (size_t i = 0; i < 2; ++i) {
+        const struct cnnvp_transfer line = {.row_bytes = bytes[i], .rows = 1, .planes = 1};
+        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, 0, &line);
+        ask->weights[i] = ps > latency ? ps - latency : 0;
+    }
+}
+
+uint64_t cnnvp_plan_weights_ps(struct cnnvp_plan_ask *ask, uint64_t bytes)
+{
+    if (ask->weights[0] == UINT64_MAX)
+        ask_weights(ask);
+    if (ask->weights[1] < ask->weights[0])
+        return ask->weights[0] * bytes / FEW_BYTES;
+    return extrapolate(bytes, FEW_BYTES, MANY_BYTES, ask->weights);
+}

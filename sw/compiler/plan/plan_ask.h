@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the planner asks the platform's units, in commands as the guest software pushes them; answers are kept. */
+#ifndef CNNVP_COMPILER_PLAN_ASK_H
+#define CNNVP_COMPILER_PLAN_ASK_H
+
+#include "plan.h"
+
+/* What one conv, pool or matmul instruction calculates. */
+struct cnnvp_plan_slice {
+    uint32_t rows; /* of results */
+    uint32_t columns;
+    uint32_t in;
+    uint32_t out;
+    int first; /* of its results' input slices */
+    int last;
+};
+
+#define CNNVP_PLAN_REFUSED UINT64_MAX
+
+/* Until the instruction is done, in ps; CNNVP_PLAN_REFUSED: the unit does not take it. */
+uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan_slice *slice);
+/* Of the vector unit for so many results that lie side by side: an elementwise layer's operation, and what follows the
+ * calculation. Softmax and batch norm by the data are not in it. */
+uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t words);
+/* Of the memory for a box of a tensor among other transfers, as cnnvp_plan_weights_ps; a lone one takes
+ * cnnvp_plan_latency_ps more. */
+uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_tensor *tensor, uint32_t channels,
+                           uint32_t rows, uint32_t columns);
+uint64_t cnnvp_plan_latency_ps(struct cnnvp_plan_ask *ask);
+/* Of the DMA for a load's request, before it takes the next one. */
+uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask);
+
+/* What a refused instruction was told last, "" if none was. */
+const char *cnnvp_plan_refusal(const struct cnnvp_plan_ask *ask);
+/* BAD_INPUT, and a message: an answer was no answer. */
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_ask_result(const struct cnnvp_plan_ask *ask, struct cnnvp_error *error);
+
+#endif

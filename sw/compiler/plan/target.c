@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PS_A_US UINT64_C(1000000)
+#define DEFAULT_MHZ 1000u
+#define DEFAULT_ACC_BITS 48u
+
+static cnnvp_result get(const cnnvp_config *config, const char *name, uint64_t *value, struct cnnvp_error *error)
+{
+    char instance[64];
+    const char *text;
+    const char *place;
+    if (cnnvp_config_get(config, name, value, &text) == CNNVP_DONE)
+        return CNNVP_DONE;
+    snprintf(instance, sizeof instance, "%.*s", (int)strcspn(name, "."), name);
+    if (cnnvp_config_place(config, instance, &place, &text) == CNNVP_DONE)
+        return cnnvp_compiler_error(error, "%s: %s: its model has no parameter %s, which networks need", place,
+                                    instance, name + strlen(instance) + 1);
+    return cnnvp_compiler_error(error, "the platform has no instance %s: networks need cpu, dram, plic, instruction, "
+                                       "pe_array, vector, dma and the input, weight and output buffers", instance);
+}
+
+static cnnvp_result window(const cnnvp_config *config, const char *instance, uint64_t *base, uint64_t *size,
+                           struct cnnvp_error *error)
+{
+    if (cnnvp_config_window(config, instance, base, size) != CNNVP_DONE)
+        return cnnvp_compiler_error(error, "the platform has no instance %s on the bus, which networks need", instance);
+    if (*base > UINT32_MAX)
+        return cnnvp_compiler_error(error, "%s lies at 0x%llx, beyond the core's 32-bit addresses", instance,
+                                    (unsigned long long)*base);
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instance, uint64_t *half, uint32_t *halves,
+                                 struct cnnvp_error *error)
+{
+    char name[64];
+    const size_t length = strlen(instance);
+    uint64_t size;
+    uint64_t pingpong;
+    memcpy(name, instance, length);
+    memcpy(name + length, ".size", sizeof ".size");
+    cnnvp_result result = get(config, name, &size, error);
+    memcpy(name + length, ".pingpong", sizeof ".pingpong");
+    if (result == CNNVP_DONE)
+        result = get(config, name, &pingpong, error);
+    if (result != CNNVP_DONE)
+        return result;
+    *halves = pingpong != 0 ? 2 : 1;
+    *half = size / *halves;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_target_map(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
+{
+    uint64_t element = 0;
+    uint64_t plic = 0;
+    uint64_t size;
+    uint64_t irq = 0;
+    cnnvp_result result = window(config, "dram", &target->memory_base, &target->memory_size, error);
+    if (result == CNNVP_DONE)
+        result = window(config, "instruction", &element, &size, error);
+    if (result == CNNVP_DONE)
+        result = window(config, "plic", &plic, &size, error);
+    if (result == CNNVP_DONE)
+        result = get(config, "instruction.irq", &irq, error);
+    if (result != CNNVP_DONE)
+        return result;
+    if (target->memory_base != CNNVP_MEMORY_BASE)
+        return cnnvp_compiler_error(error, "dram begins at 0x%llx; the guest program is made for 0x%x",
+                                    (unsigned long long)target->memory_base, (unsigned)CNNVP_MEMORY_BASE);
+    if (target->memory_base + target->memory_size > UINT64_C(1) << 32)
+        target->memory_size = (UINT64_C(1) << 32) - target->memory_base;
+    target->element = (uint32_t)element;
+    target->plic = (uint32_t)plic;
+    target->element_irq = (uint32_t)irq;
+    return CNNVP_DONE;
+}
+
+/* The depth-first scheduler is optional; without an interrupt line it is of no use to the guest software. */
+static void read_scheduler(const cnnvp_config *config, struct cnnvp_target *target)
+{
+    uint64_t base = 0;
+    uint64_t value = 0;
+    const char *text = NULL;
+    if (cnnvp_config_get(config, "scheduler.table_words", &value, &text) != CNNVP_DONE ||
+        cnnvp_config_window(config, "scheduler", &base, &value) != CNNVP_DONE || base > UINT32_MAX ||
+        cnnvp_config_get(config, "scheduler.irq", &value, &text) != CNNVP_DONE || value == 0)
+        return;
+    target->scheduler = (uint32_t)base;
+    target->scheduler_irq = (uint32_t)value;
+}
+
+static uint64_t number(const cnnvp_config *config, const char *name, uint64_t otherwise)
+{
+    uint64_t value;
+    const char *text;
+    return cnnvp_config_get(config, name, &value, &text) == CNNVP_DONE ? value : otherwise;
+}
+
+cnnvp_result cnnvp_target_read(const cnnvp_config *config, struct cnnvp_target *target, struct cnnvp_error *error)
+{
+    memset(target, 0, sizeof *target);
+    struct cnnvp_plan_limits *limits = &target->limits;
+    cnnvp_result result = cnnvp_target_buffer(config, "input_buffer", &limits->input_bytes, &limits->input_halves,
+                                              error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_target_buffer(config, "weight_buffer", &limits->weight_bytes, &limits->weight_halves, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_target_buffer(config, "output_buffer", &limits->output_bytes, &target->output_halves, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_target_map(config, target, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_units_new(config, &limits->units, error);
+    read_scheduler(config, target);
+    limits->output_halves = target->output_halves;
+    limits->memory_base = target->memory_base;
+    limits->core_ps = (uint32_t)(PS_A_US / number(config, "cpu.clock_mhz", DEFAULT_MHZ));
+    target->cycle_ps = (uint32_t)(PS_A_US / number(config, "pe_array.clock_mhz", DEFAULT_MHZ));
+    target->acc_bits = (uint32_t)number(config, "pe_array.acc_bits", DEFAULT_ACC_BITS);
+    return result;
+}
+
+void cnnvp_target_clear(struct cnnvp_target *target)
+{
+    cnnvp_units_free(target->limits.units);
+    target->limits.units = NULL;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a platform's connections are those that the guest software takes for granted (wiring.def): with others it
+ * would compute nonsense without a word. */
+#include <stdio.h>
+#include <string.h>
+
+#include "plan.h"
+
+enum who { ALL, INFERENCE, TRAINING };
+
+static const struct {
+    enum who who;
+    const char *name; /* instance.port */
+    const char *target;
+} wires[] = {
+#define CNNVP_WIRE(who, instance, port, target) {who, #instance "." #port, target},
+#include "wiring.def"
+};
+
+static const struct {
+    enum who who;
+    const char *name; /* instance.parameter */
+    const char *value;
+} fixed[] = {
+#define CNNVP_FIXED(who, instance, parameter, value) {who, #instance "." #parameter, value},
+#include "wiring.def"
+};
+
+static int is_instance(const char *text, size_t length, const char *name)
+{
+    return strcspn(name, ".") == length && strncmp(text, name, length) == 0;
+}
+
+/* One of those that networks know, so not somebody else's unit that lies between. */
+static int is_known(const char *text, size_t length)
+{
+    static const char *const devices[] = {"clint", "plic", "uart", "cpu"};
+    for (size_t i = 0; i < sizeof devices / sizeof devices[0]; ++i)
+        if (is_instance(text, length, devices[i]))
+            return 1;
+    for (size_t i = 0; i < sizeof wires / sizeof wires[0]; ++i)
+        if (is_instance(text, length, wires[i].target))
+            return 1;
+    return 0;
+}
+
+/* A port that is left open because what networks need behind it was taken away. */
+static cnnvp_result check_open(const cnnvp_config *config, const char *name, const char *wanted,
+                               struct cnnvp_error *error)
+{
+    char instance[64];
+    const char *place;
+    const char *written;
+    const char *target = NULL;
+    snprintf(instance, sizeof instance, "%.*s", (int)strcspn(wanted, "."), wanted);
+    if (cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE || target == NULL || *target != '\0' ||
+        cnnvp_config_place(config, instance, &written, &target) == CNNVP_DONE)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "%s: %s: the platform has no instance %s, which networks need there", place,
+                                name, instance);
+}
+
+static cnnvp_result check_wire(const cnnvp_config *config, const char *name, const char *wanted,
+                               struct cnnvp_error *error)
+{
+    char instance[64];
+    const char *place;
+    const char *target = NULL;
+    const size_t dot = strcspn(name, ".");
+    snprintf(instance, sizeof instance, "%.*s", (int)strcspn(wanted, "."), wanted);
+    if (cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE || target == NULL)
+        return CNNVP_DONE;
+    if (*target == '\0')
+        return cnnvp_compiler_error(error, "%s: %.*s: port %s is not connected; networks need `connect: {%s: %s}`",
+                                    place, (int)dot, name, name + dot + 1, name + dot + 1, wanted);
+    const size_t length = strcspn(target, ".");
+    const int same = strchr(wanted, '.') != NULL ? strcmp(target, wanted) == 0
+                     : is_instance(target, length, instance) ||
+                           (strcmp(target, "bus") == 0 && strcmp(wanted, "dram") == 0); /* the bus leads there too */
+    if (same || !is_known(target, length))
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "%s: %.*s.connect.%s: leads to %s; networks need %s there", place, (int)dot,
+                                name, name + dot + 1, target, wanted);
+}
+
+static cnnvp_result check_fixed(const cnnvp_config *config, const char *name, const char *wanted,
+                                struct cnnvp_error *error)
+{
+    uint64_t value;
+    const char *text = NULL;
+    const char *place = NULL;
+    const char *target;
+    if (cnnvp_config_get(config, name, &value, &text) != CNNVP_DONE || strcmp(text, wanted) == 0 ||
+        cnnvp_config_place(config, name, &place, &target) != CNNVP_DONE)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "%s: %s: is %s; networks on the training engine need %s", place, name, text,
+                                wanted);
+}
+
+static enum who who_needs(enum cnnvp_target_software software)
+{
+    return software == CNNVP_TARGET_TRAINING ? TRAINING : INFERENCE;
+}
+
+cnnvp_result cnnvp_target_complete(const cnnvp_config *config, enum cnnvp_target_software software,
+                                   struct cnnvp_error *error)
+{
+    const enum who who = who_needs(software);
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < sizeof wires / sizeof wires[0] && result == CNNVP_DONE; ++i)
+        if (wires[i].who == ALL || wires[i].who == who)
+            result = check_open(config, wires[i].name, wires[i].target, error);
+    return result;
+}
+
+cnnvp_result cnnvp_target_wiring(const cnnvp_config *config, enum cnnvp_target_software software,
+                                 struct cnnvp_error *error)
+{
+    const enum who who = who_needs(software);
+    cnnvp_result result = cnnvp_target_complete(config, software, error);
+    for (size_t i = 0; i < sizeof wires / sizeof wires[0] && result == CNNVP_DONE; ++i)
+        if (wires[i].who == ALL || wires[i].who == who)
+            result = check_wire(config, wires[i].name, wires[i].target, error);
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0] && result == CNNVP_DONE; ++i)
+        if (fixed[i].who == ALL || fixed[i].who == who)
+            result = check_fixed(config, fixed[i].name, fixed[i].value, error);
+    return result;
+}

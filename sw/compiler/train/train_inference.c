@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inference on the training engine: forward with the batch norms' stored values, groups of as many images as the engine
+ * has arrays (the last one shorter), softmax and its output data buffer at the end. Number formats follow from the
+ * data.
+ */
+#include "network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bfp/bfp.h"
+#include "cnnvp_command.h"
+#include "onnx.h"
+#include "trainer.h"
+
+struct inference {
+    struct cnnvp_graph graph; /* with batch norms apart; network->graph is the ordinary one, for the float model */
+    struct cnnvp_train_net net;
+    struct cnnvp_train_target target;
+    struct cnnvp_train_build build;
+};
+
+static struct inference *inference_of(const struct cnnvp_network *network)
+{
+    return network->own;
+}
+
+/* ---- make ---- */
+
+static cnnvp_result check_options(const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    if (options->schedule != CNNVP_SCHEDULE_LAYER)
+        return cnnvp_compiler_error(error, "the training engine runs layer by layer; use --schedule layer");
+    if (options->on_chip)
+        return cnnvp_compiler_error(error, "the training engine's maps go through memory; on-chip maps are the NFU's");
+    return CNNVP_DONE;
+}
+
+/* Input images as float; how many. */
+static cnnvp_result take_images(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                                struct cnnvp_error *error)
+{
+    struct cnnvp_graph *graph = &network->graph;
+    float **input = options->timing_only ? NULL : &network->input;
+    const uint64_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
+    uint64_t images = options->images;
+    cnnvp_result result = CNNVP_DONE;
+    if (options->input != NULL)
+        result = cnnvp_network_input(graph, options, NULL, &images, error);
+    if (result != CNNVP_DONE)
+        return result;
+    if (images > inference_of(network)->target.map.memory_size / words)
+        return cnnvp_compiler_error(error, "%s: %llu images of %llu values do not fit into dram; use fewer images or "
+                                           "-s dram.size=", graph->file, (unsigned long long)images,
+                                    (unsigned long long)words);
+    result = options->input != NULL
+                 ? cnnvp_network_input(graph, options, input, &images, error)
+                 : cnnvp_network_seeded(graph, options->seed, images, input, error);
+    network->images = (uint32_t)images;
+    return result;
+}
+
+static cnnvp_result build(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+                          struct cnnvp_error *error)
+{
+    static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
+    struct inference *train = inference_of(network);
+    const uint32_t arrays = train->target.arrays;
+    const struct cnnvp_train_build_options build_options = {
+        .plan = {.block = CNNVP_TRAIN_BY_TENSOR, .images = network->images < arrays ? network->images : arrays},
+        .flags = CNNVP_TRAIN_INFERENCE,
+        .rounding = roundings[options->rounding],
+        .seed = options->seed,
+        .evaluation = network->images,
+    };
+    return cnnvp_train_build(&train->graph, &train->net, &train->target, &build_options, &train->build, error);
+}
+
+static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *config,
+                         const struct cnnvp_network_options *options, struct cnnvp_error *error)
+{
+    const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, options->input};
+    const struct cnnvp_train_import_options import = {.seed = options->seed, .weightless = options->timing_only,
+                                                      .sizes = &sizes};
+    struct inference *train = calloc(1, sizeof *train);
+    network->own = train;
+    if (train == NULL)
+        return cnnvp_compiler_no_memory(error);
+    cnnvp_result result = check_options(options, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_train_target_read(config, &train->target, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_onnx_import_training(network->file, &import, &train->graph, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_train_net_make(&train->graph, &train->net, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_graph_simplify(&network->graph, error);
+    if (result == CNNVP_DONE)
+        result = take_images(network, options, error);
+    return result == CNNVP_DONE ? build(network, options, error) : result;
+}
+
+static void forget(struct cnnvp_network *network)
+{
+    struct inference *train = inference_of(network);
+    if (train == NULL)
+        return;
+    cnnvp_train_build_clear(&train->build);
+    cnnvp_graph_clear(&train->graph);
+    free(train);
+}
+
+/* ---- load ---- */
+
+static void read_floats(void *context, uint64_t index, float *values)
+{
+    const struct cnnvp_network *network = context;
+    const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
+    memcpy(values, network->input + index * words, words * sizeof *values);
+}
+
+static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct inference *train = inference_of(network);
+    const size_t count = train->net.count + (train->net.softmax ? 1u : 0u);
+    const char *slash = strrchr(network->file, '/');
+    struct cnnvp_layer_info *layers = calloc(count, sizeof *layers);
+    if (layers == NULL)
+        return cnnvp_compiler_no_memory(error);
+    for (size_t i = 0; i < train->net.count; ++i) {
+        const struct cnnvp_graph_layer *layer = &train->graph.layers[train->net.nodes[i].layer];
+        layers[i] = (struct cnnvp_layer_info){.name = layer->name, .op = cnnvp_graph_op_name(layer), .phase = "forward",
+                                              .macs = cnnvp_train_net_macs(&train->net.nodes[i])};
+    }
+    if (train->net.softmax)
+        layers[count - 1u] = (struct cnnvp_layer_info){.name = train->graph.layers[train->net.softmax_layer].name,
+                                                       .op = "softmax", .phase = "forward"};
+    const struct cnnvp_work_info work = {
+        .struct_size = sizeof work,
+        .command = "run",
+        .network = slash != NULL ? slash + 1 : network->file,
+        .network_hash = network->graph.file_hash,
+        .seed = network->seed,
+        .images = network->images,
+        .pes = (uint64_t)train->target.arrays * train->target.cols * train->target.rows,
+        .layers = layers,
+        .layer_count = count,
+    };
+    const cnnvp_result result = cnnvp_platform_describe_work(platform, &work);
+    free(layers);
+    if (result != CNNVP_DONE)
+        (void)cnnvp_compiler_error(error, "the platform refused the description of the work");
+    return result;
+}
+
+static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct inference *train = inference_of(network);
+    const struct cnnvp_train_source source = {
+        .graph = &train->graph, .net = &train->net, .target = &train->target, .build = &train->build};
+    union {
+        const struct cnnvp_network *given;
+        void *context;
+    } reads = {.given = network};
+    const struct cnnvp_train_reader reader = {reads.context, read_floats, network->images, train->net.channels,
+                                              (uint64_t)train->net.height * train->net.width};
+    cnnvp_result result = CNNVP_DONE;
+    if (!network->cpu_host) {
+        char guest[4096];
+        result = cnnvp_guest_file(guest, sizeof guest, error);
+        if (result == CNNVP_DONE)
+            result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
+    }
+    if (result == CNNVP_DONE)
+        result = cnnvp_train_build_load(&train->build, platform, error);
+    if (result == CNNVP_DONE && !network->timing_only)
+        result = cnnvp_train_put_weights(&source, platform, error);
+    if (result == CNNVP_DONE && !network->timing_only)
+        result = cnnvp_train_put_images(&source, &train->build.header.evaluation, train->build.layers[0].block, &reader,
+                                        platform, error);
+    return result == CNNVP_DONE ? describe(network, platform, error) : result;
+}
+
+/* ---- output ---- */
+
+/* An image's outputs: behind a softmax from its record, else the last layer's sums. */
+static cnnvp_result read_outputs(const struct cnnvp_network *network, cnnvp_platform *platform, uint32_t image,
+                                 float *values, struct cnnvp_error *error)
+{
+    const struct inference *train = inference_of(network);
+    const struct cnnvp_train_images *images = &train->build.header.evaluation;
+    const uint32_t classes = train->net.classes;
+    uint64_t address = images->outputs + (uint64_t)image * classes * sizeof *values;
+    if (train->net.softmax)
+        address = images->results + (uint64_t)image * cnnvp_train_record_bytes(classes) +
+                  sizeof(struct cnnvp_train_result);
+    if (cnnvp_platform_read(platform, address, values, classes * sizeof *values) == CNNVP_DONE)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "the output cannot be read at 0x%llx", (unsigned long long)address);
+}
+
+/* There is one output. */
+static cnnvp_result read_output(const struct cnnvp_network *network, cnnvp_platform *platform, size_t number,
+                                struct cnnvp_array *output, struct cnnvp_error *error)
+{
+    const size_t classes = inference_of(network)->net.classes;
+    (void)number;
+    const int32_t tensor = network->graph.outputs[0].tensor;
+    cnnvp_result result = cnnvp_network_array(network, tensor, network->images, output, error);
+    for (uint32_t image = 0; image < network->images && result == CNNVP_DONE; ++image)
+        result = read_outputs(network, platform, image, (float *)output->data + image * classes, error);
+    if (result != CNNVP_DONE)
+        cnnvp_array_clear(output);
+    return result;
+}
+
+/* ---- maps ---- */
+
+/* Where memory has a tensor of the last image. */
+struct held {
+    uint64_t mantissas; /* 0: binary32 values instead */
+    uint64_t exponent;
+    uint64_t values;
+};
+
+/* The network's input, what a layer takes from the one below, the outputs, and the sums below a softmax. 0: no such. */
+static int find_held(const struct cnnvp_network *network, int32_t tensor, struct held *held)
+{
+    const struct inference *train = inference_of(network);
+    const struct cnnvp_train_image *header = &train->build.header;
+    const struct cnnvp_graph *graph = &network->graph;
+    const char *name = graph->tensors[tensor].name;
+    const uint64_t image = network->images - 1u;
+    const uint64_t place = image % header->batch;
+    const struct cnnvp_train_layer *last = &train->build.layers[train->net.count - 1u];
+    const uint64_t bytes = cnnvp_graph_words(&graph->tensors[tensor]) * header->value_bytes;
+    *held = (struct held){0};
+    if (tensor == graph->input) {
+        *held = (struct held){header->evaluation.mantissas + image * bytes, header->evaluation.exponents, 0};
+        return 1;
+    }
+    for (size_t i = 1; i < train->net.count; ++i) {
+        const struct cnnvp_train_bfp *in = &train->build.layers[i].in;
+        const int32_t from = cnnvp_graph_base(&train->graph, train->graph.layers[train->net.nodes[i].layer].in);
+        if (strcmp(train->graph.tensors[from].name, name) == 0) {
+            *held = (struct held){in->mantissas + place * bytes, in->exponents, 0};
+            return 1;
+        }
+    }
+    const int32_t out = train->graph.layers[train->net.nodes[train->net.count - 1u].layer].out;
+    held->values = last->sums + place * train->net.classes * sizeof(float);
+    return tensor == graph->outputs[0].tensor || strcmp(train->graph.tensors[out].name, name) == 0;
+}
+
+static int holds(const struct cnnvp_network *network, int32_t tensor)
+{
+    struct held held;
+    return find_held(network, tensor, &held);
+}
+
+static cnnvp_result read_mantissas(const struct cnnvp_network *network, cnnvp_platform *platform,
+                                   const struct held *held, size_t count, float *values, int32_t *frac,
+                                   struct cnnvp_error *error)
+{
+    const struct cnnvp_train_image *header = &inference_of(network)->build.header;
+    int8_t exponent = 0;
+    void *mantissas = malloc(count * header->value_bytes);
+    if (mantissas == NULL)
+        return cnnvp_compiler_no_memory(error);
+    cnnvp_result result = cnnvp_platform_read(platform, held->mantissas, mantissas, count * header->value_bytes);
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_read(platform, held->exponent, &exponent, sizeof exponent);
+    if (result != CNNVP_DONE)
+        (void)cnnvp_compiler_error(error, "a map cannot be read at 0x%llx", (unsigned long long)held->mantissas);
+    else if (header->value_bytes == 1u)
+        cnnvp_bfp_dequantise(header->mantissa_bits, exponent, mantissas, count, values);
+    else
+        cnnvp_bfp_dequantise_wide(header->mantissa_bits, exponent, mantissas, count, values);
+    *frac = (int32_t)header->mantissa_bits - 2 - exponent;
+    free(mantissas);
+    return result;
+}
+
+static cnnvp_result read_map(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
+                             float *values, int32_t *frac, struct cnnvp_error *error)
+{
+    struct held held;
+    const size_t count = cnnvp_graph_words(&network->graph.tensors[tensor]);
+    *frac = CNNVP_NETWORK_FLOAT;
+    if (!find_held(network, tensor, &held))
+        return cnnvp_compiler_error(error, "tensor \"%s\" is not in memory", network->graph.tensors[tensor].name);
+    if (held.mantissas != 0)
+        return read_mantissas(network, platform, &held, count, values, frac, error);
+    if (tensor == network->graph.outputs[0].tensor)
+        return read_outputs(network, platform, network->images - 1u, values, error);
+    if (cnnvp_platform_read(platform, held.values, values, count * sizeof *values) == CNNVP_DONE)
+        return CNNVP_DONE;
+    return cnnvp_compiler_error(error, "sums cannot be read at 0x%llx", (unsigned long long)held.values);
+}
+
+/* ---- */
+
+static cnnvp_result check(const cnnvp_config *config, struct cnnvp_error *error)
+{
+    struct cnnvp_train_target target;
+    const cnnvp_result result = cnnvp_train_target_read(config, &target, error);
+    return result == CNNVP_DONE ? cnnvp_target_complete(config, CNNVP_TARGET_TRAINING, error) : result;
+}
+
+static cnnvp_result check_wiring(const cnnvp_config *config, struct cnnvp_error *error)
+{
+    return cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error);
+}
+
+const struct cnnvp_back_end cnnvp_training_engine = {
+    .is_for = cnnvp_train_target_is,
+    .check = check,
+    .wiring = check_wiring,
+    .make = make,
+    .free = forget,
+    .load = load,
+    .output = read_output,
+    .holds = holds,
+    .tensor = read_map,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The training engine as configured, and how a network's layers are cut to fit its buffers. */
+#ifndef CNNVP_COMPILER_TRAIN_PLAN_H
+#define CNNVP_COMPILER_TRAIN_PLAN_H
+
+#include "image/train_image.h"
+#include "train_timing.h"
+#include "plan.h"
+#include "train_net.h"
+
+struct cnnvp_train_target {
+    uint32_t arrays;        /* images, or channels in gradients, at a time */
+    uint32_t cols;          /* kernels at a time */
+    uint32_t fc_kernels;    /* in fully connected layers, forward and error */
+    uint32_t rows;          /* PEs of a column */
+    uint32_t mantissa_bits;
+    uint32_t value_bytes;   /* of a mantissa */
+    int error_rows;         /* pe_array.gradient: error-rows */
+    uint64_t input_half, weight_half, output_half; /* bytes */
+    uint32_t input_halves, weight_halves, output_halves;
+    /* Buffers of the multi-function module, bytes. */
+    uint64_t max_min, sum, batch_norm, relu, id, output_data;
+    uint32_t input_width, weight_width, output_width; /* bytes of the buffers' ports, in a cycle */
+    uint32_t module_sets;  /* of the multi-function module: images at a time */
+    uint32_t module_lanes; /* of each of them */
+    struct cnnvp_train_timing timing;
+    struct cnnvp_target map; /* memory, element, interrupt controller */
+};
+
+/* 1: the configuration's PE array is a training engine. */
+int cnnvp_train_target_is(const cnnvp_config *config);
+CNNVP_MUST_USE cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_train_target *target,
+                                                    struct cnnvp_error *error);
+
+struct cnnvp_train_plan_options {
+    enum cnnvp_train_image_block block;
+    uint32_t images;    /* of a batch */
+    int learns;         /* 0: forward only */
+    int narrow;         /* weights are kept in block floating point alone */
+    int by_channel;     /* partial sums go to memory for each input channel */
+};
+
+/* Blocks of what a layer reads and of its errors: fully connected ones take none of channels. */
+enum cnnvp_train_image_block cnnvp_train_plan_block(const struct cnnvp_train_plan_options *options,
+                                                    const struct cnnvp_train_node *node);
+/* Exponents of such a tensor of that many channels. */
+uint32_t cnnvp_train_plan_exponents(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node,
+                                    uint32_t channels);
+/* Entries of the max-min buffer that a layer needs at once, and of the sum buffer. */
+uint64_t cnnvp_train_plan_entries(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node);
+uint64_t cnnvp_train_plan_sums(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node);
+/* Bytes of a map of `values` as a bit string of `width` bits each. */
+uint64_t cnnvp_train_plan_packed(uint64_t values, uint64_t width);
+
+/* Where a layer stands. */
+struct cnnvp_train_plan_place {
+    int first;
+    uint64_t lead; /* ps that the core is ahead of the element when it begins; 0 at first */
+};
+
+/* Fills the shape and the tiles of `layer`, and makes *place that of the next one. The error names the node whose
+ * smallest tile does not fit. */
+CNNVP_MUST_USE cnnvp_result cnnvp_train_plan(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node,
+                                             const struct cnnvp_train_target *target,
+                                             const struct cnnvp_train_plan_options *options,
+                                             struct cnnvp_train_plan_place *place, struct cnnvp_train_layer *layer,
+                                             struct cnnvp_error *error);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Data sets for a network's input and outputs. */
+#include "cnnvp_data.h"
+#include "onnx.h"
+
+cnnvp_result cnnvp_dataset_fit_network(cnnvp_dataset *dataset, const char *onnx_file, const char *const *shapes,
+                                       size_t shape_count, struct cnnvp_error *error)
+{
+    struct cnnvp_graph graph;
+    struct cnnvp_dataset_info info;
+    cnnvp_dataset_describe(dataset, &info);
+    const struct cnnvp_array images = {.rank = 4,
+                                       .shape = {(size_t)info.images, info.channels, info.height, info.width}};
+    const struct cnnvp_onnx_sizes sizes = {shapes, shape_count, &images};
+    const struct cnnvp_train_import_options options = {.weightless = 1, .sizes = &sizes};
+    cnnvp_result result = cnnvp_onnx_import_training(onnx_file, &options, &graph, error);
+    if (result != CNNVP_DONE)
+        return result;
+    const struct cnnvp_graph_tensor *input = &graph.tensors[graph.input];
+    const size_t classes = cnnvp_graph_words(&graph.tensors[graph.outputs[0].tensor]);
+    const size_t words = cnnvp_graph_words(input);
+    const int vector = input->rank == 2 && (size_t)info.channels * info.height * info.width == words;
+    result = vector
+                 ? cnnvp_dataset_fit(dataset, info.channels, info.height, info.width, (uint32_t)classes, error)
+                 : cnnvp_dataset_fit(dataset, input->channels, input->height, input->width, (uint32_t)classes, error);
+    cnnvp_graph_clear(&graph);
+    return result;
+}

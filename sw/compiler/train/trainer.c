@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cnnvp_trainer_* of cnnvp_train.h: from a network and data sets to a run, step by step. */
+#include "trainer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+#include "bfp/bfp.h"
+#include "cnnvp_command.h"
+#include "network.h"
+#include "onnx.h"
+
+#define DEFAULT_BN_MOMENTUM 0.1f
+/* Steps and images are 32-bit numbers to the guest; the last step's number stands for none. */
+#define MOST UINT64_C(0xfffffffe)
+
+/* ---- new ---- */
+
+static cnnvp_result check_options(const struct cnnvp_trainer_options *options, struct cnnvp_error *error)
+{
+    if (options->struct_size != sizeof *options)
+        return cnnvp_compiler_error(error, "struct cnnvp_trainer_options has %u bytes; this library knows %zu",
+                                    options->struct_size, sizeof *options);
+    if ((unsigned)options->rounding > CNNVP_ROUND_STOCHASTIC || (unsigned)options->bn > CNNVP_TRAIN_BN_STANDARD ||
+        (unsigned)options->order > CNNVP_TRAIN_ORDER_CHANNEL || (unsigned)options->block > CNNVP_TRAIN_BLOCK_CHANNEL ||
+        (unsigned)options->errors > CNNVP_TRAIN_ERRORS_CARRIED)
+        return cnnvp_compiler_error(error, "rounding, batch norm, order, block or errors is none of the known ones");
+    if (options->batch == 0 || options->batch > 65535u)
+        return cnnvp_compiler_error(error, "a batch of %u images: 1 to 65535 are possible", options->batch);
+    if (!(options->rate > 0.0f) || !isfinite(options->rate))
+        return cnnvp_compiler_error(error, "learning rate %g: a finite number above 0 is needed",
+                                    (double)options->rate);
+    if (!(options->momentum >= 0.0f && options->momentum < 1.0f))
+        return cnnvp_compiler_error(error, "momentum %g: 0 or more and below 1 is needed", (double)options->momentum);
+    if (!(options->bn_momentum >= 0.0f && options->bn_momentum <= 1.0f))
+        return cnnvp_compiler_error(error, "batch norm's momentum %g: 0 to 1 is possible",
+                                    (double)options->bn_momentum);
+    if (options->epochs == 0)
+        return cnnvp_compiler_error(error, "0 epochs: 1 or more are needed");
+    if (options->dataset == NULL)
+        return cnnvp_compiler_error(error, "a data set is needed");
+    return CNNVP_DONE;
+}
+
+static cnnvp_result check_dataset(const struct cnnvp_trainer *trainer, const cnnvp_dataset *dataset, const char *what,
+                                  uint64_t *images, struct cnnvp_error *error)
+{
+    const struct cnnvp_train_net *net = &trainer->net;
+    struct cnnvp_dataset_info info;
+    cnnvp_dataset_describe(dataset, &info);
+    *images = info.images;
+    if (info.images == 0 || info.images > MOST)
+        return cnnvp_compiler_error(error, "the %s has %llu images", what, (unsigned long long)info.images);
+    if ((uint64_t)info.channels * info.height * info.width != (uint64_t)net->channels * net->height * net->width ||
+        (net->height != 1 && (info.channels != net->channels || info.height != net->height)))
+        return cnnvp_compiler_error(error, "%s: the %s has images of %u x %u x %u; the network takes %u x %u x %u",
+                                    trainer->file, what, info.channels, info.height, info.width, net->channels,
+                                    net->height, net->width);
+    if (info.classes > net->classes)
+        return cnnvp_compiler_error(error, "%s: the %s has labels up to %u; the network has %u classes", trainer->file,
+                                    what, info.classes - 1u, net->classes);
+    return CNNVP_DONE;
+}
+
+static int carries(const struct cnnvp_trainer_options *options)
+{
+    return options->errors == CNNVP_TRAIN_ERRORS_CARRIED ||
+           (options->errors == CNNVP_TRAIN_ERRORS_DEFAULT && options->rounding == CNNVP_ROUND_NEAREST);
+}
+
+static uint64_t hash_of(const struct cnnvp_trainer *trainer)
+{
+    const struct cnnvp_trainer_options *options = &trainer->options;
+    uint64_t words[12] = {options->rounding, options->bn, options->block, options->narrow != 0, options->batch,
+                          options->seed, trainer->target.mantissa_bits, cnnvp_dataset_hash(options->dataset),
+                          trainer->net.count};
+    uint32_t bn_bits;
+    memcpy(&bn_bits, &options->bn_momentum, sizeof bn_bits);
+    words[9] = bn_bits;
+    words[10] = (uint64_t)carries(options);
+    uint64_t hash = XXH3_64bits(words, sizeof words);
+    for (size_t i = 0; i < trainer->net.count; ++i) {
+        const struct cnnvp_train_node *node = &trainer->net.nodes[i];
+        const uint32_t shape[] = {node->ci, node->hi, node->wi, node->co, node->ho, node->wo, node->ph, node->pw,
+                                  node->kx, node->ky, node->sx, node->sy, node->px, node->py,
+                                  (uint32_t)node->relu, (uint32_t)node->pool, (uint32_t)node->has_bias,
+                                  node->norm != CNNVP_TRAIN_NO_LAYER};
+        hash = XXH3_64bits_withSeed(shape, sizeof shape, hash);
+    }
+    return hash;
+}
+
+static struct cnnvp_train_build_options build_options_of(const struct cnnvp_trainer *trainer)
+{
+    static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
+    static const enum cnnvp_train_image_block blocks[] = {CNNVP_TRAIN_BY_TENSOR, CNNVP_TRAIN_BY_IMAGE,
+                                                          CNNVP_TRAIN_BY_CHANNEL};
+    const struct cnnvp_trainer_options *options = &trainer->options;
+    const uint64_t batch = options->batch < trainer->images ? options->batch : trainer->images;
+    return (struct cnnvp_train_build_options){
+        .plan = {.block = blocks[options->block], .images = (uint32_t)batch, .learns = 1,
+                 .narrow = options->narrow != 0, .by_channel = options->order == CNNVP_TRAIN_ORDER_CHANNEL},
+        .flags = (options->order == CNNVP_TRAIN_ORDER_CHANNEL ? CNNVP_TRAIN_CHANNEL_ORDER : 0u) |
+                 (options->bn == CNNVP_TRAIN_BN_STANDARD ? CNNVP_TRAIN_STANDARD_BN : 0u) |
+                 (options->narrow ? CNNVP_TRAIN_NARROW : 0u),
+        .rounding = roundings[options->rounding],
+        .error_rounding = carries(options) ? (uint32_t)CNNVP_BFP_ROUNDING_CARRIED : roundings[options->rounding],
+        .seed = options->seed,
+        .rate = options->rate,
+        .momentum = options->momentum,
+        .bn_momentum = options->bn_momentum,
+        .images = trainer->images,
+        .evaluation = trainer->evaluation,
+        .labels = 1,
+        .epochs = options->epochs,
+    };
+}
+
+static cnnvp_result make(struct cnnvp_trainer *trainer, const cnnvp_config *config, struct cnnvp_error *error)
+{
+    const struct cnnvp_trainer_options *options = &trainer->options;
+    struct cnnvp_dataset_info info;
+    cnnvp_dataset_describe(options->dataset, &info);
+    const struct cnnvp_array images = {.rank = 4,
+                                       .shape = {(size_t)info.images, info.channels, info.height, info.width}};
+    const struct cnnvp_onnx_sizes sizes = {options->shapes, options->shape_count, &images};
+    const struct cnnvp_train_import_options import = {options->random_weights, options->seed, options->timing_only,
+                                                      &sizes};
+    cnnvp_result result = cnnvp_train_target_read(config, &trainer->target, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_onnx_import_training(trainer->file, &import, &trainer->graph, error);
+    if (result == CNNVP_DONE)
+        result = cnnvp_train_net_make(&trainer->graph, &trainer->net, error);
+    if (result == CNNVP_DONE)
+        result = check_dataset(trainer, options->dataset, "data set", &trainer->images, error);
+    if (result == CNNVP_DONE && options->evaluation != NULL)
+        result = check_dataset(trainer, options->evaluation, "evaluation's data set", &trainer->evaluation, error);
+    if (result != CNNVP_DONE)
+        return result;
+    if (options->epochs > MOST / trainer->images)
+        return cnnvp_compiler_error(error, "%llu epochs of %llu images are more than 2^32 images",
+                                    (unsigned long long)options->epochs, (unsigned long long)trainer->images);
+    trainer->hash = hash_of(trainer);
+    const struct cnnvp_train_build_options build = build_options_of(trainer);
+    result = cnnvp_train_build(&trainer->graph, &trainer->net, &trainer->target, &build, &trainer->build, error);
+    if (result == CNNVP_DONE && options->steps != 0 && options->steps < trainer->build.header.steps)
+        trainer->build.header.steps = (uint32_t)options->steps;
+    return result;
+}
+
+cnnvp_result cnnvp_trainer_new(const char *onnx_file, const cnnvp_config *config,
+                               const struct cnnvp_trainer_options *options, cnnvp_trainer **trainer,
+                               struct cnnvp_error *error)
+{
+    *trainer = NULL;
+    cnnvp_result result = check_options(options, error);
+    if (result != CNNVP_DONE)
+        return result;
+    struct cnnvp_trainer *made = calloc(1, sizeof *made);
+    if (made != NULL)
+        made->file = strdup(onnx_file);
+    if (made == NULL || made->file == NULL) {
+        free(made);
+        return cnnvp_compiler_no_memory(error);
+    }
+    made->options = *options;
+    if (!(options->bn_momentum > 0.0f))
+        made->options.bn_momentum = DEFAULT_BN_MOMENTUM;
+    result = make(made, config, error);
+    if (result == CNNVP_DONE)
+        *trainer = made;
+    else
+        cnnvp_trainer_free(made);
+    return result;
+}
+
+void cnnvp_trainer_free(cnnvp_trainer *trainer)
+{
+    if (trainer == NULL)
+        return;
+    cnnvp_train_build_clear(&trainer->build);
+    cnnvp_graph_clear(&trainer->graph);
+    free(trainer->state);
+    free(trainer->file);
+    free(trainer);
+}
+
+void cnnvp_trainer_info(const cnnvp_trainer *trainer, struct cnnvp_trainer_info *info)
+{
+    *info = (struct cnnvp_trainer_info){
+        .steps_per_epoch = trainer->build.header.steps_per_epoch,
+        .steps = trainer->build.header.steps,
+        .memory_bytes = trainer->build.end - trainer->target.map.memory_base,
+    };
+    for (size_t i = 0; i < trainer->net.count; ++i) {
+        const struct cnnvp_train_node *node = &trainer->net.nodes[i];
+        const uint64_t macs = cnnvp_train_net_macs(node);
+        info->macs_forward += macs;
+        info->macs_backward += i != 0 ? macs : 0;
+        info->macs_gradient += macs;
+        info->parameters += cnnvp_train_net_weights(node);
+        info->parameters += trainer->build.layers[i].bias ? node->co : 0;
+        info->parameters += trainer->build.layers[i].norm ? UINT64_C(2) * node->co : 0;
+    }
+}
+
+/* ---- load ---- */
+
+static struct cnnvp_train_source source_of(const struct cnnvp_trainer *trainer)
+{
+    return (struct cnnvp_train_source){.graph = &trainer->graph,
+                                       .net = &trainer->net,
+                                       .target = &trainer->target,
+                                       .build = &trainer->build,
+                                       .learns = 1,
+                                       .narrow = trainer->options.narrow != 0};
+}
+
+struct bytes_reader {
+    const cnnvp_dataset *dataset;
+    uint64_t words;
+};
+
+static void read_bytes(void *context, uint64_t index, float *values)
+{
+    const struct bytes_reader *reader = context;
+    const uint8_t *bytes = cnnvp_dataset_image(reader->dataset, index);
+    for (uint64_t i = 0; i < reader->words; ++i)
+        values[i] = (float)bytes[i] / 255.0f;
+}
+
+static cnnvp_result put_dataset(const struct cnnvp_trainer *trainer, const cnnvp_dataset *dataset, uint64_t count,
+                                const struct cnnvp_train_images *images, cnnvp_platform *platform,
+                                struct cnnvp_error *error)
+{
+    const struct cnnvp_train_net *net = &trainer->net;
+    const struct cnnvp_train_source source = source_of(trainer);
+    const uint64_t plane = (uint64_t)net->height * net->width;
+    struct bytes_reader bytes = {dataset, net->channels * plane};
+    const struct cnnvp_train_reader reader = {&bytes, read_bytes, count, net->channels, plane};
+    cnnvp_result result =
+        cnnvp_train_put_images(&source, images, trainer->build.layers[0].block, &reader, platform, error);
+    void *mapped = NULL;
+    if (result == CNNVP_DONE)
+        result = cnnvp_platform_map(platform, images->labels, count * sizeof(uint32_t), &mapped) == CNNVP_DONE
+                     ? CNNVP_DONE
+                     : cnnvp_compiler_error(error, "the platform has no memory for labels");
+    uint32_t *labels = mapped;
+    for (uint64_t i = 0; result == CNNVP_DONE && i < count; ++i)
+        labels[i] = cnnvp_dataset_label(dataset, i);
+    return result;
+}
+
+static cnnvp_result put_order(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const uint64_t count = trainer->images;
+    void *mapped = NULL;
+    if (cnnvp_platform_map(platform, trainer->build.header.order,
+                           count * trainer->options.epochs * sizeof(uint32_t), &mapped) != CNNVP_DONE)
+        return cnnvp_compiler_error(error, "the platform has no memory for the order of images");
+    uint32_t *order = mapped;
+    for (uint64_t epoch = 0; epoch < trainer->options.epochs; ++epoch)
+        cnnvp_dataset_order(trainer->options.seed, epoch, (uint32_t)count, order + epoch * count);
+    return CNNVP_DONE;
+}
+
+/* ---- state ---- */
+
+struct state_header {
+    uint64_t magic;
+    uint64_t hash;
+    uint64_t next_step;
+    uint64_t bytes; /* behind the header */
+};
+
+#define STATE_MAGIC UINT64_C(0x3154534e54564e43) /* "CNVTNST1" */
+
+/* A state's bytes under way. */
+struct cursor {
+    cnnvp_platform *platform;
+    uint8_t *data; /* NULL: only counts */
+    size_t at;
+    int loads;
+};
+
+static cnnvp_result move_region(void *context, uint32_t address, size_t bytes)
+{
+    struct cursor *cursor = context;
+    cnnvp_result result = CNNVP_DONE;
+    if (cursor->data != NULL && cursor->loads)
+        result = cnnvp_platform_write(cursor->platform, address, cursor->data + cursor->at, bytes);
+    else if (cursor->data != NULL)
+        result = cnnvp_platform_read(cursor->platform, address, cursor->data + cursor->at, bytes);
+    cursor->at += bytes;
+    return result;
+}
+
+static size_t state_bytes(const struct cnnvp_trainer *trainer)
+{
+    const struct cnnvp_train_source source = source_of(trainer);
+    struct cursor cursor = {0};
+    const cnnvp_result counted = cnnvp_train_each_region(&source, move_region, &cursor);
+    return counted == CNNVP_DONE ? cursor.at : 0;
+}
+
+cnnvp_result cnnvp_trainer_get_state(const cnnvp_trainer *trainer, cnnvp_platform *platform, void **state, size_t *size,
+                                     struct cnnvp_error *error)
+{
+    const struct cnnvp_train_source source = source_of(trainer);
+    const size_t bytes = state_bytes(trainer);
+    const struct state_header header = {STATE_MAGIC, trainer->hash, trainer->next_step, bytes};
+    *state = NULL;
+    *size = 0;
+    if (trainer->options.timing_only)
+        return cnnvp_compiler_error(error, "a timing-only training has no state");
+    uint8_t *data = malloc(sizeof header + bytes);
+    if (data == NULL)
+        return cnnvp_compiler_no_memory(error);
+    memcpy(data, &header, sizeof header);
+    struct cursor cursor = {.platform = platform, .data = data + sizeof header};
+    if (cnnvp_train_each_region(&source, move_region, &cursor) != CNNVP_DONE) {
+        free(data);
+        return cnnvp_compiler_error(error, "the state of the training cannot be read from the platform's memory");
+    }
+    *state = data;
+    *size = sizeof header + bytes;
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_trainer_set_state(cnnvp_trainer *trainer, const void *state, size_t size, struct cnnvp_error *error)
+{
+    struct state_header header;
+    if (trainer->options.timing_only)
+        return cnnvp_compiler_error(error, "a timing-only training goes on from no state");
+    if (size < sizeof header)
+        return cnnvp_compiler_error(error, "the state has %zu bytes; its header alone has %zu", size, sizeof header);
+    memcpy(&header, state, sizeof header);
+    if (header.magic != STATE_MAGIC)
+        return cnnvp_compiler_error(error, "this is not the state of a training");
+    if (header.hash != trainer->hash || header.bytes != state_bytes(trainer))
+        return cnnvp_compiler_error(error, "the state belongs to another training: network, data set, batch, rounding, "
+                                           "batch norm, blocks, mantissas and seed must be the same");
+    if (size - sizeof header != header.bytes)
+        return cnnvp_compiler_error(error, "the state has %zu bytes; %zu are needed", size - sizeof header,
+                                    (size_t)header.bytes);
+    if (header.next_step > trainer->build.header.steps)
+        return cnnvp_compiler_error(error, "the state was taken after %llu steps; this training ends after %u",
+                                    (unsigned long long)header.next_step, trainer->build.header.steps);
+    uint8_t *copy = malloc(size);
+    if (copy == NULL)
+        return cnnvp_compiler_no_memory(error);
+    memcpy(copy, state, size);
+    free(trainer->state);
+    trainer->state = copy;
+    trainer->state_size = size;
+    trainer->build.header.first_step = (uint32_t)header.next_step;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result put_state(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_train_source source = source_of(trainer);
+    struct cursor cursor = {.platform = platform, .data = trainer->state + sizeof(struct state_header), .loads = 1};
+    if (cnnvp_train_each_region(&source, move_region, &cursor) != CNNVP_DONE)
+        return cnnvp_compiler_error(error, "the platform has no memory for the state");
+    return CNNVP_DONE;
+}
+
+/* ---- statistics ---- */
+
+static void describe_layer(const struct cnnvp_trainer *trainer, size_t i, struct cnnvp_layer_info *layers,
+                           uint64_t *images)
+{
+    const struct cnnvp_train_node *node = &trainer->net.nodes[i];
+    const struct cnnvp_train_layer *layer = &trainer->build.layers[i];
+    const struct cnnvp_graph_layer *graph = &trainer->graph.layers[node->layer];
+    const uint64_t macs = cnnvp_train_net_macs(node);
+    const struct {
+        uint32_t tag;
+        const char *phase;
+        uint64_t macs, images;
+    } phases[] = {
+        {layer->tag_forward, "forward", macs, trainer->trained_images + trainer->evaluated_images},
+        {layer->tag_backward, "backward", i != 0 ? macs : 0, trainer->trained_images},
+        {layer->tag_gradient, "gradient", macs, trainer->trained_images},
+    };
+    for (size_t p = 0; p < 3; ++p) {
+        layers[phases[p].tag - 1u] = (struct cnnvp_layer_info){
+            .name = graph->name, .op = cnnvp_graph_op_name(graph), .phase = phases[p].phase, .macs = phases[p].macs};
+        images[phases[p].tag - 1u] = phases[p].images;
+    }
+}
+
+static cnnvp_result describe(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const size_t count = trainer->net.count * 3u + 1u;
+    struct cnnvp_layer_info *layers = calloc(count, sizeof *layers);
+    uint64_t *images = calloc(count, sizeof *images);
+    cnnvp_result result = CNNVP_FAILED;
+    if (layers != NULL && images != NULL) {
+        const size_t softmax = trainer->build.header.tag_softmax - 1u;
+        const char *slash = strrchr(trainer->file, '/');
+        for (size_t i = 0; i < trainer->net.count; ++i)
+            describe_layer(trainer, i, layers, images);
+        layers[softmax] = (struct cnnvp_layer_info){
+            .name = trainer->net.softmax ? trainer->graph.layers[trainer->net.softmax_layer].name : "softmax",
+            .op = "softmax", .phase = "forward"};
+        images[softmax] = trainer->trained_images + trainer->evaluated_images;
+        const struct cnnvp_work_info work = {
+            .struct_size = sizeof work,
+            .command = "train",
+            .network = slash != NULL ? slash + 1 : trainer->file,
+            .network_hash = trainer->graph.file_hash,
+            .seed = trainer->options.seed,
+            .images = trainer->trained_images,
+            .pes = (uint64_t)trainer->target.arrays * trainer->target.cols * trainer->target.rows,
+            .layers = layers,
+            .layer_count = count,
+            .layer_images = images,
+        };
+        result = cnnvp_platform_describe_work(platform, &work);
+    }
+    free(layers);
+    free(images);
+    if (result != CNNVP_DONE)
+        (void)cnnvp_compiler_error(error, "the platform refused the description of the work");
+    return result;
+}
+
+cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
+{
+    const struct cnnvp_train_image *header = &trainer->build.header;
+    const struct cnnvp_train_source source = source_of(trainer);
+    cnnvp_result result = CNNVP_DONE;
+    if (!trainer->options.cpu_host) {
+        char guest[4096];
+        result = cnnvp_guest_file(guest, sizeof guest, error);
+        if (result == CNNVP_DONE)
+            result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
+    }
+    if (result == CNNVP_DONE)
+        result = cnnvp_train_build_load(&trainer->build, platform, error);
+    if (result == CNNVP_DONE)
+        result = put_order(trainer, platform, error);
+    if (result == CNNVP_DONE && !trainer->options.timing_only) {
+        result = trainer->state != NULL ? put_state(trainer, platform, error)
+                                        : cnnvp_train_put_weights(&source, platform, error);
+        if (result == CNNVP_DONE)
+            result =
+                put_dataset(trainer, trainer->options.dataset, trainer->images, &header->training, platform, error);
+        if (result == CNNVP_DONE && trainer->evaluation != 0)
+            result = put_dataset(trainer, trainer->options.evaluation, trainer->evaluation, &header->evaluation,
+                                 platform, error);
+    }
+    trainer->next_step = header->first_step;
+    trainer->evaluates = trainer->marked = 0;
+    trainer->trained_images = trainer->evaluated_images = 0;
+    return result == CNNVP_DONE ? describe(trainer, platform, error) : result;
+}
+
+/* ---- steps ---- */
+
+void cnnvp_trainer_console(void *context, const void *data, size_t size)
+{
+    struct cnnvp_trainer *trainer = context;
+    const char *text = data;
+    for (size_t i = 0; i < size; ++i) {
+        if (text[i] == CNNVP_TRAIN_MARK) {
+            trainer->marked = 1;
+            cnnvp_platform_interrupt();
+        } else {
+            (void)fputc(text[i], stdout);
+        }
+    }
+}
+
+/* The records of `images` images from `address` on. */
+static cnnvp_result sum_up(const struct cnnvp_trainer *trainer, cnnvp_platform *platform, uint32_t address,
+                           struct cnnvp_train_record *record, struct cnnvp_error *error)
+{
+    const size_t bytes = cnnvp_train_record_bytes(trainer->net.classes);
+    double loss = 0.0;
+    for (uint64_t i = 0; i < record->images; ++i) {
+        struct cnnvp_train_result result;
+        float image_loss;
+        if (cnnvp_platform_read(platform, address + i * bytes, &result, sizeof result) != CNNVP_DONE)
+            return cnnvp_compiler_error(error, "the results of the step cannot be read at 0x%x", (unsigned)address);
+        memcpy(&image_loss, &result.loss, sizeof image_loss);
+        loss += (double)image_loss;
+        record->correct += result.correct;
+        record->nonfinite += result.nonfinite;
+    }
+    record->loss = loss / (double)record->images;
+    return CNNVP_DONE;
+}
+
+/* What has been completed, and what comes next. */
+static cnnvp_result take_mark(struct cnnvp_trainer *trainer, cnnvp_platform *platform,
+                              struct cnnvp_train_record *record, struct cnnvp_error *error)
+{
+    const struct cnnvp_train_image *header = &trainer->build.header;
+    const uint64_t batch = header->batch;
+    uint32_t results;
+    trainer->marked = 0;
+    if (trainer->evaluates) {
+        record->event = CNNVP_TRAIN_EVALUATION;
+        record->step = trainer->next_step - 1u;
+        record->images = trainer->evaluation;
+        trainer->evaluated_images += record->images;
+        trainer->evaluates = 0;
+        results = header->evaluation.results;
+    } else {
+        const uint64_t done = trainer->next_step % header->steps_per_epoch * batch;
+        record->event = CNNVP_TRAIN_STEP;
+        record->step = trainer->next_step++;
+        record->images = trainer->images - done < batch ? trainer->images - done : batch;
+        trainer->trained_images += record->images;
+        trainer->evaluates = trainer->evaluation != 0 && trainer->next_step % header->steps_per_epoch == 0;
+        results = header->training.results;
+    }
+    record->epoch = record->step / header->steps_per_epoch;
+    cnnvp_result result = CNNVP_DONE;
+    if (!trainer->options.timing_only)
+        result = sum_up(trainer, platform, results, record, error);
+    return result == CNNVP_DONE ? describe(trainer, platform, error) : result;
+}
+
+cnnvp_result cnnvp_trainer_step(cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_train_record *record,
+                                struct cnnvp_run_result *result, struct cnnvp_error *error)
+{
+    *record = (struct cnnvp_train_record){.event = CNNVP_TRAIN_END};
+    const cnnvp_result status = cnnvp_platform_run(platform, result);
+    record->time_ps = result->time_ps;
+    if (trainer->marked && (status == CNNVP_DONE || result->end == CNNVP_END_INTERRUPTED))
+        return take_mark(trainer, platform, record, error);
+    if (status != CNNVP_DONE)
+        (void)cnnvp_compiler_error(error, "%s", result->reason);
+    return status;
+}
+
+/* ---- results ---- */
+
+cnnvp_result cnnvp_trainer_export(cnnvp_trainer *trainer, cnnvp_platform *platform, const char *file,
+                                  struct cnnvp_error *error)
+{
+    const struct cnnvp_train_source source = source_of(trainer);
+    if (trainer->options.timing_only)
+        return cnnvp_compiler_error(error, "a timing-only training has learned nothing that could be written");
+    const cnnvp_result result = cnnvp_train_get_weights(&source, platform, error);
+    return result == CNNVP_DONE ? cnnvp_onnx_export(trainer->file, file, &trainer->graph, error) : result;
+}
+
+size_t cnnvp_trainer_layers(const cnnvp_trainer *trainer)
+{
+    return trainer->net.count;
+}
+
+const char *cnnvp_trainer_layer_name(const cnnvp_trainer *trainer, size_t layer)
+{
+    return layer < trainer->net.count ? trainer->graph.layers[trainer->net.nodes[layer].layer].name : NULL;
+}
