@@ -92,6 +92,16 @@ CNNVP_MUST_USE cnnvp_result cnnvp_config_resolve(cnnvp_config *config, struct cn
 CNNVP_MUST_USE cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint64_t *value,
                                              const char **text);
 
+/* An instance of a resolved configuration. Texts belong to the configuration. */
+struct cnnvp_config_instance {
+    const char *name;
+    const char *model;             /* as a platform file says it: a kind, or LIBRARY:KIND */
+    const struct cnnvp_unit *unit; /* its tables; NULL: the bus, which the platform itself provides */
+};
+/* The index-th instance, in the order of the files. BAD_INPUT: there are not so many. */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_instance(const cnnvp_config *config, size_t index,
+                                                  struct cnnvp_config_instance *instance);
+
 /* Base address and size of an instance's window on the bus; BAD_INPUT if it has none. */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instance, uint64_t *base,
                                                 uint64_t *size);

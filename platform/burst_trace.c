@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output_file.h"
+#include "base/output_file.h"
 
 enum form { FORM_CNNVP, FORM_RAMULATOR2, FORM_DRAMSIM3 };
 

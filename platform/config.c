@@ -91,7 +91,7 @@ static cnnvp_result check_assignment(const cnnvp_config *config, const char *ass
     const char *dot = strchr(assignment, '.');
     if (!equals || !dot || dot > equals || dot == assignment || dot + 1 == equals)
         return cnnvp_config_error(error, place, "is not of the form INSTANCE.PARAM=VALUE");
-    if (strlen(assignment) > 2 * CNNVP_CONFIG_TEXT_BYTES || config->set_count == CNNVP_CONFIG_SETS)
+    if (strlen(assignment) > 2 * CNNVP_VALUE_TEXT_BYTES || config->set_count == CNNVP_CONFIG_SETS)
         return cnnvp_config_error(error, place, "is too long, or one of more than %d", CNNVP_CONFIG_SETS);
     size_t length = (size_t)(dot - assignment);
     char name[CNNVP_CONFIG_NAME_BYTES + 1] = "";
@@ -221,6 +221,16 @@ cnnvp_result cnnvp_config_place(const cnnvp_config *config, const char *name, co
         return CNNVP_DONE;
     }
     return CNNVP_BAD_INPUT;
+}
+
+cnnvp_result cnnvp_config_instance(const cnnvp_config *config, size_t index, struct cnnvp_config_instance *instance)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
+    if (!resolved || index >= resolved->instance_count)
+        return CNNVP_BAD_INPUT;
+    const struct cnnvp_instance *found = &resolved->instances[index];
+    *instance = (struct cnnvp_config_instance){found->name, found->model, found->unit};
+    return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instance, uint64_t *base, uint64_t *size)

@@ -95,7 +95,7 @@ static int is_number(const char *text)
 static cnnvp_result split(struct connection *connection)
 {
     struct cnnvp_arena *arena = &connection->box->arena;
-    char *name = cnnvp_arena_copy(arena, connection->setting->text, strlen(connection->setting->text));
+    char *name = cnnvp_arena_text(arena, connection->setting->text);
     if (!name)
         return cnnvp_config_no_memory(connection->error);
     char *parts[3] = {name, NULL, NULL};
@@ -478,14 +478,14 @@ static cnnvp_result keep_texts(struct cnnvp_box *box, struct cnnvp_instance *fro
     for (size_t i = 0; i < ports; i++) {
         const struct cnnvp_setting *written = cnnvp_draft_setting(draft, from->unit->ports[i].name, 1);
         const char *place = written ? written->place : from->place.text;
-        from->port_places[i] = cnnvp_arena_copy(&box->arena, place, strlen(place));
+        from->port_places[i] = cnnvp_arena_text(&box->arena, place);
         if (!from->port_places[i])
             return cnnvp_config_no_memory(error);
     }
     for (size_t i = 0; i < from->binding_count; i++) {
         char text[512];
         cnnvp_binding_text(&box->resolved, &from->bindings[i], text, sizeof text);
-        from->bindings[i].text = cnnvp_arena_copy(&box->arena, text, strlen(text));
+        from->bindings[i].text = cnnvp_arena_text(&box->arena, text);
         if (!from->bindings[i].text)
             return cnnvp_config_no_memory(error);
     }

@@ -33,14 +33,6 @@ int cnnvp_config_reserved(const char *key)
     return 0;
 }
 
-char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return cnnvp_arena_copy(arena, ".", 1);
-    return cnnvp_arena_copy(arena, path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 const struct cnnvp_draft_unit *cnnvp_draft_find(const struct cnnvp_draft *draft, const char *name)
 {
     for (const struct cnnvp_draft_unit *unit = draft->units; unit; unit = unit->next)
@@ -72,7 +64,7 @@ static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
     if (!named || !*named)
         index++;
     if (index == 0)
-        return cnnvp_arena_copy(arena, named, strlen(named));
+        return cnnvp_arena_text(arena, named);
     if (index == 1) {
         char path[PATH_MAX];
         ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -86,7 +78,7 @@ static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
         return cnnvp_arena_printf(arena, "%s/share/cnnvp/presets", path);
     }
     const char *folder = index - 2 < sizeof fixed / sizeof *fixed ? fixed[index - 2] : NULL;
-    return folder ? cnnvp_arena_copy(arena, folder, strlen(folder)) : NULL;
+    return folder ? cnnvp_arena_text(arena, folder) : NULL;
 }
 
 /* A preset is called by a bare word. */
@@ -149,7 +141,7 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
     if (folder && name[0] != '/' && strcmp(folder, ".") != 0)
         *file = cnnvp_arena_printf(arena, "%s/%s", folder, name);
     else
-        *file = cnnvp_arena_copy(arena, name, strlen(name));
+        *file = cnnvp_arena_text(arena, name);
     if (!*file)
         return cnnvp_config_no_memory(error);
     if (**file && access(*file, R_OK) == 0)
@@ -181,9 +173,9 @@ static cnnvp_result put_setting(struct cnnvp_draft *draft, struct cnnvp_draft_un
         (*at)->next = next;
         return CNNVP_DONE;
     }
-    if (++unit->setting_count > 2 * CNNVP_CONFIG_ENTRIES)
+    if (++unit->setting_count > 2 * CNNVP_YAML_ENTRIES)
         return cnnvp_config_error(error, given->place, "%s has more than %d settings", unit->name,
-                                  2 * CNNVP_CONFIG_ENTRIES);
+                                  2 * CNNVP_YAML_ENTRIES);
     *at = cnnvp_arena_alloc(&draft->arena, sizeof **at);
     if (!*at)
         return cnnvp_config_no_memory(error);
@@ -266,8 +258,8 @@ static cnnvp_result find_or_add(struct cnnvp_draft *draft, const struct cnnvp_ya
     while (*at && strcmp((*at)->name, node->key) != 0)
         at = &(*at)->next;
     if (!*at) {
-        if (++draft->unit_count > CNNVP_CONFIG_ENTRIES)
-            return cnnvp_config_error(error, node->key_place, "more than %d instances", CNNVP_CONFIG_ENTRIES);
+        if (++draft->unit_count > CNNVP_YAML_ENTRIES)
+            return cnnvp_config_error(error, node->key_place, "more than %d instances", CNNVP_YAML_ENTRIES);
         *at = cnnvp_arena_alloc(&draft->arena, sizeof **at);
         if (!*at)
             return cnnvp_config_no_memory(error);

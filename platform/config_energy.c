@@ -111,7 +111,7 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
     for (size_t i = 0; cnnvp_energy_builtin(i, table); i++) {
         if (strcmp(table->name, name) == 0)
             return CNNVP_DONE;
-        const char *built_in = cnnvp_arena_copy(arena, table->name, strlen(table->name));
+        const char *built_in = cnnvp_arena_text(arena, table->name);
         if (!built_in)
             return cnnvp_config_no_memory(error);
         cnnvp_suggest_offer(&suggest, built_in);
@@ -127,7 +127,7 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
                                   CNNVP_CONFIG_BASES);
     const char *file = folder && name[0] != '/' && strcmp(folder, ".") != 0
                            ? cnnvp_arena_printf(arena, "%s/%s", folder, name)
-                           : cnnvp_arena_copy(arena, name, strlen(name));
+                           : cnnvp_arena_text(arena, name);
     if (!file)
         return cnnvp_config_no_memory(error);
     if (access(file, R_OK) != 0)

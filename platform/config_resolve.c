@@ -51,7 +51,7 @@ static cnnvp_result overlay(struct cnnvp_box *box, struct cnnvp_draft_unit *copy
         return cnnvp_config_no_memory(error);
     struct cnnvp_setting *setting = *at;
     setting->key = name;
-    setting->text = cnnvp_arena_copy(&box->arena, equals + 1, strlen(equals + 1));
+    setting->text = cnnvp_arena_text(&box->arena, equals + 1);
     setting->place = cnnvp_arena_printf(&box->arena, "--set %s", assignment);
     setting->key_place = setting->place;
     setting->folder = NULL;
@@ -67,8 +67,8 @@ static cnnvp_result copy_settings(struct cnnvp_box *box, const struct cnnvp_draf
     if (!copy)
         return cnnvp_config_no_memory(error);
     *copy = *unit;
-    copy->name = cnnvp_arena_copy(&box->arena, unit->name, strlen(unit->name));
-    copy->place = cnnvp_arena_copy(&box->arena, unit->place, strlen(unit->place));
+    copy->name = cnnvp_arena_text(&box->arena, unit->name);
+    copy->place = cnnvp_arena_text(&box->arena, unit->place);
     copy->settings = NULL;
     struct cnnvp_setting **end = &copy->settings;
     for (const struct cnnvp_setting *setting = unit->settings; setting; setting = setting->next) {
@@ -114,7 +114,7 @@ static const char *portable_model(struct cnnvp_box *box, const struct cnnvp_sett
         if (path && realpath(path, absolute))
             return cnnvp_arena_printf(&box->arena, "%s%s", absolute, colon);
     }
-    return cnnvp_arena_copy(&box->arena, model->text, strlen(model->text));
+    return cnnvp_arena_text(&box->arena, model->text);
 }
 
 static cnnvp_result find_model(struct cnnvp_box *box, size_t index, struct cnnvp_error *error)
@@ -123,7 +123,7 @@ static cnnvp_result find_model(struct cnnvp_box *box, size_t index, struct cnnvp
     const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[index], "model", 0);
     if (!model)
         return no_model(box, box->drafts[index], error);
-    instance->model = cnnvp_arena_copy(&box->arena, model->text, strlen(model->text));
+    instance->model = cnnvp_arena_text(&box->arena, model->text);
     box->models[index] = portable_model(box, model);
     if (!instance->model || !box->models[index])
         return cnnvp_config_no_memory(error);
@@ -171,7 +171,7 @@ static cnnvp_result set_param(struct cnnvp_box *box, struct cnnvp_instance *inst
                                   "%s.%s: %s%s", instance->name, param->name, setting ? "" : "the model's default ",
                                   reason);
     instance->texts[index] = cnnvp_value_text(&box->arena, param, instance->values[index], text);
-    instance->places[index].text = setting ? cnnvp_arena_copy(&box->arena, setting->place, strlen(setting->place)) : "";
+    instance->places[index].text = setting ? cnnvp_arena_text(&box->arena, setting->place) : "";
     if (!instance->texts[index] || !instance->places[index].text)
         return cnnvp_config_no_memory(error);
     return CNNVP_DONE;
@@ -204,7 +204,7 @@ static cnnvp_result make_instances(struct cnnvp_box *box, const struct cnnvp_dra
                                    size_t set_count, struct cnnvp_error *error)
 {
     struct cnnvp_resolved *resolved = &box->resolved;
-    resolved->platform_name = cnnvp_arena_copy(&box->arena, draft->name, strlen(draft->name));
+    resolved->platform_name = cnnvp_arena_text(&box->arena, draft->name);
     resolved->instances = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *resolved->instances);
     box->models = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *box->models);
     box->drafts = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *box->drafts);

@@ -8,7 +8,7 @@
 #define CNNVP_PLATFORM_TRACE_H
 
 #include "config.h"
-#include "output_file.h"
+#include "base/output_file.h"
 
 enum cnnvp_stream_kind {
     CNNVP_STREAM_TRACK,   /* spans */

@@ -5,7 +5,7 @@
 include(CMakePackageConfigHelpers)
 
 file(GLOB api_headers ${PROJECT_SOURCE_DIR}/c_api/*.h)
-install(FILES ${api_headers} ${PROJECT_SOURCE_DIR}/platform/cnnvp_systemc.h ${PROJECT_BINARY_DIR}/include/cnnvp_isa.h
+install(FILES ${api_headers} ${PROJECT_SOURCE_DIR}/platform/include/cnnvp_systemc.h ${PROJECT_BINARY_DIR}/include/cnnvp_isa.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cnnvp)
 
 # ---- libcnnvp.a: the platform, its units and the software around it, in one archive ----

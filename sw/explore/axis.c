@@ -377,7 +377,7 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
 static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, struct cnnvp_error *error)
 {
     int train = strcmp(sweep->command, "train") == 0;
-    char *name = cnnvp_arena_copy(&sweep->arena, axis->name, strlen(axis->name));
+    char *name = cnnvp_arena_text(&sweep->arena, axis->name);
     if (!name)
         return cnnvp_config_no_memory(error);
     for (char *at = name; *at; at++)
@@ -397,21 +397,20 @@ static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *ax
 
 static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, struct cnnvp_error *error)
 {
-    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
+    struct cnnvp_config_instance instance;
     struct cnnvp_suggest suggest;
     if (strncmp(axis->name, "energy.", strlen("energy.")) == 0)
         return CNNVP_DONE; /* the energy table, whose entries are checked when a point is resolved */
     cnnvp_suggest_begin(&suggest, axis->name);
-    for (size_t i = 0; i < resolved->instance_count; i++) {
-        const struct cnnvp_instance *instance = &resolved->instances[i];
-        for (uint32_t p = 0; instance->unit && p <= instance->unit->param_count; p++) {
-            int last = p == instance->unit->param_count; /* the unit itself may vary too */
-            const char *name = cnnvp_arena_printf(&sweep->arena, "%s.%s", instance->name,
-                                                  last ? "model" : instance->unit->params[p].name);
+    for (size_t i = 0; cnnvp_config_instance(sweep->base, i, &instance) == CNNVP_DONE; i++) {
+        for (uint32_t p = 0; instance.unit && p <= instance.unit->param_count; p++) {
+            int last = p == instance.unit->param_count; /* the unit itself may vary too */
+            const char *name = cnnvp_arena_printf(&sweep->arena, "%s.%s", instance.name,
+                                                  last ? "model" : instance.unit->params[p].name);
             if (!name)
                 return cnnvp_config_no_memory(error);
             if (strcmp(name, axis->name) == 0) {
-                axis->param = last ? NULL : &instance->unit->params[p];
+                axis->param = last ? NULL : &instance.unit->params[p];
                 return CNNVP_DONE;
             }
             cnnvp_suggest_offer(&suggest, name);

@@ -16,7 +16,8 @@
 #include <sys/types.h>
 
 #include "cnnvp_explore.h"
-#include "config_internal.h"
+#include "value.h"
+#include "yaml.h"
 
 /* Bounds on what a specification may ask for. */
 enum {

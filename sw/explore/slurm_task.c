@@ -116,7 +116,7 @@ cnnvp_result cnnvp_sweep_task(const char *task_file, struct cnnvp_error *error)
     if (result == CNNVP_DONE) {
         struct cnnvp_sweep *sweep = calloc(1, sizeof *sweep);
         if (sweep)
-            sweep->file = cnnvp_arena_copy(&sweep->arena, spec, strlen(spec));
+            sweep->file = cnnvp_arena_text(&sweep->arena, spec);
         result = sweep && sweep->file ? cnnvp_spec_read(sweep, error) : cnnvp_config_no_memory(error);
         if (result == CNNVP_DONE)
             result = run_points(sweep, task, task_file, error);

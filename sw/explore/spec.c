@@ -99,23 +99,33 @@ static cnnvp_result read_map(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kin
 
 /* ---- constraints ---- */
 
+/* The index-th parameter of the platform, all instances' one after the other; NULL behind the last. */
+static const struct cnnvp_param *parameter_at(const struct cnnvp_sweep *sweep, size_t index,
+                                              struct cnnvp_config_instance *instance)
+{
+    for (size_t i = 0; cnnvp_config_instance(sweep->base, i, instance) == CNNVP_DONE; i++) {
+        const size_t count = instance->unit ? instance->unit->param_count : 0;
+        if (index < count)
+            return &instance->unit->params[index];
+        index -= count;
+    }
+    return NULL;
+}
+
 /* Names of constraints: the axes, then all parameters of the platform. */
 static uint32_t name_index(void *context, const char *name)
 {
     const struct cnnvp_sweep *sweep = context;
+    struct cnnvp_config_instance instance;
+    const struct cnnvp_param *param;
     for (uint32_t i = 0; i < sweep->axis_count; i++)
         if (strcmp(sweep->axes[i].name, name) == 0)
             return i;
-    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
-    uint32_t index = CNNVP_AXES;
-    for (size_t i = 0; i < resolved->instance_count; i++) {
-        const struct cnnvp_instance *instance = &resolved->instances[i];
-        size_t length = strlen(instance->name);
-        uint32_t count = instance->unit ? (uint32_t)instance->unit->param_count : 0;
-        for (uint32_t p = 0; p < count; p++, index++)
-            if (strncmp(name, instance->name, length) == 0 && name[length] == '.' &&
-                strcmp(name + length + 1, instance->unit->params[p].name) == 0)
-                return index;
+    for (uint32_t i = 0; (param = parameter_at(sweep, i, &instance)) != NULL; i++) {
+        const size_t length = strlen(instance.name);
+        if (strncmp(name, instance.name, length) == 0 && name[length] == '.' &&
+            strcmp(name + length + 1, param->name) == 0)
+            return CNNVP_AXES + i;
     }
     return UINT32_MAX;
 }
@@ -124,41 +134,37 @@ static uint32_t name_index(void *context, const char *name)
 static void offer_names(void *context, struct cnnvp_suggest *suggest)
 {
     struct cnnvp_sweep *sweep = context;
-    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
+    struct cnnvp_config_instance instance;
+    const struct cnnvp_param *param;
     for (size_t i = 0; i < sweep->axis_count; i++)
         cnnvp_suggest_offer(suggest, sweep->axes[i].name);
-    for (size_t i = 0; i < resolved->instance_count; i++) {
-        const struct cnnvp_unit *unit = resolved->instances[i].unit;
-        for (size_t p = 0; unit && p < unit->param_count; p++) {
-            const char *name =
-                cnnvp_arena_printf(&sweep->arena, "%s.%s", resolved->instances[i].name, unit->params[p].name);
-            if (name)
-                cnnvp_suggest_offer(suggest, name);
-        }
+    for (size_t i = 0; (param = parameter_at(sweep, i, &instance)) != NULL; i++) {
+        const char *name = cnnvp_arena_printf(&sweep->arena, "%s.%s", instance.name, param->name);
+        if (name)
+            cnnvp_suggest_offer(suggest, name);
     }
+}
+
+static struct cnnvp_operand base_value(const struct cnnvp_sweep *sweep, uint32_t index)
+{
+    struct cnnvp_config_instance instance;
+    const struct cnnvp_param *param = parameter_at(sweep, index - CNNVP_AXES, &instance);
+    char name[128];
+    uint64_t value;
+    const char *text;
+    (void)snprintf(name, sizeof name, "%s.%s", instance.name, param->name);
+    if (cnnvp_config_get(sweep->base, name, &value, &text) != CNNVP_DONE)
+        return (struct cnnvp_operand){"", 0};
+    int digits = *text && strspn(text, "0123456789") == strlen(text);
+    if (param->type == CNNVP_PARAM_TEXT || (param->type == CNNVP_PARAM_ENUM && !digits))
+        return (struct cnnvp_operand){text, 0};
+    return (struct cnnvp_operand){NULL, param->type == CNNVP_PARAM_ENUM ? strtod(text, NULL) : (double)value};
 }
 
 struct allowed_context {
     const struct cnnvp_sweep *sweep;
     uint64_t number;
 };
-
-static struct cnnvp_operand base_value(const struct cnnvp_sweep *sweep, uint32_t index)
-{
-    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
-    index -= CNNVP_AXES;
-    size_t i = 0;
-    for (; !resolved->instances[i].unit || index >= resolved->instances[i].unit->param_count; i++)
-        index -= resolved->instances[i].unit ? (uint32_t)resolved->instances[i].unit->param_count : 0;
-    const struct cnnvp_instance *instance = &resolved->instances[i];
-    const char *text = instance->texts[index];
-    enum cnnvp_param_type type = instance->unit->params[index].type;
-    int digits = *text && strspn(text, "0123456789") == strlen(text);
-    if (type == CNNVP_PARAM_TEXT || (type == CNNVP_PARAM_ENUM && !digits))
-        return (struct cnnvp_operand){text, 0};
-    return (struct cnnvp_operand){NULL,
-                                  type == CNNVP_PARAM_ENUM ? strtod(text, NULL) : (double)instance->values[index]};
-}
 
 static struct cnnvp_operand value_of(const void *context, uint32_t index)
 {

@@ -46,7 +46,7 @@ cnnvp_result cnnvp_sweep_new(const char *spec_file, cnnvp_sweep **sweep, struct 
     struct cnnvp_sweep *made = calloc(1, sizeof *made);
     uint64_t first = 0;
     *sweep = NULL;
-    if (!made || !(made->file = cnnvp_arena_copy(&made->arena, spec_file, strlen(spec_file)))) {
+    if (!made || !(made->file = cnnvp_arena_text(&made->arena, spec_file))) {
         free(made);
         return cnnvp_config_no_memory(error);
     }

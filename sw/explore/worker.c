@@ -51,9 +51,9 @@ static size_t resident(void)
 
 static int has_foreign_units(const cnnvp_config *config)
 {
-    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
-    for (size_t i = 0; i < resolved->instance_count; i++)
-        if (resolved->instances[i].model && strchr(resolved->instances[i].model, ':'))
+    struct cnnvp_config_instance instance;
+    for (size_t i = 0; cnnvp_config_instance(config, i, &instance) == CNNVP_DONE; i++)
+        if (instance.model && strchr(instance.model, ':'))
             return 1;
     return 0;
 }

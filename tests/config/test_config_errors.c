@@ -259,7 +259,7 @@ static void bases(void **state)
 static void large_and_deep(void **state)
 {
     (void)state;
-    const size_t limit = CNNVP_CONFIG_FILE_BYTES;
+    const size_t limit = CNNVP_YAML_FILE_BYTES;
     char *text = malloc(limit + 2);
     assert_non_null(text);
     memset(text, ' ', limit + 2);

@@ -113,11 +113,11 @@ static void texts_and_addresses(void **state)
 {
     (void)state;
     const struct cnnvp_param label = {.name = "label", .type = CNNVP_PARAM_TEXT};
-    static char longest[CNNVP_CONFIG_TEXT_BYTES + 2];
-    memset(longest, 'x', CNNVP_CONFIG_TEXT_BYTES + 1);
+    static char longest[CNNVP_VALUE_TEXT_BYTES + 2];
+    memset(longest, 'x', CNNVP_VALUE_TEXT_BYTES + 1);
     const struct value_case too_long = {longest, 0, 0, "longer than 4095"};
     check(&label, &too_long, 1);
-    longest[CNNVP_CONFIG_TEXT_BYTES] = '\0';
+    longest[CNNVP_VALUE_TEXT_BYTES] = '\0';
     const struct value_case just_fits = {longest, 0, 0, NULL};
     check(&label, &just_fits, 1);
     const struct cnnvp_param address = {.name = "table", .type = CNNVP_PARAM_ADDR, .min = 0x1000, .max = 0xffffffff};

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* madvise */
 #include "compiler.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <xxhash.h>
 
 #include "cnnvp_command.h"
-
-/* Room that a chunk has for small pieces, bytes. */
-#define CHUNK_BYTES ((size_t)64 * 1024)
-/* What is smaller may not hold one huge page. */
-#define HUGE_BYTES ((size_t)4 << 20)
 
 cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format, ...)
 {
@@ -42,76 +34,6 @@ cnnvp_result cnnvp_compiler_no_memory(struct cnnvp_error *error)
 {
     (void)cnnvp_compiler_error(error, "out of memory");
     return CNNVP_FAILED;
-}
-
-void cnnvp_huge_pages(void *memory, size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t skipped = (page - (uintptr_t)memory % page) % page;
-    if (bytes >= HUGE_BYTES)
-        (void)madvise((uint8_t *)memory + skipped, (bytes - skipped) / page * page, MADV_HUGEPAGE);
-#else
-    (void)memory;
-    (void)bytes;
-#endif
-}
-
-struct cnnvp_keep_chunk {
-    struct cnnvp_keep_chunk *next;
-    size_t size;
-    size_t used;
-    max_align_t data[];
-};
-
-static struct cnnvp_keep_chunk *new_chunk(struct cnnvp_keep *arena, size_t bytes)
-{
-    if (bytes > SIZE_MAX - sizeof(struct cnnvp_keep_chunk))
-        return NULL;
-    struct cnnvp_keep_chunk *chunk = calloc(1, sizeof *chunk + bytes);
-    if (chunk == NULL)
-        return NULL;
-    cnnvp_huge_pages(chunk, sizeof *chunk + bytes);
-    chunk->size = bytes;
-    chunk->next = arena->chunks;
-    arena->chunks = chunk;
-    return chunk;
-}
-
-void *cnnvp_keep_alloc(struct cnnvp_keep *arena, size_t count, size_t size)
-{
-    if (size != 0 && count > (SIZE_MAX - 64u) / size)
-        return NULL;
-    const size_t align = sizeof(max_align_t);
-    const size_t bytes = (count * size + align) / align * align;
-    struct cnnvp_keep_chunk *chunk = arena->chunks;
-    if (chunk == NULL || chunk->size - chunk->used < bytes)
-        chunk = new_chunk(arena, bytes > CHUNK_BYTES / 4 ? bytes : CHUNK_BYTES);
-    if (chunk == NULL)
-        return NULL;
-    void *piece = (char *)chunk->data + chunk->used;
-    chunk->used += bytes;
-    return piece;
-}
-
-char *cnnvp_keep_text(struct cnnvp_keep *arena, const char *text)
-{
-    const size_t size = strlen(text) + 1;
-    char *copy = cnnvp_keep_alloc(arena, size, 1);
-    if (copy != NULL)
-        memcpy(copy, text, size);
-    return copy;
-}
-
-void cnnvp_keep_clear(struct cnnvp_keep *arena)
-{
-    struct cnnvp_keep_chunk *chunk = arena->chunks;
-    while (chunk != NULL) {
-        struct cnnvp_keep_chunk *next = chunk->next;
-        free(chunk);
-        chunk = next;
-    }
-    arena->chunks = NULL;
 }
 
 static struct cnnvp_name *slot_of(const struct cnnvp_names *names, const char *name)

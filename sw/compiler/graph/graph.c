@@ -17,7 +17,7 @@ int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint
         graph->tensors = tensors;
         graph->tensor_capacity = capacity;
     }
-    const char *copy = cnnvp_keep_text(&graph->arena, name);
+    const char *copy = cnnvp_arena_text(&graph->arena, name);
     if (copy == NULL)
         return CNNVP_GRAPH_NONE;
     graph->tensors[graph->tensor_count] = (struct cnnvp_graph_tensor){.name = copy,
@@ -42,8 +42,8 @@ struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum 
     }
     struct cnnvp_graph_layer *layer = &graph->layers[graph->layer_count];
     *layer = (struct cnnvp_graph_layer){.op = op,
-                                        .name = cnnvp_keep_text(&graph->arena, name),
-                                        .op_type = cnnvp_keep_text(&graph->arena, op_type),
+                                        .name = cnnvp_arena_text(&graph->arena, name),
+                                        .op_type = cnnvp_arena_text(&graph->arena, op_type),
                                         .in = CNNVP_GRAPH_NONE,
                                         .in2 = CNNVP_GRAPH_NONE,
                                         .out = CNNVP_GRAPH_NONE,
@@ -59,7 +59,7 @@ void cnnvp_graph_clear(struct cnnvp_graph *graph)
 {
     free(graph->tensors);
     free(graph->layers);
-    cnnvp_keep_clear(&graph->arena);
+    cnnvp_arena_free(&graph->arena);
     memset(graph, 0, sizeof *graph);
 }
 
@@ -271,8 +271,8 @@ static cnnvp_result split_multiplier_of(struct cnnvp_graph *graph, size_t index,
         if (graph->weightless)
             continue;
         struct cnnvp_graph_layer *made = &graph->layers[index + p];
-        made->weights = cnnvp_keep_alloc(&graph->arena, whole.groups * taps, sizeof *made->weights);
-        made->bias = cnnvp_keep_alloc(&graph->arena, whole.groups, sizeof *made->bias);
+        made->weights = cnnvp_arena_array(&graph->arena, whole.groups * taps, sizeof *made->weights);
+        made->bias = cnnvp_arena_array(&graph->arena, whole.groups, sizeof *made->bias);
         if (made->weights == NULL || made->bias == NULL)
             return cnnvp_compiler_no_memory(error);
         for (size_t c = 0; c < whole.groups; ++c) {

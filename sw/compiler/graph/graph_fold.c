@@ -25,7 +25,7 @@ static int fold_norm(struct cnnvp_graph *graph, struct cnnvp_graph_layer *before
     before->uniform *= norm->uniform;
     before->has_bias = before->has_bias != 0 || before->op == CNNVP_OP_NORM || norm->uniform == 0.0f;
     if (before->has_bias != 0 && before->bias == NULL && !graph->weightless) {
-        before->bias = cnnvp_keep_alloc(&graph->arena, outputs, sizeof *before->bias);
+        before->bias = cnnvp_arena_array(&graph->arena, outputs, sizeof *before->bias);
         if (before->bias == NULL)
             return 0;
     }

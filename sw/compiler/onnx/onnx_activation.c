@@ -87,7 +87,7 @@ static cnnvp_result import_leaky_relu(struct cnnvp_import *import)
         return cnnvp_import_error(import, "alpha is %g; -1000 to 1000 is possible", (double)alpha);
     const size_t channels = import->graph->tensors[in].channels;
     struct cnnvp_import_numbers slopes = {
-        .count = channels, .values = cnnvp_keep_alloc(&import->graph->arena, channels, sizeof *slopes.values)};
+        .count = channels, .values = cnnvp_arena_array(&import->graph->arena, channels, sizeof *slopes.values)};
     if (slopes.values == NULL)
         return cnnvp_import_no_memory(import);
     for (size_t c = 0; c < channels; ++c)

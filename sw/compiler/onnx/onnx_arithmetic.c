@@ -42,7 +42,7 @@ static cnnvp_result read_all(struct cnnvp_import *import, const Onnx__TensorProt
     *values = NULL;
     if (result != CNNVP_DONE || read == NULL)
         return result;
-    *values = cnnvp_keep_alloc(&import->graph->arena, words, sizeof **values);
+    *values = cnnvp_arena_array(&import->graph->arena, words, sizeof **values);
     if (*values == NULL)
         return cnnvp_import_no_memory(import);
     for (size_t i = 0; i < words; ++i) {
@@ -101,7 +101,7 @@ static cnnvp_result repeat(struct cnnvp_import *import, size_t count, float valu
     *values = NULL;
     if (import->graph->weightless)
         return CNNVP_DONE;
-    *values = cnnvp_keep_alloc(&import->graph->arena, count, sizeof **values);
+    *values = cnnvp_arena_array(&import->graph->arena, count, sizeof **values);
     for (size_t i = 0; i < count && *values != NULL; ++i)
         (*values)[i] = value;
     return *values != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);

@@ -30,8 +30,8 @@ static cnnvp_result constant_vector(struct cnnvp_import *import, uint32_t count,
     *out = layer->out;
     if (graph->weightless)
         return CNNVP_DONE;
-    layer->weights = cnnvp_keep_alloc(&graph->arena, count, sizeof *layer->weights);
-    layer->bias = values != NULL ? values : cnnvp_keep_alloc(&graph->arena, count, sizeof *layer->bias);
+    layer->weights = cnnvp_arena_array(&graph->arena, count, sizeof *layer->weights);
+    layer->bias = values != NULL ? values : cnnvp_arena_array(&graph->arena, count, sizeof *layer->bias);
     return layer->weights != NULL && layer->bias != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
 }
 
@@ -296,7 +296,7 @@ cnnvp_result cnnvp_import_expand(struct cnnvp_import *import)
     size_t count = 0;
     uint32_t rank;
     int64_t shape[CNNVP_ONNX_RANK];
-    int64_t *dims = cnnvp_keep_alloc(&import->graph->arena, CNNVP_ONNX_RANK, sizeof *dims);
+    int64_t *dims = cnnvp_arena_array(&import->graph->arena, CNNVP_ONNX_RANK, sizeof *dims);
     if (dims == NULL)
         return cnnvp_import_no_memory(import);
     cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);

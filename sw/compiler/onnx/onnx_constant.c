@@ -23,9 +23,9 @@ cnnvp_result cnnvp_constant_allocate(struct cnnvp_import *import, struct cnnvp_c
     made->ints = NULL;
     made->floats = NULL;
     if (made->whole)
-        made->ints = cnnvp_keep_alloc(&import->graph->arena, made->count, sizeof *made->ints);
+        made->ints = cnnvp_arena_array(&import->graph->arena, made->count, sizeof *made->ints);
     else
-        made->floats = cnnvp_keep_alloc(&import->graph->arena, made->count, sizeof *made->floats);
+        made->floats = cnnvp_arena_array(&import->graph->arena, made->count, sizeof *made->floats);
     return made->ints != NULL || made->floats != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
 }
 
@@ -77,8 +77,8 @@ cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, c
     if (axis < 0 || from->n_dims > rank || axis > (int64_t)(rank - from->n_dims))
         return cnnvp_import_error(import, "axis %lld leaves no place for a constant of %zu dimensions among %u",
                                   (long long)axis, from->n_dims, rank);
-    Onnx__TensorProto *made = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *made);
-    int64_t *dims = cnnvp_keep_alloc(&import->graph->arena, rank, sizeof *dims);
+    Onnx__TensorProto *made = cnnvp_arena_array(&import->graph->arena, 1, sizeof *made);
+    int64_t *dims = cnnvp_arena_array(&import->graph->arena, rank, sizeof *dims);
     if (made == NULL || dims == NULL)
         return cnnvp_import_no_memory(import);
     *made = *from;
@@ -93,8 +93,8 @@ cnnvp_result cnnvp_import_old_axis(struct cnnvp_import *import, uint32_t rank, c
 /* The node's output is that constant. */
 cnnvp_result cnnvp_constant_define(struct cnnvp_import *import, const struct cnnvp_constant *made)
 {
-    Onnx__TensorProto *tensor = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *tensor);
-    int64_t *dims = cnnvp_keep_alloc(&import->graph->arena, CNNVP_CONSTANT_RANK, sizeof *dims);
+    Onnx__TensorProto *tensor = cnnvp_arena_array(&import->graph->arena, 1, sizeof *tensor);
+    int64_t *dims = cnnvp_arena_array(&import->graph->arena, CNNVP_CONSTANT_RANK, sizeof *dims);
     if (tensor == NULL || dims == NULL)
         return cnnvp_import_no_memory(import);
     onnx__tensor_proto__init(tensor);
@@ -292,7 +292,7 @@ static cnnvp_result fold_concat(struct cnnvp_import *import)
 {
     struct cnnvp_constant made;
     const size_t inputs = import->node->n_input;
-    struct cnnvp_constant *parts = cnnvp_keep_alloc(&import->graph->arena, inputs, sizeof *parts);
+    struct cnnvp_constant *parts = cnnvp_arena_array(&import->graph->arena, inputs, sizeof *parts);
     cnnvp_result result = parts != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
     for (size_t i = 0; i < inputs && result == CNNVP_DONE; ++i)
         result = cnnvp_constant_read(import, i, &parts[i]);

@@ -31,7 +31,7 @@ cnnvp_result cnnvp_import_matrix(struct cnnvp_import *import, const Onnx__Tensor
     if (result != CNNVP_DONE || read == NULL)
         return result;
     if (!transposed) {
-        *weights = cnnvp_keep_alloc(&import->graph->arena, count, sizeof **weights);
+        *weights = cnnvp_arena_array(&import->graph->arena, count, sizeof **weights);
         if (*weights == NULL)
             return cnnvp_import_no_memory(import);
         for (size_t i = 0; i < inputs; ++i)
@@ -65,7 +65,7 @@ cnnvp_result cnnvp_import_per_channel(struct cnnvp_import *import, const Onnx__T
     *values = NULL;
     if (result != CNNVP_DONE || read == NULL)
         return result;
-    *values = cnnvp_keep_alloc(&import->graph->arena, channels, sizeof **values);
+    *values = cnnvp_arena_array(&import->graph->arena, channels, sizeof **values);
     if (*values == NULL)
         return cnnvp_import_no_memory(import);
     for (size_t c = 0; c < channels; ++c)
@@ -233,7 +233,7 @@ static cnnvp_result turn_matrices(struct cnnvp_import *import, const Onnx__Tenso
     *weights = NULL;
     if (result != CNNVP_DONE || read == NULL)
         return result;
-    *weights = cnnvp_keep_alloc(&import->graph->arena, count, sizeof **weights);
+    *weights = cnnvp_arena_array(&import->graph->arena, count, sizeof **weights);
     if (*weights == NULL)
         return cnnvp_import_no_memory(import);
     for (size_t i = 0; i < count; ++i) {
@@ -337,7 +337,7 @@ cnnvp_result cnnvp_import_affine(struct cnnvp_import *import, int32_t in, float 
     for (size_t i = 0; i < 2 && !import->graph->weightless; ++i) {
         if (*arrays[i] != NULL)
             continue;
-        *arrays[i] = cnnvp_keep_alloc(&import->graph->arena, input.channels, sizeof(float));
+        *arrays[i] = cnnvp_arena_array(&import->graph->arena, input.channels, sizeof(float));
         if (*arrays[i] == NULL)
             return cnnvp_import_no_memory(import);
         for (size_t c = 0; c < input.channels && i == 0; ++c)
@@ -360,7 +360,7 @@ cnnvp_result cnnvp_import_scale(struct cnnvp_import *import, int32_t in, float f
     const size_t channels = import->graph->tensors[in].channels;
     float *line = NULL;
     if (!import->graph->weightless) {
-        line = cnnvp_keep_alloc(&import->graph->arena, 2 * channels, sizeof *line);
+        line = cnnvp_arena_array(&import->graph->arena, 2 * channels, sizeof *line);
         if (line == NULL)
             return cnnvp_import_no_memory(import);
         for (size_t c = 0; c < channels; ++c) {

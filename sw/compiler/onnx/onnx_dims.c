@@ -105,7 +105,7 @@ int cnnvp_import_keep_dims(struct cnnvp_import *import, int32_t tensor, uint32_t
 {
     if (rank <= 4)
         return 1;
-    int64_t *kept = cnnvp_keep_alloc(&import->graph->arena, rank, sizeof *kept);
+    int64_t *kept = cnnvp_arena_array(&import->graph->arena, rank, sizeof *kept);
     if (kept == NULL)
         return 0;
     memcpy(kept, dims, rank * sizeof *kept);

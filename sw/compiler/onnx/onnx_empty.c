@@ -11,8 +11,8 @@
 
 cnnvp_result cnnvp_import_define_empty(struct cnnvp_import *import, const char *name, size_t rank, const int64_t *dims)
 {
-    Onnx__TensorProto *tensor = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *tensor);
-    int64_t *kept = cnnvp_keep_alloc(&import->graph->arena, rank, sizeof *kept);
+    Onnx__TensorProto *tensor = cnnvp_arena_array(&import->graph->arena, 1, sizeof *tensor);
+    int64_t *kept = cnnvp_arena_array(&import->graph->arena, rank, sizeof *kept);
     if (tensor == NULL || kept == NULL)
         return cnnvp_import_no_memory(import);
     memcpy(kept, dims, rank * sizeof *kept);
@@ -90,8 +90,8 @@ static cnnvp_result join_inputs(struct cnnvp_import *import)
 static cnnvp_result leave_out(struct cnnvp_import *import, int *done)
 {
     const Onnx__NodeProto *node = import->node;
-    Onnx__NodeProto *made = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *made);
-    char **inputs = cnnvp_keep_alloc(&import->graph->arena, node->n_input, sizeof *inputs);
+    Onnx__NodeProto *made = cnnvp_arena_array(&import->graph->arena, 1, sizeof *made);
+    char **inputs = cnnvp_arena_array(&import->graph->arena, node->n_input, sizeof *inputs);
     int64_t first[CNNVP_ONNX_RANK];
     size_t first_rank = 0;
     if (made == NULL || inputs == NULL)

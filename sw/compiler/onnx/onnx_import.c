@@ -127,7 +127,7 @@ cnnvp_result cnnvp_import_floats(struct cnnvp_import *import, const Onnx__Tensor
     struct cnnvp_error why;
     if (cnnvp_onnx_check(&import->onnx, tensor, count, &why) != CNNVP_DONE)
         return cnnvp_import_error(import, "%.900s", why.text);
-    *out = cnnvp_keep_alloc(&import->graph->arena, count, sizeof **out);
+    *out = cnnvp_arena_array(&import->graph->arena, count, sizeof **out);
     if (*out == NULL)
         return cnnvp_import_no_memory(import);
     if (cnnvp_onnx_floats(&import->onnx, tensor, *out, count, &why) != CNNVP_DONE)
@@ -364,7 +364,7 @@ static cnnvp_result define_output(struct cnnvp_import *import, const char *name,
         result = copy_input(import, name, &tensor);
     if (result == CNNVP_DONE && graph->tensors[cnnvp_graph_base(graph, tensor)].zero != 0)
         result = give_whole(import, &tensor);
-    *output = (struct cnnvp_graph_output){cnnvp_keep_text(&graph->arena, name), tensor};
+    *output = (struct cnnvp_graph_output){cnnvp_arena_text(&graph->arena, name), tensor};
     return result == CNNVP_DONE && output->name == NULL ? cnnvp_import_no_memory(import) : result;
 }
 
@@ -374,7 +374,7 @@ static cnnvp_result define_outputs(struct cnnvp_import *import)
     struct cnnvp_graph *graph = import->graph;
     if (from->n_output == 0)
         return cnnvp_compiler_error(import->error, "%s: the network has no output", import->onnx.name);
-    graph->outputs = cnnvp_keep_alloc(&graph->arena, from->n_output, sizeof *graph->outputs);
+    graph->outputs = cnnvp_arena_array(&graph->arena, from->n_output, sizeof *graph->outputs);
     if (graph->outputs == NULL)
         return cnnvp_import_no_memory(import);
     cnnvp_result result = CNNVP_DONE;

@@ -190,9 +190,9 @@ static cnnvp_result name_layers(struct cnnvp_import *import, size_t first, int64
         struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
         (void)snprintf(name, sizeof name, "%.200s.%lld", layer->name, (long long)image);
-        layer->name = cnnvp_keep_text(&graph->arena, name);
+        layer->name = cnnvp_arena_text(&graph->arena, name);
         (void)snprintf(name, sizeof name, "%.200s.%lld", out->name, (long long)image);
-        out->name = cnnvp_keep_text(&graph->arena, name);
+        out->name = cnnvp_arena_text(&graph->arena, name);
         if (layer->name == NULL || out->name == NULL)
             return cnnvp_import_no_memory(import);
     }

@@ -97,7 +97,7 @@ static cnnvp_result import_concat(struct cnnvp_import *import)
     const size_t count = import->node->n_input;
     if (count == 0)
         return cnnvp_import_error(import, "it has no input");
-    int32_t *parts = cnnvp_keep_alloc(&import->graph->arena, count, sizeof *parts);
+    int32_t *parts = cnnvp_arena_array(&import->graph->arena, count, sizeof *parts);
     if (parts == NULL)
         return cnnvp_import_no_memory(import);
     cnnvp_result result = concat_shape(import, parts, &axis, &rank, dims);
@@ -235,7 +235,7 @@ static cnnvp_result import_split(struct cnnvp_import *import)
     size_t count = 0;
     int64_t axis;
     int64_t dims[CNNVP_ONNX_RANK];
-    int64_t *sizes = cnnvp_keep_alloc(&import->graph->arena, PARTS_MAX, sizeof *sizes);
+    int64_t *sizes = cnnvp_arena_array(&import->graph->arena, PARTS_MAX, sizeof *sizes);
     if (sizes == NULL)
         return cnnvp_import_no_memory(import);
     cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
@@ -309,7 +309,7 @@ static cnnvp_result import_gather(struct cnnvp_import *import)
     int64_t old[CNNVP_ONNX_RANK];
     int64_t dims[2 * CNNVP_ONNX_RANK] = {0, 1, 1, 1};
     int64_t axis = 1;
-    int64_t *indices = cnnvp_keep_alloc(&import->graph->arena, PARTS_MAX, sizeof *indices);
+    int64_t *indices = cnnvp_arena_array(&import->graph->arena, PARTS_MAX, sizeof *indices);
     if (indices == NULL)
         return cnnvp_import_no_memory(import);
     cnnvp_result result = cnnvp_import_any_rank(import, 0, &in);
@@ -412,7 +412,7 @@ static cnnvp_result slice_parts(struct cnnvp_import *import, int32_t *in, int64_
     if (count > PARTS_MAX)
         return cnnvp_import_error(import, "%lld elements with a step of %lld are too many; up to %d are possible",
                                   (long long)count, (long long)step, PARTS_MAX);
-    int64_t *indices = cnnvp_keep_alloc(&import->graph->arena, PARTS_MAX, sizeof *indices);
+    int64_t *indices = cnnvp_arena_array(&import->graph->arena, PARTS_MAX, sizeof *indices);
     if (indices == NULL)
         return cnnvp_import_no_memory(import);
     for (int64_t i = 0; i < count; ++i)

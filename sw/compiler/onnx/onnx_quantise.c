@@ -200,7 +200,7 @@ static cnnvp_result add_scales(struct cnnvp_import *import, int32_t in, const st
     const float zero = (float)base_of(import, in)->zero;
     float *line = NULL;
     if (!import->graph->weightless) {
-        line = cnnvp_keep_alloc(&import->graph->arena, 2 * channels, sizeof *line);
+        line = cnnvp_arena_array(&import->graph->arena, 2 * channels, sizeof *line);
         if (line == NULL)
             return cnnvp_import_no_memory(import);
         for (size_t c = 0; c < channels; ++c) {

@@ -198,7 +198,7 @@ static cnnvp_result resize_nearest(struct cnnvp_import *import, const struct res
     const int64_t factor = line->out / line->in;
     int is_whole = line->out % line->in == 0 && factor <= PHASES_MAX;
     int64_t copies = 0;
-    int64_t *indices = cnnvp_keep_alloc(&import->graph->arena, (size_t)line->out, sizeof *indices);
+    int64_t *indices = cnnvp_arena_array(&import->graph->arena, (size_t)line->out, sizeof *indices);
     int32_t parts[PHASES_MAX];
     if (indices == NULL)
         return cnnvp_import_no_memory(import);
@@ -240,7 +240,7 @@ static cnnvp_result weigh_neighbours(struct cnnvp_import *import, int32_t in, in
     if (import->graph->weightless)
         return CNNVP_DONE;
     layer->weights =
-        cnnvp_keep_alloc(&import->graph->arena, (size_t)input.channels * count, sizeof *layer->weights);
+        cnnvp_arena_array(&import->graph->arena, (size_t)input.channels * count, sizeof *layer->weights);
     if (layer->weights == NULL)
         return cnnvp_import_no_memory(import);
     for (size_t i = 0; i < (size_t)input.channels * count; ++i)
@@ -307,7 +307,7 @@ static cnnvp_result fill_matrix(struct cnnvp_import *import, const struct resize
     *matrix = NULL;
     if (import->graph->weightless)
         return CNNVP_DONE;
-    *matrix = cnnvp_keep_alloc(&import->graph->arena, (size_t)(line->out * line->in), sizeof **matrix);
+    *matrix = cnnvp_arena_array(&import->graph->arena, (size_t)(line->out * line->in), sizeof **matrix);
     if (*matrix == NULL)
         return cnnvp_import_no_memory(import);
     for (int64_t i = 0; i < line->out; ++i)

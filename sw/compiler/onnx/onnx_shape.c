@@ -208,8 +208,8 @@ static cnnvp_result import_constant(struct cnnvp_import *import)
         if (value == NULL || !(value->has_f || value->has_i || value->n_floats > 0 || value->n_ints > 0))
             return cnnvp_import_error(import, "the constant has no value that is known: value, value_float(s) or "
                                               "value_int(s)");
-        Onnx__TensorProto *made = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *made);
-        int64_t *dims = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *dims);
+        Onnx__TensorProto *made = cnnvp_arena_array(&import->graph->arena, 1, sizeof *made);
+        int64_t *dims = cnnvp_arena_array(&import->graph->arena, 1, sizeof *dims);
         if (made == NULL || dims == NULL)
             return cnnvp_import_no_memory(import);
         onnx__tensor_proto__init(made);

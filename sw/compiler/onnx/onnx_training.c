@@ -22,8 +22,8 @@ cnnvp_result cnnvp_import_parameter(struct cnnvp_import *import, const Onnx__Val
         info->type->tensor_type->shape == NULL)
         return cnnvp_compiler_error(import->error, "%s: input \"%s\" has neither shape nor values", file, info->name);
     const Onnx__TensorShapeProto *shape = info->type->tensor_type->shape;
-    Onnx__TensorProto *tensor = cnnvp_keep_alloc(&import->graph->arena, 1, sizeof *tensor);
-    int64_t *dims = cnnvp_keep_alloc(&import->graph->arena, shape->n_dim, sizeof *dims);
+    Onnx__TensorProto *tensor = cnnvp_arena_array(&import->graph->arena, 1, sizeof *tensor);
+    int64_t *dims = cnnvp_arena_array(&import->graph->arena, shape->n_dim, sizeof *dims);
     if (tensor == NULL || dims == NULL)
         return cnnvp_compiler_no_memory(import->error);
     for (size_t i = 0; i < shape->n_dim; ++i) {
@@ -50,7 +50,7 @@ cnnvp_result cnnvp_import_blank(struct cnnvp_import *import, const Onnx__TensorP
     if (count > DRAWN_MAX)
         return cnnvp_import_error(import, "\"%s\" has no values, and %zu are more than can be drawn (2^27)",
                                   tensor->name, count);
-    *out = cnnvp_keep_alloc(&import->graph->arena, count, sizeof **out);
+    *out = cnnvp_arena_array(&import->graph->arena, count, sizeof **out);
     return *out != NULL ? CNNVP_DONE : cnnvp_import_no_memory(import);
 }
 

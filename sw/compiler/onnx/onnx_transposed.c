@@ -176,7 +176,7 @@ static cnnvp_result phase_weights(struct cnnvp_import *import, const struct tran
     const size_t taps = (size_t)layer->ky * layer->kx;
     if (made->weights == NULL)
         return CNNVP_DONE;
-    layer->weights = cnnvp_keep_alloc(&import->graph->arena, (size_t)(outputs * inputs) * taps, sizeof *layer->weights);
+    layer->weights = cnnvp_arena_array(&import->graph->arena, (size_t)(outputs * inputs) * taps, sizeof *layer->weights);
     if (layer->weights == NULL)
         return cnnvp_import_no_memory(import);
     float *to = layer->weights;

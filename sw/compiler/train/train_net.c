@@ -165,7 +165,7 @@ cnnvp_result cnnvp_train_net_make(struct cnnvp_graph *graph, struct cnnvp_train_
     if (graph->output_count != 1)
         return cnnvp_compiler_error(error, "%s: the network has %zu outputs; the training engine gives one",
                                     graph->file, graph->output_count);
-    net->nodes = cnnvp_keep_alloc(&graph->arena, graph->layer_count, sizeof *net->nodes);
+    net->nodes = cnnvp_arena_array(&graph->arena, graph->layer_count, sizeof *net->nodes);
     if (net->nodes == NULL)
         return cnnvp_compiler_no_memory(error);
     chain.tensor = cnnvp_graph_base(graph, graph->input);

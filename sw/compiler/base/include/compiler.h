@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the compiler share: errors with text, memory that is given back at once, a map from names. */
+/* What the parts of the compiler share: errors with text, a map from names, random numbers. */
 #ifndef CNNVP_COMPILER_H
 #define CNNVP_COMPILER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cnnvp.h"
+#include "base.h"
 
 /* Writes the message (if error is not NULL) and returns CNNVP_BAD_INPUT. */
 cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format, ...)
@@ -14,23 +14,6 @@ cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format,
 /* Puts the file in front of the message of bad input where that does not begin with it; returns `result`. */
 CNNVP_MUST_USE cnnvp_result cnnvp_compiler_in_file(cnnvp_result result, const char *file, struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_compiler_no_memory(struct cnnvp_error *error);
-
-/* ---- memory that is written whole ---- */
-
-/* Large memory that was not touched yet is going to be, all of it: its pages may come by the 2 MiB. Where the system
- * has no such pages nothing happens. */
-void cnnvp_huge_pages(void *memory, size_t bytes);
-
-/* ---- memory that lives and dies together ---- */
-
-struct cnnvp_keep {
-    struct cnnvp_keep_chunk *chunks;
-};
-
-/* Zeroed; NULL if there is no memory or count * size overflows. A count or size of 0 gives a valid pointer. */
-void *cnnvp_keep_alloc(struct cnnvp_keep *arena, size_t count, size_t size);
-char *cnnvp_keep_text(struct cnnvp_keep *arena, const char *text);
-void cnnvp_keep_clear(struct cnnvp_keep *arena);
 
 /* ---- names ---- */
 

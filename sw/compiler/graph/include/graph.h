@@ -129,7 +129,7 @@ struct cnnvp_graph_output {
 };
 
 struct cnnvp_graph {
-    struct cnnvp_keep arena;
+    struct cnnvp_arena arena;
     const char *file;      /* for messages */
     uint64_t file_hash;    /* xxh3; without the data of tensors with more than 4096 bytes of it, so that a run that only
                               wants times never touches weights and yet says the same */

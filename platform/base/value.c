@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "config_internal.h"
+#include "value.h"
 
 struct suffix {
     const char *name;
@@ -227,9 +227,9 @@ int cnnvp_value_parse(const struct cnnvp_param *param, const char *text, int quo
     case CNNVP_PARAM_ENUM:
         return parse_choice(param, text, value, reason, reason_size);
     case CNNVP_PARAM_TEXT:
-        if (strlen(text) <= CNNVP_CONFIG_TEXT_BYTES)
+        if (strlen(text) <= CNNVP_VALUE_TEXT_BYTES)
             return 0;
-        (void)snprintf(reason, reason_size, "is longer than %d bytes", CNNVP_CONFIG_TEXT_BYTES);
+        (void)snprintf(reason, reason_size, "is longer than %d bytes", CNNVP_VALUE_TEXT_BYTES);
         return -1;
     }
     (void)snprintf(reason, reason_size, "the unit's table gives it the unknown type %d", (int)param->type);
@@ -247,7 +247,7 @@ const char *cnnvp_value_text(struct cnnvp_arena *arena, const struct cnnvp_param
         choice = cnnvp_value_choice(param->choices, value, &length);
         return choice ? cnnvp_arena_copy(arena, choice, length) : NULL;
     case CNNVP_PARAM_TEXT:
-        return cnnvp_arena_copy(arena, written, strlen(written));
+        return cnnvp_arena_text(arena, written);
     case CNNVP_PARAM_SIZE:
         format_number(buffer, sizeof buffer, NUMBER_SIZE, value);
         break;
@@ -258,5 +258,5 @@ const char *cnnvp_value_text(struct cnnvp_arena *arena, const struct cnnvp_param
         format_number(buffer, sizeof buffer, NUMBER_PLAIN, value);
         break;
     }
-    return cnnvp_arena_copy(arena, buffer, strlen(buffer));
+    return cnnvp_arena_text(arena, buffer);
 }

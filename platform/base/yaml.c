@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config_internal.h"
+#include "yaml.h"
 
 struct reader {
     struct cnnvp_arena *arena;
@@ -22,9 +22,9 @@ struct reader {
     size_t documents;
     struct cnnvp_yaml_node *root;
     size_t depth;
-    struct cnnvp_yaml_node *open[CNNVP_CONFIG_DEPTH];
-    const char *key[CNNVP_CONFIG_DEPTH]; /* of an open map: the key whose value comes next; NULL: a key comes next */
-    const char *key_place[CNNVP_CONFIG_DEPTH];
+    struct cnnvp_yaml_node *open[CNNVP_YAML_DEPTH];
+    const char *key[CNNVP_YAML_DEPTH]; /* of an open map: the key whose value comes next; NULL: a key comes next */
+    const char *key_place[CNNVP_YAML_DEPTH];
 };
 
 int cnnvp_yaml_is_null(const struct cnnvp_yaml_node *node)
@@ -59,20 +59,20 @@ static char *place_of(struct reader *reader, struct fy_event *event)
     return mark ? place_at(reader, mark->line + 1, mark->column + 1 - quote) : place_at(reader, 1, 1);
 }
 
-/* Whole file, at most CNNVP_CONFIG_FILE_BYTES. */
+/* Whole file, at most CNNVP_YAML_FILE_BYTES. */
 static cnnvp_result read_file(const char *file, char **text, size_t *size, struct cnnvp_error *error)
 {
     FILE *stream = fopen(file, "rb");
     if (!stream)
         return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
     cnnvp_result result = CNNVP_DONE;
-    char *buffer = malloc(CNNVP_CONFIG_FILE_BYTES + 1);
-    size_t length = buffer ? fread(buffer, 1, CNNVP_CONFIG_FILE_BYTES + 1, stream) : 0;
+    char *buffer = malloc(CNNVP_YAML_FILE_BYTES + 1);
+    size_t length = buffer ? fread(buffer, 1, CNNVP_YAML_FILE_BYTES + 1, stream) : 0;
     if (!buffer)
         result = cnnvp_config_no_memory(error);
     else if (ferror(stream))
         result = cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
-    else if (length > CNNVP_CONFIG_FILE_BYTES)
+    else if (length > CNNVP_YAML_FILE_BYTES)
         result = cnnvp_config_error(error, file, "is larger than 1 MiB, the limit of a platform file");
     (void)fclose(stream);
     if (result != CNNVP_DONE) {
@@ -144,8 +144,8 @@ static cnnvp_result add_node(struct reader *reader, struct cnnvp_yaml_node *node
         return CNNVP_DONE;
     }
     struct cnnvp_yaml_node *parent = reader->open[reader->depth - 1];
-    if (++parent->child_count > CNNVP_CONFIG_ENTRIES)
-        return cnnvp_config_error(reader->error, node->place, "more than %d entries", CNNVP_CONFIG_ENTRIES);
+    if (++parent->child_count > CNNVP_YAML_ENTRIES)
+        return cnnvp_config_error(reader->error, node->place, "more than %d entries", CNNVP_YAML_ENTRIES);
     node->key = reader->key[reader->depth - 1];
     node->key_place = reader->key_place[reader->depth - 1];
     reader->key[reader->depth - 1] = NULL;
@@ -190,8 +190,8 @@ static cnnvp_result take_start(struct reader *reader, enum cnnvp_yaml_kind kind,
 {
     if (key_is_due(reader))
         return cnnvp_config_error(reader->error, place, "a key must be a single word");
-    if (reader->depth == CNNVP_CONFIG_DEPTH)
-        return cnnvp_config_error(reader->error, place, "nested more than %d deep", CNNVP_CONFIG_DEPTH);
+    if (reader->depth == CNNVP_YAML_DEPTH)
+        return cnnvp_config_error(reader->error, place, "nested more than %d deep", CNNVP_YAML_DEPTH);
     struct cnnvp_yaml_node *node = cnnvp_arena_alloc(reader->arena, sizeof *node);
     if (!node || !place)
         return cnnvp_config_no_memory(reader->error);

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that is freed all at once, and the texts of messages. */
+#define _DEFAULT_SOURCE /* madvise */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "config_internal.h"
+#include "base.h"
 
 enum { CHUNK_BYTES = 16 * 1024, ALIGNMENT = 16 };
+
+/* What is smaller may not hold one huge page. */
+#define HUGE_BYTES ((size_t)4 << 20)
 
 struct cnnvp_arena_chunk {
     struct cnnvp_arena_chunk *next;
@@ -15,6 +21,19 @@ struct cnnvp_arena_chunk {
     size_t size;
     _Alignas(ALIGNMENT) unsigned char data[];
 };
+
+void cnnvp_huge_pages(void *memory, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t skipped = (page - (uintptr_t)memory % page) % page;
+    if (bytes >= HUGE_BYTES)
+        (void)madvise((uint8_t *)memory + skipped, (bytes - skipped) / page * page, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
 
 void *cnnvp_arena_alloc(struct cnnvp_arena *arena, size_t size)
 {
@@ -27,6 +46,7 @@ void *cnnvp_arena_alloc(struct cnnvp_arena *arena, size_t size)
         chunk = calloc(1, sizeof *chunk + bytes);
         if (!chunk)
             return NULL;
+        cnnvp_huge_pages(chunk, sizeof *chunk + bytes);
         chunk->size = bytes;
         chunk->next = arena->chunk;
         arena->chunk = chunk;
@@ -51,6 +71,11 @@ char *cnnvp_arena_copy(struct cnnvp_arena *arena, const char *text, size_t size)
     return copy;
 }
 
+char *cnnvp_arena_text(struct cnnvp_arena *arena, const char *text)
+{
+    return cnnvp_arena_copy(arena, text, strlen(text));
+}
+
 char *cnnvp_arena_printf(struct cnnvp_arena *arena, const char *format, ...)
 {
     va_list args;
@@ -73,6 +98,14 @@ void cnnvp_arena_free(struct cnnvp_arena *arena)
         free(arena->chunk);
         arena->chunk = next;
     }
+}
+
+char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return cnnvp_arena_copy(arena, ".", 1);
+    return cnnvp_arena_copy(arena, path, slash == path ? 1 : (size_t)(slash - path));
 }
 
 cnnvp_result cnnvp_config_error(struct cnnvp_error *error, const char *place, const char *format, ...)

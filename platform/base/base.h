@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What reading files that people write needs everywhere: memory that is freed at once, messages with places, and
+ * suggestions. */
+#ifndef CNNVP_BASE_H
+#define CNNVP_BASE_H
+
+#include <stdarg.h>
+
+#include "cnnvp.h"
+
+/* ---- memory that is freed at once ---- */
+
+struct cnnvp_arena {
+    struct cnnvp_arena_chunk *chunk;
+};
+
+/* Zeroed; NULL: out of memory. 0 bytes give a valid pointer. */
+void *cnnvp_arena_alloc(struct cnnvp_arena *arena, size_t size);
+void *cnnvp_arena_array(struct cnnvp_arena *arena, size_t count, size_t size);
+char *cnnvp_arena_copy(struct cnnvp_arena *arena, const char *text, size_t size);
+char *cnnvp_arena_text(struct cnnvp_arena *arena, const char *text);
+char *cnnvp_arena_printf(struct cnnvp_arena *arena, const char *format, ...) CNNVP_PRINTF(2, 3);
+void cnnvp_arena_free(struct cnnvp_arena *arena);
+
+/* Folder of a path, "." where it names none. */
+char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path);
+
+/* Large memory that was not touched yet is going to be, all of it: its pages may come by the 2 MiB. Where the system
+ * has no such pages nothing happens. */
+void cnnvp_huge_pages(void *memory, size_t bytes);
+
+/* ---- messages ---- */
+
+/* Writes "place: message" (only the message if place is NULL or ""), returns CNNVP_BAD_INPUT. */
+cnnvp_result cnnvp_config_error(struct cnnvp_error *error, const char *place, const char *format, ...)
+    CNNVP_PRINTF(3, 4);
+/* Says that memory ran out, returns CNNVP_FAILED. */
+cnnvp_result cnnvp_config_no_memory(struct cnnvp_error *error);
+
+/* A text for a message: in double quotes, control characters escaped, cut after some 60 bytes. */
+struct cnnvp_shown {
+    char text[80];
+};
+struct cnnvp_shown cnnvp_config_show(const char *text);
+
+/* Of all names offered, the one nearest to `wanted`, and a list of all: for "did you mean". */
+struct cnnvp_suggest {
+    const char *wanted;
+    const char *best;
+    size_t best_distance;
+    char list[600];
+    size_t list_length;
+    int list_full;
+    char text[800];
+};
+void cnnvp_suggest_begin(struct cnnvp_suggest *suggest, const char *wanted);
+void cnnvp_suggest_offer(struct cnnvp_suggest *suggest, const char *name);
+/* `; did you mean "best"?`, or `; <list_word> a, b, c`, or "". The text lies in `suggest`. */
+const char *cnnvp_suggest_text(struct cnnvp_suggest *suggest, const char *list_word);
+
+#endif
