@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cnnvp platform API: build a platform from a configuration, load a network or a program, run it, read what came out.
- * The `cnnvp` command uses nothing else.
+ * cnnvp platform API: build a platform from a configuration, load a program, run it, read what came out. Networks have
+ * a header of their own, cnnvp_network.h.
  *
  * - C11 and C++17; opaque handles; a function that can fail returns a cnnvp_result and says why in struct cnnvp_error.
  * - One platform at a time in a process (SystemC's context is process-wide); a second cnnvp_platform_new before
@@ -333,135 +333,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, cons
                                                 const struct cnnvp_memory_options *options,
                                                 struct cnnvp_memory_result *result, char **json,
                                                 struct cnnvp_error *error);
-
-/* ---- networks ---- */
-
-typedef struct cnnvp_network cnnvp_network;
-
-/* A dense array, row-major. Free `data` and `shape` of one that a function filled with cnnvp_array_clear. */
-struct cnnvp_array {
-    enum { CNNVP_ARRAY_F32 = 0, CNNVP_ARRAY_U8 = 1, CNNVP_ARRAY_I64 = 2, CNNVP_ARRAY_I16 = 3 } type;
-    size_t rank;
-    size_t shape[8];
-    void *data;
-};
-
-CNNVP_MUST_USE cnnvp_result cnnvp_npy_read(const char *file, struct cnnvp_array *array, struct cnnvp_error *error);
-/* Appears under its name only when complete. */
-CNNVP_MUST_USE cnnvp_result cnnvp_npy_write(const char *file, const struct cnnvp_array *array,
-                                            struct cnnvp_error *error);
-void cnnvp_array_clear(struct cnnvp_array *array);
-
-enum cnnvp_rounding { CNNVP_ROUND_TRUNCATE = 0, CNNVP_ROUND_NEAREST = 1, CNNVP_ROUND_STOCHASTIC = 2 };
-enum cnnvp_schedule { CNNVP_SCHEDULE_LAYER = 0, CNNVP_SCHEDULE_DEPTH_FIRST = 1 };
-/* Where the depth-first schedule has the order of blocks from: counting in Morton order, or a table made beforehand. */
-enum cnnvp_block_order { CNNVP_BLOCK_ORDER_MORTON = 0, CNNVP_BLOCK_ORDER_TABLE = 1 };
-
-struct cnnvp_network_options {
-    uint32_t struct_size;
-    enum cnnvp_rounding rounding;
-    enum cnnvp_schedule schedule;
-    uint32_t block;      /* depth-first block side, a power of two */
-    int on_chip;         /* 1: keep maps on chip between layers where they fit (all or an error) */
-    int timing_only;     /* 1: weights are not read */
-    int cpu_host;        /* 1: the guest software runs natively (the platform's cpu is the host_cpu unit) */
-    uint64_t seed;
-    const struct cnnvp_array *input;       /* images of the network's size; smaller ones, (N, C, H, W), are centred
-                                            * among zeros as by cnnvp_dataset_fit; NULL: `images` seeded normal images */
-    uint64_t images;                       /* used when input is NULL; at least 1 */
-    const struct cnnvp_array *calibration; /* NULL: the input */
-    enum cnnvp_block_order block_order;    /* depth-first */
-    int (*stopped)(void); /* asked now and then while the network is made; not 0: give up, CNNVP_FAILED. NULL: never */
-    uint64_t input_images; /* of the input, the first so many, which it must have; 0: all */
-    int tune; /* 1: the best tilings of each layer are tried on the platform; see cnnvp_network_new */
-    const char *input_name; /* what messages call the input and the calibration, such as their files; may be NULL */
-    const char *calibration_name;
-    /* Sizes of the network's input that its file leaves open as symbols: each text is "[NAME=]1x3x320x320", every size
-     * from 1 to 2^20, which must be that of the file where the file has a number. NAME, of the input, may be left out.
-     * The texts have to live until the network is made. Without them `input` settles such sizes; the first one, the
-     * batch, may stay open, which leaves 1 image after the other. */
-    const char *const *shapes;
-    size_t shape_count;
-};
-
-/* Whether a text is a shape as above. BAD_INPUT with a message that says what one is. */
-CNNVP_MUST_USE cnnvp_result cnnvp_shape_check(const char *text, struct cnnvp_error *error);
-
-/* Whether networks can run on a platform. BAD_INPUT: it has what they need, but connected or set otherwise than they
- * need it. FAILED: something that they need is not there, so it is a platform for other programs. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error *error);
-
-/*
- * Reads an ONNX file, checks it, chooses number formats from a float pass over the calibration data and plans it for
- * the configured accelerator. The error names the node.
- *
- * Planning asks the platform's units what commands and transfers take (cnnvp_units). With `tune` it also runs each
- * layer's best tilings by these answers on a platform of its own, timing only, and takes the fastest: `config` is then
- * one whose core runs the guest program, and whose memory is not one that a C++ program binds.
- */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_new(const char *onnx_file, const cnnvp_config *config,
-                                              const struct cnnvp_network_options *options, cnnvp_network **network,
-                                              struct cnnvp_error *error);
-void cnnvp_network_free(cnnvp_network *network);
-/* The operators that networks may have, as text. FAILED: out of memory. Free with free(). */
-CNNVP_MUST_USE cnnvp_result cnnvp_operators_text(char **text);
-
-/* How many tilings of layers were tried with `tune` when the network was made. */
-size_t cnnvp_network_trials(const cnnvp_network *network);
-
-/* Writes image, inputs and guest program into the platform's memory and describes the work to its statistics. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_load(const cnnvp_network *network, cnnvp_platform *platform,
-                                               struct cnnvp_error *error);
-/* The name of the network's input, which lives as long as the network. */
-const char *cnnvp_network_input_name(const cnnvp_network *network);
-/* Sizes of the network's input without the batch, such as C, H, W; returns how many. */
-size_t cnnvp_network_input_shape(const cnnvp_network *network, size_t shape[8]);
-/* A network's outputs, counted from 0 in the file's order: how many, and the name of one, which lives as long as the
- * network; NULL: there is no such. */
-size_t cnnvp_network_outputs(const cnnvp_network *network);
-const char *cnnvp_network_output_name(const cnnvp_network *network, size_t output);
-
-/* After a run: an output of all images as float. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_output(const cnnvp_network *network, cnnvp_platform *platform, size_t output,
-                                                 struct cnnvp_array *array, struct cnnvp_error *error);
-/* The float model's for the same images, computed by this library, with ordinary convolution. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_reference(const cnnvp_network *network, size_t output,
-                                                    struct cnnvp_array *array, struct cnnvp_error *error);
-/* The same, padded block by block where the network runs depth first: what the platform's output is close to. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_block_reference(const cnnvp_network *network, size_t output,
-                                                          struct cnnvp_array *array, struct cnnvp_error *error);
-/* Values beside those of the float model. */
-struct cnnvp_difference {
-    double signal;     /* sum of the squares of the float model's values */
-    double noise;      /* sum of the squares of the differences */
-    double magnitude;  /* the float model's largest value, without its sign */
-    double largest;    /* the largest difference, without its sign */
-    uint64_t images;   /* of a classifier, whose output is [N, classes], ones behind it or not; 0: it is none */
-    uint64_t agreeing; /* images of which both have the same class (cnnvp_top_class) */
-};
-/* Compares an output of all images with the same of the float model. BAD_INPUT: they are not float32 and of as many
- * elements. */
-CNNVP_MUST_USE cnnvp_result cnnvp_compare(const struct cnnvp_array *output, const struct cnnvp_array *reference,
-                                          struct cnnvp_difference *difference, struct cnnvp_error *error);
-/* Signal-to-quantisation-noise ratio, 10 log10(signal / noise) in dB, over all values of all images. INFINITY where
- * there is no noise, -INFINITY where there is, and the float model's values are all 0. */
-double cnnvp_sqnr(const struct cnnvp_difference *difference);
-/* The class of an image: the number of the largest value, from 0; the first one where several are as large. */
-size_t cnnvp_top_class(const float *values, size_t classes);
-
-/* Writes each tensor as npy with its float counterpart (padded by blocks where it runs depth first) and a table of SQNR
- * into a folder (made if missing). */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_dump(const cnnvp_network *network, cnnvp_platform *platform,
-                                               const char *folder, struct cnnvp_error *error);
-
-/* ---- accelerator instruction set ---- */
-
-/* Assembles text (named `file` in messages) into 64-bit words. Free words with free(). */
-CNNVP_MUST_USE cnnvp_result cnnvp_assemble(const char *file, const char *text, uint64_t **words, size_t *count,
-                                           struct cnnvp_error *error);
-/* Text that assembles to the same words. Free with free(). */
-CNNVP_MUST_USE cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t size, char **text,
-                                              struct cnnvp_error *error);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,7 @@
 #ifndef CNNVP_DATA_H
 #define CNNVP_DATA_H
 
-#include "cnnvp.h"
+#include "cnnvp_network.h"
 
 #ifdef __cplusplus
 extern "C" {

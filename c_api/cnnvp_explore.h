@@ -9,7 +9,7 @@
 #ifndef CNNVP_EXPLORE_H
 #define CNNVP_EXPLORE_H
 
-#include "cnnvp.h"
+#include "cnnvp_network.h"
 
 #ifdef __cplusplus
 extern "C" {

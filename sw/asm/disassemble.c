@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cnnvp.h"
+#include "cnnvp_asm.h"
 #include "isa_table.h"
 
 struct output {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the commands of `cnnvp` share. A command is one file, cmd_<name>.c, that exports a struct cli_command; it is
- * entered in main.c. Commands use c_api/cnnvp.h and nothing else of the platform.
+ * entered in main.c. Commands use the headers in c_api and nothing else of the platform.
  */
 #ifndef CNNVP_CLI_H
 #define CNNVP_CLI_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cnnvp.h"
+#include "cnnvp_network.h"
 
 struct cli_command {
     const char *name;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "cnnvp_asm.h"
 
 /* Of a source or a binary; a program of the largest queue takes 8 MiB. */
 static const size_t file_limit = (size_t)64 << 20;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All public headers in a C compiler that allows no extension, one of them twice. */
 #include "cnnvp.h"
+#include "cnnvp_asm.h"
 #include "cnnvp_command.h"
 #include "cnnvp_data.h"
 #include "cnnvp_explore.h"
 #include "cnnvp_model.h"
+#include "cnnvp_network.h"
 #include "cnnvp_tile.h"
 #include "cnnvp_train.h"
 #include "cnnvp_model.h"

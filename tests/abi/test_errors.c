@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "cnnvp_asm.h"
 #include "cnnvp_explore.h"
 #include "cnnvp_train.h"
 

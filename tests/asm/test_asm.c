@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "cnnvp.h"
+#include "cnnvp_asm.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

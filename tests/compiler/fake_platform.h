@@ -3,7 +3,7 @@
 #ifndef FAKE_PLATFORM_H
 #define FAKE_PLATFORM_H
 
-#include "cnnvp.h"
+#include "cnnvp_network.h"
 
 /* Of a preset, but for these. */
 struct fake_config {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cnnvp.h"
+#include "cnnvp_network.h"
 
 static const char path[] = "compiler_test.npy";
 

@@ -15,7 +15,7 @@
 
 #include <jansson.h>
 
-#include "cnnvp.h"
+#include "cnnvp_network.h"
 #include "cnnvp_systemc.h"
 #include "memories.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "cnnvp.h"
+#include "cnnvp_asm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
 /* An array file; what was read is all there. */
 #include "fuzz.h"
 
-#include "cnnvp.h"
+#include "cnnvp_network.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "cnnvp.h"
+#include "cnnvp_network.h"
 
 struct soak_run {
     int status;            /* as the program's exit status; negative: it could not be started */
@@ -20,7 +20,7 @@ struct soak_run {
  * out.onnx and the file of --checkpoint. */
 void soak_run_program(const char *program, char *const *words, struct soak_run *run);
 
-/* The same through cnnvp.h: "run", the network, -q, -p, -s, --seed, --rounding, --images, --cpu host, --timing-only,
+/* The same through the C API: "run", the network, -q, -p, -s, --seed, --rounding, --images, --cpu host, --timing-only,
  * --trace, --schedule, --block, --block-order, --on-chip, --tune; --stats and -o are kept in memory. --memory is of the
  * soak alone: somebody else's memory (soak_memory.h). */
 void soak_run_library(char *const *words, struct soak_run *run);

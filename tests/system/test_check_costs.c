@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cnnvp.h"
+#include "cnnvp_asm.h"
 
 #define PROGRAM UINT64_C(0x80010000)
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "cnnvp.h"
+#include "cnnvp_network.h"
 #include "fx16_reference.h"
 #include "image/network_image.h"
 #include "image_units.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cnnvp.h"
+#include "cnnvp_network.h"
 
 static struct cnnvp_error problem;
 

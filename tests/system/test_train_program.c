@@ -4,7 +4,7 @@
  * memory is bit by bit what the independent reference has, at both depths of the PE module and with other buffers and
  * lanes; and a program with something wrong ends with an error that the guest sees.
  */
-#include "cnnvp.h"
+#include "cnnvp_asm.h"
 #include "cnnvp_tile.h"
 #include "train_reference.h"
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include <cnnvp_network.h>
 #include <cnnvp_systemc.h>
 #include <tlm_utils/simple_target_socket.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cnnvp_network_* of cnnvp.h, by the back end that fits the platform. */
+/* cnnvp_network_* of cnnvp_network.h, by the back end that fits the platform. */
 #include "network.h"
 
 #include <stdlib.h>

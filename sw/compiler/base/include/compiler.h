@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base.h"
+#include "cnnvp_network.h"
 
 /* Writes the message (if error is not NULL) and returns CNNVP_BAD_INPUT. */
 cnnvp_result cnnvp_compiler_error(struct cnnvp_error *error, const char *format, ...)

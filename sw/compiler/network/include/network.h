@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A compiled network: what cnnvp.h calls cnnvp_network. */
+/* A compiled network: what cnnvp_network.h calls cnnvp_network. */
 #ifndef CNNVP_COMPILER_NETWORK_H
 #define CNNVP_COMPILER_NETWORK_H
 
