@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Units that take the place of built-in ones, with nothing but the public headers: `late_commands` and `late_words` pass
- * on what comes, later (in front of the vector unit, the DMA, a buffer); `flat_memory` is an off-chip memory that does
- * one request after the other, so many bytes in a nanosecond each.
+ * on what comes, later (in front of the vector unit, the DMA, a buffer); `slow_relu` is a block of the multi-function
+ * module that takes several cycles for each value; `flat_memory` is an off-chip memory that does one request after the
+ * other, so many bytes in a nanosecond each.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cnnvp_command.h"
+#include "cnnvp_tile.h"
 
 #define PS_A_NS 1000u
 
@@ -70,6 +72,72 @@ static const struct cnnvp_port words_ports[] = {
         .port_count = sizeof ports_ / sizeof ports_[0], .init = late_init, .fini = nothing, .reset = nothing,          \
         .access = late_access,                                                                                         \
     }
+
+/* ---- slow_relu ---- */
+
+struct relu {
+    struct cnnvp_host *host;
+    const struct cnnvp_host_ops *ops;
+    uint64_t interval;
+};
+
+enum { RELU_TILE, RELU_BUFFER, RELU_NEXT };
+
+static int relu_init(void *self, const struct cnnvp_init *init)
+{
+    struct relu *relu = self;
+    *relu = (struct relu){init->host, init->ops, init->ops->param(init->host, 0)};
+    return CNNVP_OK;
+}
+
+/* What is above 0, in the tile's 0/1 matrix, which begins at the ReLU buffer's begin. */
+static int keep_signs(const struct relu *relu, const struct cnnvp_access *access, const struct cnnvp_tile *tile)
+{
+    const uint64_t planes = (uint64_t)tile->images * tile->channels;
+    const uint64_t row = cnnvp_tile_packed(tile->plane, 1);
+    struct cnnvp_access borrow = {.op = CNNVP_BORROW_WRITE, .flags = access->flags & CNNVP_DEBUG, .tag = access->tag,
+                                  .flow = access->flow, .size = planes * row, .words = planes * row / 2, .word_bytes = 2};
+    const int status = relu->ops->access(relu->host, RELU_BUFFER, &borrow);
+    uint8_t *matrix = borrow.data;
+    if (status != CNNVP_OK || (access->flags & CNNVP_DEBUG) || tile->values == NULL)
+        return status;
+    memset(matrix, 0, planes * row);
+    for (uint64_t i = 0; i < planes * tile->plane; ++i)
+        if (tile->values[i] > 0.0f)
+            matrix[i / tile->plane * row + i % tile->plane / 8] |= (uint8_t)(1u << i % tile->plane % 8);
+    return CNNVP_OK;
+}
+
+static int relu_access(void *self, uint32_t port, struct cnnvp_access *access)
+{
+    const struct relu *relu = self;
+    struct cnnvp_tile *tile = access->data;
+    const int asks = (access->flags & CNNVP_DEBUG) != 0;
+    (void)port;
+    if (access->op != CNNVP_COMMAND || tile->kind != CNNVP_TILE_FORWARD)
+        return CNNVP_E_INVAL;
+    if (tile->flags & CNNVP_TILE_RELU) {
+        const uint64_t values = (uint64_t)tile->images * tile->channels * tile->plane;
+        const uint64_t cycles = cnnvp_tile_beats(tile, tile->channels * tile->plane) * relu->interval;
+        const int status = tile->flags & CNNVP_TILE_KEEP ? keep_signs(relu, access, tile) : CNNVP_OK;
+        if (status != CNNVP_OK)
+            return status;
+        for (uint64_t i = 0; i < values && tile->values != NULL && !asks; ++i)
+            tile->values[i] = tile->values[i] > 0.0f ? tile->values[i] : 0.0f;
+        tile->cycles = !asks && cycles > tile->cycles ? cycles : tile->cycles;
+        tile->fill += asks ? 0 : 1;
+    }
+    return relu->ops->access(relu->host, RELU_NEXT, access);
+}
+
+static const struct cnnvp_param relu_params[] = {
+    {"interval", CNNVP_PARAM_UINT, "cycles", "1", 1, 1000, NULL, "from one value to the next"},
+};
+static const struct cnnvp_port relu_ports[] = {
+    {"tile", CNNVP_PORT_TARGET, CNNVP_PORT_TILES, 8, 0, "tiles from batch norm"},
+    {"buffer", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "ReLU buffer"},
+    {"next", CNNVP_PORT_INITIATOR, CNNVP_PORT_TILES, 0, 0, "quantiser"},
+};
 
 /* ---- flat_memory ---- */
 
@@ -211,6 +279,14 @@ static const struct cnnvp_port flat_ports[] = {
 static const struct cnnvp_unit units[] = {
     LATE("late_commands", commands_ports, late_params),
     LATE("late_words", words_ports, buffer_params),
+    {
+        .struct_size = sizeof(struct cnnvp_unit), .abi_major = CNNVP_ABI_MAJOR, .abi_minor = CNNVP_ABI_MINOR,
+        .kind = "slow_relu", .version = "1", .summary = "ReLU, some cycles for each value",
+        .instance_size = sizeof(struct relu), .params = relu_params,
+        .param_count = sizeof relu_params / sizeof relu_params[0], .ports = relu_ports,
+        .port_count = sizeof relu_ports / sizeof relu_ports[0], .init = relu_init, .fini = nothing, .reset = nothing,
+        .access = relu_access,
+    },
     {
         .struct_size = sizeof(struct cnnvp_unit), .abi_major = CNNVP_ABI_MAJOR, .abi_minor = CNNVP_ABI_MINOR,
         .kind = "flat_memory", .version = "1", .summary = "one request after the other",

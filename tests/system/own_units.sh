@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Units of one's own in place of the vector unit, the DMA, a buffer and the off-chip memory: results stay the same, each
-# command takes what the planner was told, and plans follow what the units cost.
-# usage: own_units.sh PROGRAM LIBRARY NETWORK
+# Units of one's own in place of the vector unit, the DMA, a buffer, a block of the multi-function module and the off-chip
+# memory: results stay the same, each command takes what the planner was told, and plans follow what the units cost.
+# usage: own_units.sh PROGRAM LIBRARY NETWORK DIGITS
 set -eu
-cnnvp=$1 library=$2 network=$3
+cnnvp=$1 library=$2 network=$3 digits=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -28,6 +28,11 @@ base: nfu
 units:
   input_buffer: {model: "$library:late_words", connect: {to: own}}
   own: {model: buffer, clock: pe_array}
+END
+cat >relu.yaml <<END
+base: trainer
+units:
+  relu: {model: "$library:slow_relu", connect: {buffer: relu_buffer, next: quantise}}
 END
 cat >dram.yaml <<END
 base: nfu
@@ -80,3 +85,27 @@ run dram.yaml -s dram.rate=1
 slow=$requests
 run dram.yaml -s dram.rate=64
 fewer "requests to a fast memory" "$slow" "$requests"
+
+# A block of the multi-function module: inference, and a training step, whose ReLU leaves the signs that backward takes.
+"$cnnvp" run "$network" -p trainer -q --stats stats.json -o trainer.npy
+/usr/bin/python3 - <<'PYTHON'
+import random, struct
+random.seed(1)
+open("images", "wb").write(bytes([0, 0, 8, 3]) + struct.pack(">3I", 8, 8, 8) + random.randbytes(512))
+open("labels", "wb").write(bytes([0, 0, 8, 1]) + struct.pack(">I", 8) + bytes(range(8)))
+PYTHON
+train() {
+    "$cnnvp" train "$digits" --dataset idx:images,labels --batch 8 --check-costs -q --stats "$1.json" -o "$1.onnx" \
+        -p "$2" || fail "train $2"
+    busy=$(/usr/bin/python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["units"]["multi_function"]["busy_cycles"])' "$1.json")
+}
+train built_in trainer
+plain=$busy
+train own relu.yaml
+cmp -s own.onnx built_in.onnx || fail "another ReLU: what is learned differs"
+[ "$busy" = "$plain" ] || fail "another ReLU, as fast: $busy cycles, not $plain"
+for interval in 1 20; do
+    "$cnnvp" run "$network" -p relu.yaml -s relu.interval=$interval --check-costs -q -o own.npy || fail "relu.yaml"
+    cmp -s own.npy trainer.npy || fail "another ReLU: the output differs"
+done
