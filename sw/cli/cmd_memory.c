@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "cnnvp_memory.h"
 
 enum { KEY_OUTSTANDING = 0x200, KEY_STATS, KEY_TRACE, KEY_UNTIMED };
 

@@ -5,6 +5,7 @@
 #include "cnnvp_command.h"
 #include "cnnvp_data.h"
 #include "cnnvp_explore.h"
+#include "cnnvp_memory.h"
 #include "cnnvp_model.h"
 #include "cnnvp_network.h"
 #include "cnnvp_tile.h"

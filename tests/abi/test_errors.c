@@ -9,6 +9,7 @@
 
 #include "cnnvp_asm.h"
 #include "cnnvp_explore.h"
+#include "cnnvp_memory.h"
 #include "cnnvp_train.h"
 
 /* Calls it twice; the second time there must be a text. */

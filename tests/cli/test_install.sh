@@ -15,7 +15,7 @@ grep -q 'none.a is not built' partial.log && [ ! -e partial ] || fail "an incomp
 CNNVP=$work/moved/bin/cnnvp
 [ -x "$CNNVP" ] || fail "no program"
 [ -s moved/share/cnnvp/cnnvp_guest.elf ] || fail "no guest program"
-for header in cnnvp.h cnnvp_network.h cnnvp_asm.h cnnvp_model.h cnnvp_command.h; do
+for header in cnnvp.h cnnvp_network.h cnnvp_asm.h cnnvp_memory.h cnnvp_model.h cnnvp_command.h; do
     [ -s moved/include/cnnvp/$header ] || fail "no $header"
 done
 if command -v help2man >/dev/null && [ -e "$BUILD/man/cnnvp.1" ]; then

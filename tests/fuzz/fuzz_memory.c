@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "cnnvp.h"
+#include "cnnvp_memory.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

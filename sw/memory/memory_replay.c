@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cnnvp_memory.h"
 #include "config.h"
 #include "dram/dram.h"
 #include "dram/dram_bandwidth.h"
