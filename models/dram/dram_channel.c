@@ -160,27 +160,8 @@ enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const str
     }
     const uint8_t index = dram_keep_burst(channel, place, write, clock, owner, tag, source);
     append(channel, index);
-    if (!dram_plan_revise(channel, index, clock))
-        dram_plan_pass(channel, clock);
+    dram_plan_pass(channel, clock);
     return DRAM_QUEUED;
-}
-
-void cnnvp_dram_channel_enter_behind(struct dram_channel *channel, const struct dram_place *place, uint32_t count,
-                                     uint64_t clock, void *owner, uint32_t tag, uint32_t source)
-{
-    struct dram_list *list = &channel->list[0][place->bank];
-    uint8_t last = list->last;
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint8_t index = channel->free[--channel->free_count];
-        channel->entry[index] = (struct dram_entry){
-            .entered = clock, .order = ++channel->order, .owner = owner, .row = place->row, .column = place->column + i,
-            .tag = tag, .source = (uint16_t)source, .bank = (uint8_t)place->bank, .next = DRAM_NONE};
-        channel->entry[last].next = index;
-        last = index;
-    }
-    list->last = last;
-    list->count = (uint8_t)(list->count + count);
-    channel->count[0] += count;
 }
 
 /* ---- what a command changes ---- */

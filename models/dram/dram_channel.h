@@ -198,17 +198,6 @@ enum dram_enter { DRAM_QUEUED, DRAM_FORWARDED, DRAM_MERGED };
 enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
                                          uint64_t clock, void *owner, uint32_t tag, uint32_t source, uint64_t *done);
 
-/* 1 if a read would wait behind another of its row, and no write could answer it: nothing is planned otherwise for it. */
-static inline int cnnvp_dram_channel_follows(const struct dram_channel *channel, const struct dram_place *place)
-{
-    const struct dram_list *list = &channel->list[0][place->bank];
-    return list->count && channel->entry[list->last].row == place->row && !(channel->waiting[1] >> place->bank & 1u);
-}
-
-/* `count` reads of a row enter, the first of which follows, at the clock at which the last burst has. */
-void cnnvp_dram_channel_enter_behind(struct dram_channel *channel, const struct dram_place *place, uint32_t count,
-                                     uint64_t clock, void *owner, uint32_t tag, uint32_t source);
-
 /* Clock of the next command (or DRAM_REFRESH_DUE) if nothing enters up to then. */
 uint64_t cnnvp_dram_channel_next(struct dram_channel *channel);
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a channel does most of the time, without planning: reads are served, or writes, the rows of all of them are open, and
- * no refresh waits. Then the next command is an RD or a WR, and what dram_plan.c decides comes down to a comparison of a few
- * banks. Results are the same in every count and clock: tests/dram holds both ways together. Host-free, internal to the model.
+ * What a channel does most of the time, without planning: reads are served, the rows of all of them are open, and no
+ * refresh waits. Then the next command is an RD, and what dram_plan.c decides comes down to a comparison of a few banks. Results are the same in every count and clock: tests/dram holds both ways together. Host-free, internal to the model.
  */
 #ifndef CNNVP_DRAM_COLUMNS_H
 #define CNNVP_DRAM_COLUMNS_H
 
 #include "dram_plan.h"
 
-/* The next RD, or WR; clock is DRAM_NEVER if nothing waits. */
+/* The next RD; clock is DRAM_NEVER if nothing waits. */
 struct dram_next_column {
     uint64_t clock;
     uint32_t bank;
@@ -28,12 +27,6 @@ static inline int dram_reads_are_open(const struct dram_channel *channel)
     return 1;
 }
 
-/* 1 if a WR is next unless something enters, a refresh waits, or reads get their turn. */
-static inline int dram_writes_are_open(const struct dram_channel *channel)
-{
-    return !channel->active && channel->waiting[1] == channel->hits[1] && !channel->others[1];
-}
-
 /* 1 if `a` goes before `b` where both have opened their row and can go: the one that entered first, then whose ACT was first. */
 static inline int dram_active_precedes(const struct dram_channel *channel, uint32_t a, uint32_t b)
 {
@@ -44,14 +37,14 @@ static inline int dram_active_precedes(const struct dram_channel *channel, uint3
 }
 
 /* Puts the next of the queue in the place of `next` if it is before that. */
-static inline void dram_next_queued(const struct dram_channel *channel, uint32_t write, struct dram_next_column *next)
+static inline void dram_next_queued(const struct dram_channel *channel, struct dram_next_column *next)
 {
     const uint64_t from = dram_later(channel->clock, channel->column_bus);
     uint64_t oldest = 0; /* one in activation goes first */
-    for (uint64_t banks = channel->hits[write]; banks; banks &= banks - 1u) {
+    for (uint64_t banks = channel->hits[0]; banks; banks &= banks - 1u) {
         const uint32_t bank = dram_lowest_bit(banks);
-        const uint64_t clock = dram_later(from, dram_column_ready(channel, bank, write));
-        const uint64_t order = channel->list[write][bank].hit_order;
+        const uint64_t clock = dram_later(from, dram_column_ready(channel, bank, 0));
+        const uint64_t order = channel->list[0][bank].hit_order;
         if (clock < next->clock || (clock == next->clock && order < oldest)) {
             *next = (struct dram_next_column){clock, bank, 0, 1};
             oldest = order;
@@ -73,7 +66,7 @@ static inline struct dram_next_column dram_next_read(const struct dram_channel *
         next.looked = 0;
         return next;
     }
-    dram_next_queued(channel, 0, &next);
+    dram_next_queued(channel, &next);
     return next;
 }
 
@@ -92,7 +85,7 @@ static inline void dram_columns_pass(struct dram_channel *channel, uint64_t cloc
     channel->plan.valid = 0;
 }
 
-/* The command bus is held by an RD or WR at `clock`. */
+/* The command bus is held by an RD at `clock`. */
 static inline void dram_hold_bus(struct dram_channel *channel, uint64_t clock)
 {
     channel->column_bus = clock + channel->timing->t[DRAM_T_cmd_column];
@@ -100,7 +93,7 @@ static inline void dram_hold_bus(struct dram_channel *channel, uint64_t clock)
         channel->row_bus = channel->column_bus;
 }
 
-/* Everything up to an RD or WR at `clock` is decided; where other commands have their own bus, one of these can follow
+/* Everything up to an RD at `clock` is decided; where other commands have their own bus, one of these can follow
  * at the same clock, and which queue is served is looked at again. */
 static inline void dram_columns_issue(struct dram_channel *channel, uint64_t clock, int looked)
 {
@@ -123,49 +116,38 @@ static inline int dram_read_is_open(const struct dram_channel *channel, const st
            && !((channel->waiting[1] >> place->bank & 1u) && cnnvp_dram_channel_holds(channel, place));
 }
 
-/* A burst becomes the youngest of its bank, whose row is open for it. */
-static inline void dram_add_burst(struct dram_channel *channel, uint32_t write, uint8_t index)
+/* A read whose row is open enters: the youngest of its bank. */
+static inline void dram_read_enters(struct dram_channel *channel, const struct dram_place *place, uint64_t clock, void *owner,
+                                    uint32_t tag, uint32_t source)
 {
-    const struct dram_entry *entry = &channel->entry[index];
-    struct dram_list *list = &channel->list[write][entry->bank];
-    ++channel->count[write];
-    if (write)
-        ++channel->written[dram_hash(entry->bank, entry->row, entry->column)];
+    const uint8_t index = dram_keep_burst(channel, place, 0, clock, owner, tag, source);
+    struct dram_list *list = &channel->list[0][place->bank];
+    ++channel->count[0];
     if (list->count++) {
         channel->entry[list->last].next = index;
     } else {
         list->first = list->hit = index;
-        list->first_order = list->hit_order = entry->order;
-        channel->waiting[write] |= UINT64_C(1) << entry->bank;
-        channel->hits[write] |= UINT64_C(1) << entry->bank;
+        list->first_order = list->hit_order = channel->entry[index].order;
+        channel->waiting[0] |= UINT64_C(1) << place->bank;
+        channel->hits[0] |= UINT64_C(1) << place->bank;
     }
     list->last = index;
 }
 
-/* A burst whose row is open enters. */
-static inline void dram_burst_enters(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
-                                     uint64_t clock, void *owner, uint32_t tag, uint32_t source)
+/* The oldest read of a bank, whose row is open, leaves the queue. */
+static inline uint8_t dram_take_read(struct dram_channel *channel, uint32_t bank)
 {
-    const uint8_t index = dram_keep_burst(channel, place, write, clock, owner, tag, source);
-    dram_add_burst(channel, write, index);
-}
-
-/* The oldest of a bank, whose row is open, leaves the queue. */
-static inline uint8_t dram_take_burst(struct dram_channel *channel, uint32_t write, uint32_t bank)
-{
-    struct dram_list *list = &channel->list[write][bank];
+    struct dram_list *list = &channel->list[0][bank];
     const uint8_t index = list->first, after = channel->entry[index].next;
-    --channel->count[write];
-    if (write)
-        --channel->written[dram_hash(bank, channel->entry[index].row, channel->entry[index].column)];
+    --channel->count[0];
     list->first = list->hit = after;
     if (--list->count) {
         list->first_order = list->hit_order = channel->entry[after].order;
     } else {
         list->last = DRAM_NONE;
         list->first_order = list->hit_order = 0;
-        channel->waiting[write] &= ~(UINT64_C(1) << bank);
-        channel->hits[write] &= ~(UINT64_C(1) << bank);
+        channel->waiting[0] &= ~(UINT64_C(1) << bank);
+        channel->hits[0] &= ~(UINT64_C(1) << bank);
     }
     return index;
 }
@@ -182,7 +164,7 @@ static inline uint32_t dram_read_leaves(struct dram_channel *channel, const stru
         channel->active &= ~(UINT64_C(1) << next->bank);
         --channel->active_count;
     } else {
-        index = dram_take_burst(channel, 0, next->bank);
+        index = dram_take_read(channel, next->bank);
     }
     channel->free[channel->free_count++] = (uint8_t)index;
     if (!cnnvp_dram_channel_waiting(channel))

@@ -142,9 +142,6 @@ void dram_open_bank(struct dram_channel *channel, uint32_t bank, uint32_t row, u
 /* Takes what was planned for the clocks before `clock` as decided, and makes the plan anew when it is asked for. */
 void dram_plan_pass(struct dram_channel *channel, uint64_t clock);
 
-/* An entry has come at `clock`. 1 if the plan holds, or has been changed to its command; 0 if it must be made anew. */
-int dram_plan_revise(struct dram_channel *channel, uint32_t index, uint64_t clock);
-
 /* A burst that enters takes a free entry of the queue, and ends the time in which nothing waited. */
 static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
                                       uint64_t clock, void *owner, uint32_t tag, uint32_t source)

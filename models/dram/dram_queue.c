@@ -264,50 +264,14 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
     dram_queue_step(queue, stream);
 }
 
-/* Takes up to `count` places that were free when the stream's request came; returns how many. */
-static uint32_t take_places(struct dram_stream *stream, uint32_t count)
-{
-    uint32_t taken = (uint32_t)dram_lesser(stream->most - stream->on_their_way, count);
-    stream->on_their_way += taken;
-    for (; taken < count && stream->end_count && stream->ends[stream->end_first] <= stream->arrival_clock; ++taken) {
-        stream->end_first = (stream->end_first + 1u) % DRAM_OUTSTANDING;
-        --stream->end_count;
-    }
-    return taken;
-}
-
-/* Reads behind one that has entered at `clock`, of its row: they change nothing but the queue. */
-static void enter_behind(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock)
-{
-    struct dram_channel *channel = &queue->channel[stream->place.channel];
-    struct cnnvp_request *request = stream->first;
-    if (queue->stepwise || queue->burst || stream->op == CNNVP_WRITE || stream->arrival_clock >= clock
-        || stream->on_their_way > stream->most || !cnnvp_dram_channel_follows(channel, &stream->place))
-        return;
-    const uint64_t room = dram_lesser(channel->capacity - channel->count[0], dram_row_left(queue, stream));
-    const uint32_t count = take_places(stream, (uint32_t)room);
-    if (!count)
-        return;
-    cnnvp_dram_channel_enter_behind(channel, &stream->place, count, clock, request, request->tag,
-                                    (uint32_t)(stream - queue->streams));
-    request->scratch[DRAM_BURSTS] += ((UINT64_C(1) << 24) + 1u) * count;
-    request->scratch[DRAM_LATENCY] -= stream->arrival * count; /* they could be sent when they came */
-    stream->served = queue->served += count;
-    queue->reads += count;
-    stream->address += (count - 1u) * DRAM_BURST_BYTES;
-    stream->place.column += count - 1u;
-    dram_queue_step(queue, stream);
-}
-
-/* The same, and while no other stream waits those behind it that can at the same clock: no command is before them. */
+/* The stream's next burst enters, and while no other stream waits those behind it that can at the same clock: no command is
+ * before them. */
 static void enter_all(struct dram_queue *queue, struct dram_stream *stream, uint64_t clock)
 {
     const uint64_t alone = UINT64_C(1) << (stream - queue->streams);
-    do {
+    do
         enter(queue, stream, clock);
-        if (queue->waiting == alone)
-            enter_behind(queue, stream, clock);
-    } while (queue->waiting == alone && dram_entering(queue, stream, dram_free_place(stream)) == clock);
+    while (queue->waiting == alone && dram_entering(queue, stream, dram_free_place(stream)) == clock);
 }
 
 /* ---- the channels ---- */

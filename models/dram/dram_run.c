@@ -13,9 +13,9 @@ void dram_report(struct dram_run *run)
     struct dram_columns *columns = &run->columns;
     if (!columns->bursts)
         return;
-    counts->commands[run->write ? DRAM_WR : DRAM_RD] += columns->bursts;
+    counts->commands[DRAM_RD] += columns->bursts;
     counts->hits += columns->hits;
-    counts->queue_clocks[run->write] += columns->queue_clocks;
+    counts->queue_clocks[0] += columns->queue_clocks;
     counts->turnarounds += (uint64_t)columns->turned;
     if (run->queue->columns_issued)
         run->queue->columns_issued(run->queue->context, columns);
@@ -27,7 +27,7 @@ void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint
     const uint64_t tck = run->queue->timing.tck_ps;
     dram_report(run);
     run->columns = (struct dram_columns){.clock = clock, .done = done, .tag = tag, .source = source,
-                                         .turned = run->channel->last_write == !run->write};
+                                         .turned = run->channel->last_write == 1};
     run->window_command = cnnvp_dram_window_end(clock * tck) / tck;
     run->window_data = cnnvp_dram_window_end(done * tck) / tck;
 }
@@ -132,11 +132,12 @@ static int is_lone(const struct dram_queue *queue)
            && (!queue->waiting || queue->streams[dram_lowest_bit(queue->waiting)].op == CNNVP_READ);
 }
 
-static enum dram_progress run_reads(struct dram_queue *queue, uint64_t last)
+enum dram_progress dram_queue_run(struct dram_queue *queue, uint64_t last)
 {
     struct dram_channel *channel = queue->channel;
     const uint32_t *t = queue->timing.t;
-    if (!(channel->waiting[0] | channel->active | queue->waiting) || !is_lone(queue) || !dram_reads_are_open(channel))
+    if (queue->stepwise || queue->options.channels != 1 || channel->refresh_waiting || channel->fcfs || channel->closed_page
+        || !(channel->waiting[0] | channel->active | queue->waiting) || !is_lone(queue) || !dram_reads_are_open(channel))
         return DRAM_STUCK;
     struct dram_run run = {.queue = queue, .channel = channel,
                            .stream = queue->waiting ? &queue->streams[dram_lowest_bit(queue->waiting)] : NULL,
@@ -146,13 +147,4 @@ static enum dram_progress run_reads(struct dram_queue *queue, uint64_t last)
     const enum dram_progress progress = run_on(&run);
     dram_report(&run);
     return progress;
-}
-
-enum dram_progress dram_queue_run(struct dram_queue *queue, uint64_t last)
-{
-    const struct dram_channel *channel = queue->channel;
-    if (queue->stepwise || queue->options.channels != 1 || channel->refresh_waiting || channel->fcfs || channel->closed_page)
-        return DRAM_STUCK;
-    const enum dram_progress progress = run_reads(queue, last);
-    return progress == DRAM_STUCK ? dram_run_writes(queue, last) : progress;
 }

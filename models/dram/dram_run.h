@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between the queue in front of the channels (dram_queue.c), its shortcuts for reads from open rows (dram_run.c), of
- * those that wait (dram_train.c), along one row (dram_row.c) and from one to the next (dram_change.c), its one for
- * writes (dram_writes.c), and what it expects (dram_work.c). Host-free. */
+ * those that wait (dram_train.c), along one row (dram_row.c) and from one to the next (dram_change.c), and what it expects (dram_work.c). Host-free. */
 #ifndef CNNVP_DRAM_RUN_H
 #define CNNVP_DRAM_RUN_H
 
@@ -114,8 +113,7 @@ struct dram_run {
     struct dram_stream *stream; /* the only one that waits, NULL: none does */
     uint64_t last;              /* clock up to which things are decided, */
     int cut;                    /* which is less far than was asked for */
-    int write;                  /* WRs, not RDs */
-    uint64_t latency;           /* of RD or WR to the end of its data, clocks */
+    uint64_t latency;           /* of RD to the end of its data, clocks */
     uint64_t spacing;           /* of RD to RD in a bank group, clocks */
     uint64_t window_command, window_data; /* last clocks of the windows in which `columns` counts */
     struct dram_columns columns; /* not yet reported */
@@ -130,14 +128,13 @@ static inline int dram_counts(const struct dram_run *run, const struct cnnvp_req
 /* What has been counted is reported. */
 void dram_report(struct dram_run *run);
 
-/* An RD or WR at `clock`, with data up to `done`, cannot be counted with those before: what has been counted is reported. */
+/* An RD at `clock`, with data up to `done`, cannot be counted with those before: what has been counted is reported. */
 void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint64_t clock, uint64_t done);
 
-/* Clock up to which the bus carries the data of the next RD or WR. */
+/* Clock up to which the bus carries the data of the next RD. */
 static inline uint64_t dram_done_of(const struct dram_run *run, const struct dram_next_column *next)
 {
-    const uint64_t done = next->clock + run->latency;
-    return run->write ? done : dram_later(done, run->channel->returned);
+    return dram_later(next->clock + run->latency, run->channel->returned);
 }
 
 /* Clocks that the window which `columns` counts has for RDs and their data, the first RD at `ready`. */
@@ -155,7 +152,7 @@ static inline void dram_count_from(struct dram_run *run, const struct dram_next_
     const uint64_t clock = next->clock, done = dram_done_of(run, next);
     if (clock < run->columns.clock || clock > run->window_command || done > run->window_data
         || entry->source != run->columns.source || entry->tag != run->columns.tag
-        || run->channel->last_write != run->write)
+        || run->channel->last_write != 0)
         dram_begin_window(run, entry->tag, entry->source, clock, done);
 }
 
@@ -174,11 +171,8 @@ enum dram_progress {
     DRAM_DECIDED, /* nothing is left to do up to `last` */
 };
 
-/* Goes on to `last`, or as far as a lone stream reads from open rows or writes to them, or to a new first completion. */
+/* Goes on to `last`, or as far as a lone stream reads from open rows, or to a new first completion. */
 enum dram_progress dram_queue_run(struct dram_queue *queue, uint64_t last);
-
-/* The same for writes alone. */
-enum dram_progress dram_run_writes(struct dram_queue *queue, uint64_t last);
 
 /* The stream's next burst, a read that is open, enters at `clock`, in the place of one that ended at `place`. */
 static inline void dram_run_enter(struct dram_run *run, uint64_t clock, uint64_t place)
@@ -193,7 +187,7 @@ static inline void dram_run_enter(struct dram_run *run, uint64_t clock, uint64_t
     stream->taken = clock * queue->timing.tck_ps;
     stream->served = ++queue->served;
     queue->clock = clock;
-    dram_burst_enters(run->channel, &stream->place, 0, clock, request, request->tag, (uint32_t)(stream - queue->streams));
+    dram_read_enters(run->channel, &stream->place, clock, request, request->tag, (uint32_t)(stream - queue->streams));
     dram_queue_step(queue, stream);
 }
 

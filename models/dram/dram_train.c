@@ -146,7 +146,7 @@ static uint64_t leave(struct dram_run *run, struct train *train)
         }
         run->columns.hits += !entry->classified;
         run->columns.queue_clocks += clock - entry->entered;
-        channel->free[channel->free_count++] = dram_take_burst(channel, 0, bank);
+        channel->free[channel->free_count++] = dram_take_read(channel, bank);
         dram_raise(&channel->bank[bank].pre, clock + rtp);
         stream->ends[(stream->end_first + stream->end_count++) % DRAM_OUTSTANDING] = clock + run->latency;
         queue->clock = clock + 1u;

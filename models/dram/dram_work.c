@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long nothing completes for certain. Each time that is too early costs an event of the kernel, and a run of the
- * core ends there; one that is too late would be an error. So the bounds follow what most requests do: read on along
- * a row, with so many bursts on their way.
+ * core ends there; one that is too late would be an error.
  */
 #include "dram_run.h"
 
@@ -135,50 +134,6 @@ static uint64_t reads_of_bank(const struct dram_channel *channel, uint32_t bank)
     return channel->list[0][bank].count + (active != DRAM_NONE && !channel->entry[active].write ? 1u : 0u);
 }
 
-/* Clock from which on the row of the stream's next burst can be read, `start` at least; `before`: bursts that go first. */
-static uint64_t row_ready(const struct dram_queue *queue, const struct dram_place *place, uint64_t start, uint64_t *before)
-{
-    const struct dram_channel *channel = queue->channel;
-    const struct dram_bank *bank = &channel->bank[place->bank];
-    const uint32_t *t = queue->timing.t;
-    *before = 0;
-    if (!bank->open)
-        return dram_later(start, dram_act_ready(channel, place->bank)) + t[DRAM_T_rcd];
-    if (bank->row != place->row)
-        return dram_later(start, bank->pre) + t[DRAM_T_rp] + t[DRAM_T_rcd];
-    if (!(channel->others[0] >> place->bank & 1u))
-        *before = reads_of_bank(channel, place->bank);
-    return dram_later(start, dram_column_ready(channel, place->bank, 0));
-}
-
-/* The end of the stream's first request, from the spacing of bursts within a row; 0 where nothing is known of rows. While a row is
- * gone through, all but `most` of its bursts end before the next row's enter. */
-static uint64_t by_rows(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t start, uint64_t most)
-{
-    const uint64_t columns = queue->map.mask[DRAM_COLUMN] + UINT64_C(1), each = spacing(queue);
-    const struct cnnvp_request *request = stream->first;
-    uint64_t first, end, before;
-    if (!queue->columns_follow)
-        return 0;
-    span_of(request, &first, &end);
-    const uint64_t of_row = columns - stream->place.column, row_end = stream->address + of_row * DRAM_BURST_BYTES;
-    const uint64_t row_start = row_end - columns * DRAM_BURST_BYTES;
-    const uint64_t ready = row_ready(queue, &stream->place, start, &before);
-    if (end <= row_end && (request->count == 1u || first >= row_start))
-        return ready + (before + left_to_enter(stream) - 1u) * each + latency(queue);
-    if (request->count != 1u)
-        return 0;
-    const uint64_t left = left_to_enter(stream), behind = left - of_row;
-    const uint64_t full = (behind - 1u) / columns, last = behind - full * columns;
-    const uint64_t turn = latency(queue) + 1u;
-    uint64_t clock = start;
-    if (of_row > most)
-        clock = ready + (before + of_row - most - 1u) * each + turn;
-    if (columns > most)
-        clock += full * ((columns - most - 1u) * each + turn);
-    return clock + (last - 1u) * each + latency(queue);
-}
-
 /* One of the stream's waiting requests can complete at this clock at the earliest, `start` being that of the next thing
  * that happens. The first can complete after the second: what is on its way then need not have ended. */
 static uint64_t reads_end(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t start)
@@ -194,7 +149,7 @@ static uint64_t reads_end(const struct dram_queue *queue, const struct dram_stre
     }
     const uint64_t bus = start + spread(queue, left, bl) + latency(queue);
     const uint64_t places = start + by_places(queue, stream, left, most);
-    const uint64_t alone = dram_later(dram_later(bus, places), by_rows(queue, stream, start, most));
+    const uint64_t alone = dram_later(bus, places);
     if (!second)
         return alone;
     const uint64_t second_bus = start + spread(queue, rest, bl) + latency(queue);
