@@ -5,7 +5,7 @@
  * of data at another spacing, depends on few things, so it is the same from row to row. It is learned when the other
  * ways have gone it once, and done in one step from then on.
  */
-#include "dram_run.h"
+#include "dram_change.h"
 
 enum { MOST_CLOCKS = 1024 }; /* a change that took longer was hindered by something */
 
@@ -39,12 +39,12 @@ static int is_free(const struct dram_channel *channel, uint32_t present, uint32_
 
 /* ---- learning ---- */
 
-static void begin(struct dram_run *run, const struct dram_change_sort *sort, const struct dram_next_column *next,
+static void begin(struct dram_run *run, const struct dram_change_kind *kind, const struct dram_next_column *next,
                   uint64_t before)
 {
     const struct dram_stream *stream = run->stream;
     run->queue->change_begun = (struct dram_change_begun){
-        .request = stream->first, .sort = *sort, .ready = next->clock, .address = stream->address,
+        .request = stream->first, .kind = *kind, .ready = next->clock, .address = stream->address,
         .bursts = cnnvp_dram_queue_bursts(stream->first), .place = stream->place, .bank = next->bank,
         .served = run->queue->served,
         .latency = stream->first->scratch[DRAM_LATENCY], .queue_clocks = queue_clocks(run) + before,
@@ -62,8 +62,8 @@ static int was_change(const struct dram_run *run, const struct dram_change_begun
            && stream->place.row == begun->place.row && stream->place.column - begun->place.column == count
            && run->queue->served - begun->served == count
            && cnnvp_dram_queue_bursts(stream->first) - begun->bursts == count && ready - begun->ready <= MOST_CLOCKS
-           && run->channel->list[0][stream->place.bank].count == begun->sort.waiting
-           && stream->end_count == begun->sort.ends && !run->channel->count[1]
+           && run->channel->list[0][stream->place.bank].count == begun->kind.waiting
+           && stream->end_count == begun->kind.ends && !run->channel->count[1]
            && now->commands[DRAM_ACT] - then->commands[DRAM_ACT] == 1u && now->misses - then->misses == 1u
            && now->precharges == then->precharges && now->commands[DRAM_REF] == then->commands[DRAM_REF]
            && now->data_clocks - then->data_clocks == count * run->channel->timing->t[DRAM_T_bl]
@@ -82,7 +82,7 @@ void dram_change_learn(struct dram_run *run, uint64_t ready)
         return;
     if (was_change(run, begun, ready)) {
         struct dram_change *change = &queue->changes[queue->change_next++ % DRAM_CHANGES];
-        change->sort = begun->sort;
+        change->kind = begun->kind;
         change->span = ready - begun->ready;
         change->act = channel->bank[stream->place.bank].column - t[DRAM_T_rcd] - begun->ready;
         change->last = channel->bank[begun->bank].pre - t[DRAM_T_rtp] - begun->ready;
@@ -105,7 +105,7 @@ static void turn_over(struct dram_run *run, const struct dram_change *change, ui
     struct dram_channel *channel = run->channel;
     const struct dram_place *place = &run->stream->place;
     struct dram_list *list = &channel->list[0][place->bank];
-    const uint64_t behind = change->count - change->sort.waiting;
+    const uint64_t behind = change->count - change->kind.waiting;
     uint32_t at = 0;
     *list = channel->list[0][present];
     channel->list[0][present] =
@@ -161,12 +161,12 @@ static void repeat(struct dram_run *run, const struct dram_change *change, uint3
     dram_space_read(channel, bank, ready + change->span - run->spacing);
 }
 
-static const struct dram_change *find(const struct dram_queue *queue, const struct dram_change_sort *sort)
+static const struct dram_change *find(const struct dram_queue *queue, const struct dram_change_kind *kind)
 {
     for (uint32_t i = 0; i < DRAM_CHANGES; ++i) {
-        const struct dram_change_sort *known = &queue->changes[i].sort;
-        if (known->waiting == sort->waiting && known->ends == sort->ends && known->ahead == sort->ahead
-            && known->same_group == sort->same_group)
+        const struct dram_change_kind *known = &queue->changes[i].kind;
+        if (known->waiting == kind->waiting && known->ends == kind->ends && known->ahead == kind->ahead
+            && known->same_group == kind->same_group)
             return &queue->changes[i];
     }
     return NULL;
@@ -183,24 +183,24 @@ int dram_row_change(struct dram_run *run, const struct dram_next_column *next, u
         || !is_free(channel, next->bank, bank, ready, enters))
         return 0;
     const uint64_t before = waited(channel, next->bank, ready), left = dram_row_left(run->queue, stream);
-    const struct dram_change_sort sort = {
+    const struct dram_change_kind kind = {
         .waiting = channel->list[0][next->bank].count, .ends = stream->end_count,
         .ahead = ready + run->spacing - enters,
         .same_group = dram_group_of(channel, bank) == dram_group_of(channel, next->bank)};
-    if (before == DRAM_NEVER || sort.waiting > DRAM_QUEUE)
+    if (before == DRAM_NEVER || kind.waiting > DRAM_QUEUE)
         return 0;
-    const struct dram_change *change = find(run->queue, &sort);
+    const struct dram_change *change = find(run->queue, &kind);
     if (!change) {
-        begin(run, &sort, next, before);
+        begin(run, &kind, next, before);
         return 0;
     }
     const uint64_t again = ready + change->span;
-    if (left < change->count || dram_later(again, again + run->spacing - sort.ahead) > run->last
+    if (left < change->count || dram_later(again, again + run->spacing - kind.ahead) > run->last
         || !dram_window_room(run, again - run->spacing))
         return 0;
     repeat(run, change, next->bank, ready);
     run->columns.queue_clocks += change->queue_clocks + before;
-    dram_advance_periodic(run, ready + change->entered[sort.waiting - 1u], change->count, change->span,
+    dram_advance_periodic(run, ready + change->entered[kind.waiting - 1u], change->count, change->span,
                           change->latency);
     return 1;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See dram_channel.h. */
+#include "dram_channel.h"
+
 #include "dram_plan.h"
 
 #include <string.h>
@@ -314,6 +316,11 @@ static void take_bus(struct dram_channel *channel, uint64_t clock)
     if (channel->plan.looked)
         channel->write_mode = channel->plan.write_mode;
     dram_plan_pass(channel, clock + (!column || alone));
+}
+
+uint64_t cnnvp_dram_channel_next(struct dram_channel *channel)
+{
+    return dram_plan_next(channel);
 }
 
 void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *issued)

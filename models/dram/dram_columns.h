@@ -6,7 +6,7 @@
 #ifndef CNNVP_DRAM_COLUMNS_H
 #define CNNVP_DRAM_COLUMNS_H
 
-#include "dram_plan.h"
+#include "dram_channel.h"
 
 /* The next RD; clock is DRAM_NEVER if nothing waits. */
 struct dram_next_column {
@@ -25,15 +25,6 @@ static inline int dram_reads_are_open(const struct dram_channel *channel)
         if (channel->entry[channel->bank[dram_lowest_bit(banks)].active].write)
             return 0;
     return 1;
-}
-
-/* 1 if `a` goes before `b` where both have opened their row and can go: the one that entered first, then whose ACT was first. */
-static inline int dram_active_precedes(const struct dram_channel *channel, uint32_t a, uint32_t b)
-{
-    const uint64_t entered_a = channel->entry[channel->bank[a].active].entered;
-    const uint64_t entered_b = channel->entry[channel->bank[b].active].entered;
-    return entered_a < entered_b
-           || (entered_a == entered_b && channel->bank[a].activated < channel->bank[b].activated);
 }
 
 /* Puts the next of the queue in the place of `next` if it is before that. */

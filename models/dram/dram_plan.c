@@ -3,7 +3,7 @@
  * Which command a channel issues next, and when: see dram_channel.h for the rules. Nothing is tried clock by clock;
  * every command that could be next is looked at once, and the earliest wins, of those the oldest burst's.
  */
-#include "dram_columns.h"
+#include "dram_plan.h"
 
 /* A command that could be next. */
 struct candidate {
@@ -167,7 +167,7 @@ static void make_plan(struct dram_channel *channel)
         set_plan(plan, channel->refresh_at, DRAM_REFRESH_DUE, DRAM_NONE);
 }
 
-uint64_t cnnvp_dram_channel_next(struct dram_channel *channel)
+uint64_t dram_plan_next(struct dram_channel *channel)
 {
     if (!channel->plan.valid)
         make_plan(channel);

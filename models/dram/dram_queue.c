@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See dram_queue.h. Requests are linked through their scratch words, so nothing is allocated for one. */
+/* See dram_queue.h. */
 #include "dram_queue.h"
 
-#include "dram_run.h"
+#include "dram_reads.h"
+#include "dram_work.h"
 
 #include <stdlib.h>
 
@@ -60,11 +61,6 @@ void cnnvp_dram_queue_counts(const struct dram_queue *queue, struct dram_counts 
 
 /* ---- requests ---- */
 
-static void set_next(struct cnnvp_request *request, const struct cnnvp_request *next)
-{
-    request->scratch[DRAM_NEXT] = (uint64_t)(uintptr_t)next;
-}
-
 static struct dram_stream *stream_of(struct dram_queue *queue, const struct cnnvp_request *request)
 {
     for (uint32_t i = 0; i < queue->stream_count; ++i)
@@ -81,30 +77,6 @@ static struct dram_stream *stream_of(struct dram_queue *queue, const struct cnnv
     return stream;
 }
 
-static void point_at(const struct dram_queue *queue, struct dram_stream *stream, uint64_t address)
-{
-    stream->address = address / DRAM_BURST_BYTES * DRAM_BURST_BYTES;
-    stream->place = cnnvp_dram_map(&queue->map, address);
-}
-
-static void begin(struct dram_queue *queue, struct dram_stream *stream, struct cnnvp_request *request)
-{
-    const uint64_t bit = UINT64_C(1) << (stream - queue->streams);
-    stream->first = request;
-    stream->segment = 0;
-    if (!request) {
-        queue->waiting &= ~bit;
-        return;
-    }
-    queue->waiting |= bit;
-    stream->arrival = request->scratch[DRAM_TIME];
-    stream->arrival_clock = stream->arrival / queue->timing.tck_ps;
-    stream->most = dram_most(request);
-    stream->segment_end = request->address + request->size;
-    request->scratch[DRAM_TIME] = 0;
-    point_at(queue, stream, request->address);
-}
-
 int cnnvp_dram_queue_add(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time now)
 {
     struct dram_stream *stream = stream_of(queue, request);
@@ -112,32 +84,16 @@ int cnnvp_dram_queue_add(struct dram_queue *queue, struct cnnvp_request *request
         return queue->stream_count == DRAM_STREAMS ? CNNVP_E_STATE : CNNVP_E_NOMEM;
     if (now / queue->timing.tck_ps > queue->decided)
         cnnvp_dram_queue_catch_up(queue, now);
-    set_next(request, NULL);
+    dram_set_next(request, NULL);
     request->scratch[DRAM_TIME] = now;
     request->scratch[DRAM_BURSTS] = (uint64_t)(stream - queue->streams) << 16;
     request->scratch[DRAM_LATENCY] = 0;
     if (stream->first)
-        set_next(stream->last, request);
+        dram_set_next(stream->last, request);
     else
-        begin(queue, stream, request);
+        dram_stream_begin(queue, stream, request);
     stream->last = request;
     return CNNVP_OK;
-}
-
-void cnnvp_dram_queue_finish(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time at)
-{
-    struct cnnvp_request *before = NULL;
-    struct cnnvp_request *after = queue->done;
-    while (after && after->scratch[DRAM_TIME] <= at) {
-        before = after;
-        after = dram_request_next(after);
-    }
-    request->scratch[DRAM_TIME] = at;
-    set_next(request, after);
-    if (before)
-        set_next(before, request);
-    else
-        queue->done = request;
 }
 
 /* ---- bursts ---- */
@@ -165,48 +121,6 @@ static struct dram_stream *choose(struct dram_queue *queue, uint64_t *clock)
         }
     }
     return best;
-}
-
-void dram_queue_leap(struct dram_queue *queue, struct dram_stream *stream)
-{
-    struct cnnvp_request *request = stream->first;
-    const uint64_t behind = stream->address + DRAM_BURST_BYTES;
-    if (behind < stream->segment_end) {
-        point_at(queue, stream, behind);
-        return;
-    }
-    if (++stream->segment < request->count) {
-        const uint64_t start = dram_segment_start(request, stream->segment);
-        stream->segment_end = start + request->size;
-        point_at(queue, stream, start);
-        return;
-    }
-    begin(queue, stream, dram_request_next(request));
-    if (dram_request_pending(request)) {
-        set_next(request, queue->entered);
-        queue->entered = request;
-    } else {
-        cnnvp_dram_queue_finish(queue, request, request->scratch[DRAM_TIME]);
-    }
-}
-
-/* Takes a request out of those that have entered. */
-static void leave_entered(struct dram_queue *queue, struct cnnvp_request *request)
-{
-    struct cnnvp_request *before = queue->entered;
-    if (before == request) {
-        queue->entered = dram_request_next(request);
-        return;
-    }
-    while (dram_request_next(before) != request)
-        before = dram_request_next(before);
-    set_next(before, dram_request_next(request));
-}
-
-void dram_queue_end(struct dram_queue *queue, struct cnnvp_request *request)
-{
-    leave_entered(queue, request);
-    cnnvp_dram_queue_finish(queue, request, request->scratch[DRAM_TIME]);
 }
 
 /* The end of a read is known. */
@@ -261,7 +175,7 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
             ++queue->reads;
         }
     }
-    dram_queue_step(queue, stream);
+    dram_stream_step(queue, stream);
 }
 
 /* The stream's next burst enters, and while no other stream waits those behind it that can at the same clock: no command is
@@ -306,7 +220,7 @@ static inline void note_issued(struct dram_queue *queue, const struct dram_issue
     --request->scratch[DRAM_BURSTS];
     --queue->reads;
     if (!dram_request_pending(request) && stream->first != request)
-        dram_queue_end(queue, request);
+        dram_stream_end(queue, request);
 }
 
 static void issue(struct dram_queue *queue, struct dram_channel *channel)
@@ -337,7 +251,7 @@ static void run(struct dram_queue *queue, cnnvp_time bound, int idle_too)
             due = cnnvp_dram_queue_due(queue);
             last = (due < bound ? due : bound) / queue->timing.tck_ps;
         }
-        const enum dram_progress progress = dram_queue_run(queue, last);
+        const enum dram_progress progress = dram_reads_run(queue, last);
         if (progress == DRAM_DECIDED)
             break;
         if (progress == DRAM_MOVED && cnnvp_dram_queue_due(queue) < due)
@@ -387,10 +301,9 @@ void cnnvp_dram_queue_classify(struct dram_queue *queue, void (*classified)(void
     }
 }
 
-void dram_queue_next(struct dram_queue *queue, uint64_t *enters, uint64_t *commands)
+void cnnvp_dram_queue_finish(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time at)
 {
-    (void)choose(queue, enters);
-    (void)first_channel(queue, commands);
+    dram_stream_finish(queue, request, at);
 }
 
 struct cnnvp_request *cnnvp_dram_queue_take(struct dram_queue *queue)
@@ -398,4 +311,15 @@ struct cnnvp_request *cnnvp_dram_queue_take(struct dram_queue *queue)
     struct cnnvp_request *request = queue->done;
     queue->done = dram_request_next(request);
     return request;
+}
+
+cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue)
+{
+    uint64_t enters, commands;
+    if (!queue->waiting && !queue->reads)
+        return CNNVP_TIME_NEVER;
+    (void)choose(queue, &enters);
+    (void)first_channel(queue, &commands);
+    /* commands where nothing waits are refreshes, perhaps of long ago */
+    return dram_work(queue, channels_wait(queue) ? dram_lesser(enters, commands) : enters) * queue->timing.tck_ps;
 }

@@ -5,42 +5,7 @@
  * the data of the bursts on their way end at that spacing too, each period of it is as the one before, and all that
  * fit before the row, the request or the time ends are made in one step.
  */
-#include "dram_run.h"
-
-/* 1 if all that waits are bursts of the stream's first request, in one bank. */
-static int is_row(const struct dram_run *run, uint32_t bank)
-{
-    const struct dram_channel *channel = run->channel;
-    const uint32_t waiting = channel->list[0][bank].count;
-    return waiting >= 2 && channel->count[0] == waiting && !channel->active_count
-           && dram_request_pending(run->stream->first) == waiting && dram_counts(run, run->stream->first);
-}
-
-/* 1 if data end at one spacing, and a burst enters with each end. */
-static int are_ends_regular(const struct dram_run *run, uint64_t ready, uint64_t enters)
-{
-    const struct dram_channel *channel = run->channel;
-    const struct dram_stream *stream = run->stream;
-    const uint64_t first = stream->ends[stream->end_first];
-    if (enters != first + 1u || enters > ready + run->spacing || first <= stream->arrival_clock
-        || channel->bus_end != channel->returned || channel->idle || channel->refresh_to > channel->bus_end
-        || !stream->first->first_data)
-        return 0;
-    for (uint32_t i = 1; i < stream->end_count; ++i)
-        if (stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] != first + i * run->spacing)
-            return 0;
-    return first + (stream->end_count - 1u) * run->spacing == channel->returned;
-}
-
-int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
-{
-    const struct dram_stream *stream = run->stream;
-    const uint64_t done = run->channel->returned + run->spacing;
-    /* what tells most others apart comes first */
-    return stream->on_their_way == stream->most && stream->end_count && done == next->clock + run->latency
-           && done <= run->window_data && dram_later(enters, next->clock) <= run->last && is_row(run, next->bank)
-           && are_ends_regular(run, next->clock, enters);
-}
+#include "dram_row.h"
 
 /* RDs that the window which `reads` counts takes, the first of them at `ready`. */
 static uint64_t in_window(const struct dram_run *run, uint64_t ready)
@@ -125,31 +90,9 @@ static void repeat(struct dram_run *run, uint64_t ready, uint64_t enters, uint64
     dram_space_read(channel, run->stream->place.bank, ready + span - run->spacing);
 }
 
-void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t count, uint64_t span, uint64_t latency)
-{
-    struct dram_queue *queue = run->queue;
-    struct dram_stream *stream = run->stream;
-    struct cnnvp_request *request = stream->first;
-    const uint64_t tck = queue->timing.tck_ps;
-    request->scratch[DRAM_BURSTS] += count << 24;
-    request->scratch[DRAM_LATENCY] += latency * tck;
-    request->scratch[DRAM_TIME] = run->channel->returned * tck;
-    for (uint32_t i = 0; i < stream->end_count; ++i)
-        stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] += span;
-    stream->taken = entered * tck;
-    stream->served = queue->served += count;
-    queue->clock = run->channel->clock;
-    stream->address += (count - 1u) * DRAM_BURST_BYTES;
-    stream->place.column += (uint32_t)(count - 1u);
-    dram_queue_step(queue, stream);
-}
-
 int dram_row_repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     const struct dram_stream *stream = run->stream;
-    if (run->channel->waiting[1] >> next->bank & 1u || !dram_is_periodic(run, next, enters))
-        return 0;
-    dram_change_learn(run, next->clock);
     const uint64_t left = dram_row_left(run->queue, stream);
     if (left < 4)
         return 0;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Reads from open rows, most bursts of a network: of one stream, while no other waits, so that nothing has to be chosen
- * or planned. What is reported of them is summed over a window of the statistics.
- */
+/* See dram_run.h. */
 #include "dram_run.h"
 
 #include "dram_bandwidth.h"
@@ -32,119 +29,57 @@ void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint
     run->window_data = cnnvp_dram_window_end(done * tck) / tck;
 }
 
-static inline void issue(struct dram_run *run, const struct dram_next_column *next)
+/* 1 if all that waits are bursts of the stream's first request, in one bank. */
+static int is_row(const struct dram_run *run, uint32_t bank)
 {
-    struct dram_channel *channel = run->channel;
-    const uint64_t clock = next->clock, done = dram_done_of(run, next);
-    const uint32_t index = dram_read_leaves(channel, next);
-    const struct dram_entry *entry = &channel->entry[index];
-    dram_count(run, next, entry);
-    dram_account(channel, clock + channel->timing->t[DRAM_T_cl], 0, channel->last_write == 1);
-    channel->last_write = 0;
-    channel->returned = done;
-    dram_space_read(channel, next->bank, clock);
-    /* what leaves a queue makes room at the next clock */
-    run->queue->clock = dram_later(run->queue->clock, clock + 1u);
-    struct dram_stream *stream = &run->queue->streams[entry->source];
-    /* ascending, as only one channel reads */
-    stream->ends[(stream->end_first + stream->end_count++) % DRAM_OUTSTANDING] = done;
-    dram_note_done(run, entry->owner, done, 0, 1);
+    const struct dram_channel *channel = run->channel;
+    const uint32_t waiting = channel->list[0][bank].count;
+    return waiting >= 2 && channel->count[0] == waiting && !channel->active_count
+           && dram_request_pending(run->stream->first) == waiting && dram_counts(run, run->stream->first);
 }
 
-static inline void enter(struct dram_run *run, uint64_t clock, uint64_t place, const struct dram_next_column *next)
-{
-    struct dram_queue *queue = run->queue;
-    struct dram_stream *stream = run->stream;
-    dram_columns_pass(run->channel, clock, next->looked);
-    if (queue->burst)
-        queue->burst(queue->context, stream, stream->first, clock);
-    dram_run_enter(run, clock, place);
-}
-
-/* The stream's next burst enters, and those behind it that have a place. Returns whether `next` is still next: behind
- * others of its bank a burst changes nothing. */
-static int enter_all(struct dram_run *run, uint64_t clock, uint64_t place, const struct dram_next_column *next)
+/* 1 if data end at one spacing, and a burst enters with each end. */
+static int are_ends_regular(const struct dram_run *run, uint64_t ready, uint64_t enters)
 {
     const struct dram_channel *channel = run->channel;
     const struct dram_stream *stream = run->stream;
-    const uint32_t bank = stream->place.bank;
-    const int behind = channel->list[0][bank].count && (clock < next->clock || !next->active);
-    enter(run, clock, place, next);
-    while (behind && run->queue->waiting && stream->place.bank == bank && stream->on_their_way < stream->most
-           && stream->arrival_clock < clock && channel->count[0] < channel->capacity
-           && dram_read_is_open(channel, &stream->place))
-        enter(run, clock, 0, next);
-    return behind;
-}
-
-static int along_rows(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
-{
-    const struct dram_place *place = &run->stream->place;
-    if (!dram_row_is_open(run->channel, place))
-        return dram_row_change(run, next, enters);
-    return place->bank == next->bank && dram_row_repeat(run, next, enters);
-}
-
-/* Reads that follow each other, and what enters meanwhile, in one step; 0 if they must be looked at one by one. */
-static int repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
-{
-    const struct dram_channel *channel = run->channel;
-    if (run->queue->burst || next->active || next->clock == DRAM_NEVER || channel->last_write)
+    const uint64_t first = stream->ends[stream->end_first];
+    if (enters != first + 1u || enters > ready + run->spacing || first <= stream->arrival_clock
+        || channel->bus_end != channel->returned || channel->idle || channel->refresh_to > channel->bus_end
+        || !stream->first->first_data)
         return 0;
-    dram_count_from(run, next, &channel->entry[channel->list[0][next->bank].first]);
-    return (run->stream && along_rows(run, next, enters)) || dram_train(run, next, enters);
+    for (uint32_t i = 1; i < stream->end_count; ++i)
+        if (stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] != first + i * run->spacing)
+            return 0;
+    return first + (stream->end_count - 1u) * run->spacing == channel->returned;
 }
 
-static enum dram_progress run_on(struct dram_run *run)
+int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
+{
+    const struct dram_stream *stream = run->stream;
+    const uint64_t done = run->channel->returned + run->spacing;
+    /* what tells most others apart comes first */
+    return stream->on_their_way == stream->most && stream->end_count && done == next->clock + run->latency
+           && done <= run->window_data && dram_later(enters, next->clock) <= run->last && is_row(run, next->bank)
+           && are_ends_regular(run, next->clock, enters);
+}
+
+void dram_advance_periodic(struct dram_run *run, uint64_t entered, uint64_t count, uint64_t span, uint64_t latency)
 {
     struct dram_queue *queue = run->queue;
-    struct dram_channel *channel = run->channel;
-    const struct cnnvp_request *done = queue->done;
-    struct dram_next_column next = dram_next_read(channel);
-    enum dram_progress progress = DRAM_STUCK;
-    for (; queue->done == done; progress = DRAM_MOVED) {
-        const struct dram_stream *stream = run->stream = queue->waiting ? run->stream : NULL;
-        const uint64_t place = stream ? dram_free_place(stream) : DRAM_NEVER;
-        const uint64_t enters = stream ? dram_entering(queue, stream, place) : DRAM_NEVER;
-        if (dram_writes_are_due(channel, &next))
-            return progress;
-        if (dram_lesser(enters, next.clock) > run->last)
-            return run->cut ? progress : DRAM_DECIDED;
-        if (repeat(run, &next, enters)) {
-            next = dram_next_read(channel);
-        } else if (enters > next.clock) {
-            issue(run, &next);
-            next = dram_next_read(channel);
-        } else if (dram_read_is_open(channel, &stream->place)) {
-            if (!enter_all(run, enters, place, &next))
-                next = dram_next_read(channel);
-        } else {
-            return progress;
-        }
-    }
-    return DRAM_MOVED;
+    struct dram_stream *stream = run->stream;
+    struct cnnvp_request *request = stream->first;
+    const uint64_t tck = queue->timing.tck_ps;
+    request->scratch[DRAM_BURSTS] += count << 24;
+    request->scratch[DRAM_LATENCY] += latency * tck;
+    request->scratch[DRAM_TIME] = run->channel->returned * tck;
+    for (uint32_t i = 0; i < stream->end_count; ++i)
+        stream->ends[(stream->end_first + i) % DRAM_OUTSTANDING] += span;
+    stream->taken = entered * tck;
+    stream->served = queue->served += count;
+    queue->clock = run->channel->clock;
+    stream->address += (count - 1u) * DRAM_BURST_BYTES;
+    stream->place.column += (uint32_t)(count - 1u);
+    dram_stream_step(queue, stream);
 }
 
-/* 1 if none but a stream that reads waits. */
-static int is_lone(const struct dram_queue *queue)
-{
-    return !(queue->waiting & (queue->waiting - 1u))
-           && (!queue->waiting || queue->streams[dram_lowest_bit(queue->waiting)].op == CNNVP_READ);
-}
-
-enum dram_progress dram_queue_run(struct dram_queue *queue, uint64_t last)
-{
-    struct dram_channel *channel = queue->channel;
-    const uint32_t *t = queue->timing.t;
-    if (queue->stepwise || queue->options.channels != 1 || channel->refresh_waiting || channel->fcfs || channel->closed_page
-        || !(channel->waiting[0] | channel->active | queue->waiting) || !is_lone(queue) || !dram_reads_are_open(channel))
-        return DRAM_STUCK;
-    struct dram_run run = {.queue = queue, .channel = channel,
-                           .stream = queue->waiting ? &queue->streams[dram_lowest_bit(queue->waiting)] : NULL,
-                           .last = dram_lesser(last, channel->refresh_at - 1u), .cut = last >= channel->refresh_at,
-                           .latency = t[DRAM_T_cl] + t[DRAM_T_bl],
-                           .spacing = dram_later(t[DRAM_T_ccd_s], t[DRAM_T_ccd_l])};
-    const enum dram_progress progress = run_on(&run);
-    dram_report(&run);
-    return progress;
-}

@@ -4,7 +4,7 @@
  * spacing, whatever enters behind them meanwhile. So nothing has to be chosen from command to command. That is how a
  * stream goes from one row to the next, and how its last bursts leave.
  */
-#include "dram_run.h"
+#include "dram_train.h"
 
 /* RDs at `ready` and each `spacing` later, `count` at most, of the oldest burst of banks[0], banks[1], banks[0] and so
  * on. */

@@ -3,7 +3,7 @@
  * How long nothing completes for certain. Each time that is too early costs an event of the kernel, and a run of the
  * core ends there; one that is too late would be an error.
  */
-#include "dram_run.h"
+#include "dram_work.h"
 
 /* The banks and the alignment of longer requests are not looked at. */
 enum { ROWS = 8, SEGMENTS = 16 };
@@ -224,26 +224,15 @@ static uint64_t writes_end(const struct dram_queue *queue, const struct dram_str
     return start + dram_later(commands, leave > banks + 1u ? (leave - banks - 1u) * each : 0) + 1u;
 }
 
-cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue)
+uint64_t dram_work(const struct dram_queue *queue, uint64_t start)
 {
-    uint64_t enters, commands, least = DRAM_NEVER;
-    int waits = queue->reads != 0, waits_inside = 0;
-    for (uint32_t i = 0; i < queue->stream_count; ++i)
-        waits |= queue->streams[i].first != NULL;
-    if (!waits)
-        return CNNVP_TIME_NEVER;
-    for (uint32_t i = 0; i < queue->options.channels; ++i)
-        waits_inside |= cnnvp_dram_channel_waiting(&queue->channel[i]) != 0;
-    dram_queue_next(queue, &enters, &commands);
-    /* commands where nothing waits are refreshes, perhaps of long ago */
-    const uint64_t start = waits_inside ? dram_lesser(enters, commands) : enters;
-    for (uint32_t i = 0; i < queue->stream_count; ++i) {
-        const struct dram_stream *stream = &queue->streams[i];
-        if (stream->first)
-            least = dram_lesser(least, stream->op == CNNVP_READ ? reads_end(queue, stream, start)
-                                                                : writes_end(queue, stream, start));
+    uint64_t least = DRAM_NEVER;
+    for (uint64_t left = queue->waiting; left; left &= left - 1u) {
+        const struct dram_stream *stream = &queue->streams[dram_lowest_bit(left)];
+        least = dram_lesser(least, stream->op == CNNVP_READ ? reads_end(queue, stream, start)
+                                                            : writes_end(queue, stream, start));
     }
     for (const struct cnnvp_request *request = queue->entered; request; request = dram_request_next(request))
         least = dram_lesser(least, entered_ends(queue, request, start));
-    return least * queue->timing.tck_ps;
+    return least;
 }

@@ -292,7 +292,7 @@ static void test_shortcuts(void **state)
         bursts += judge->result.counts.hits + judge->result.counts.misses + judge->result.counts.conflicts;
         forwarded += judge->result.counts.forwarded;
         merged += judge->result.counts.merged;
-        learned += fast->queue.changes[0].sort.waiting != 0;
+        learned += fast->queue.changes[0].kind.waiting != 0;
         run_free(judge);
         run_free(fast);
     }
@@ -368,7 +368,7 @@ static void test_rows(void **state)
         }
         assert_int_equal(cnnvp_dram_queue_due(&judge), cnnvp_dram_queue_due(&fast));
         assert_memory_equal(&requests[0].scratch[DRAM_LATENCY], &requests[1].scratch[DRAM_LATENCY], sizeof(uint64_t));
-        learned += fast.changes[0].sort.waiting != 0;
+        learned += fast.changes[0].kind.waiting != 0;
         cnnvp_dram_queue_fini(&judge);
         cnnvp_dram_queue_fini(&fast);
     }
