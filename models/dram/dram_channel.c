@@ -3,10 +3,20 @@
 #include "dram_channel.h"
 
 #include "dram_plan.h"
+#include "dram_policy.h"
 
 #include <string.h>
 
 /* ---- state ---- */
+
+/* Ranks that are to be refreshed at `clock`; when this is asked again. */
+static uint32_t set_refresh(struct dram_channel *channel, uint64_t clock)
+{
+    uint64_t again;
+    const uint32_t ranks = channel->refresh->due(channel, &again);
+    channel->refresh_at = again == DRAM_NEVER ? DRAM_NEVER : clock + again;
+    return ranks;
+}
 
 void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_options *options,
                              const struct dram_timing *timing, uint64_t clock)
@@ -16,15 +26,16 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     channel->ranks = options->ranks;
     channel->bank_bits = dram_lowest_bit(timing->banks);
     channel->rank_bits = channel->bank_bits + dram_lowest_bit(timing->groups);
-    channel->fcfs = options->fcfs;
-    channel->closed_page = options->closed_page;
+    channel->scheduler = dram_schedulers[options->scheduler];
+    channel->page = dram_pages[options->page];
+    channel->refresh = dram_refreshes[options->refresh];
     channel->capacity = options->queue;
     channel->drain_high = options->queue * options->drain_high;
     channel->drain_low = options->queue * options->drain_low;
     channel->clock = channel->column_bus = channel->row_bus = clock;
     channel->plain_bus = timing->buses == 1 && timing->t[DRAM_T_cmd_act] == 1 && timing->t[DRAM_T_cmd_column] == 1
                          && timing->t[DRAM_T_cmd_pre] == 1;
-    channel->refresh_at = clock - 1u + timing->t[DRAM_T_refi];
+    (void)set_refresh(channel, clock - 1u);
     channel->last_write = -1;
     channel->bus_end = channel->empty_from = clock;
     channel->free_count = DRAM_ENTRIES;
@@ -274,8 +285,7 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
         channel->returned = dram_later(issued->clock + t[DRAM_T_cl] + t[DRAM_T_bl], channel->returned);
         issued->done = channel->returned;
     }
-    if (channel->closed_page && bank->active == DRAM_NONE
-        && !((channel->hits[0] | channel->hits[1]) >> issued->bank & 1u)) {
+    if (bank->active == DRAM_NONE && channel->page->closes(channel, issued->bank)) {
         issued->command = write ? DRAM_WRA : DRAM_RDA;
         do_pre(channel, issued->bank, bank->pre);
     }
@@ -332,9 +342,8 @@ void cnnvp_dram_channel_issue(struct dram_channel *channel, struct dram_issued *
     issued->row_class = DRAM_UNCLASSIFIED;
     if (plan->command == DRAM_REFRESH_DUE) {
         dram_plan_pass(channel, clock);
-        channel->refresh_waiting += channel->ranks;
+        channel->refresh_waiting += set_refresh(channel, clock);
         channel->refresh_from = clock;
-        channel->refresh_at += channel->timing->t[DRAM_T_refi];
         return;
     }
     if (channel->plain_bus)

@@ -6,6 +6,7 @@
 #include "dram_reads.h"
 
 #include "dram_change.h"
+#include "dram_policy.h"
 #include "dram_row.h"
 #include "dram_train.h"
 
@@ -116,7 +117,8 @@ enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last)
 {
     struct dram_channel *channel = queue->channel;
     const uint32_t *t = queue->timing.t;
-    if (queue->stepwise || queue->options.channels != 1 || channel->refresh_waiting || channel->fcfs || channel->closed_page
+    if (queue->stepwise || queue->options.channels != 1 || channel->refresh_waiting
+        || queue->options.scheduler != DRAM_SCHEDULER_fr_fcfs || queue->options.page != DRAM_PAGE_open
         || !(channel->waiting[0] | channel->active | queue->waiting) || !is_lone(queue) || !dram_reads_are_open(channel))
         return DRAM_STUCK;
     struct dram_run run = {.queue = queue, .channel = channel,

@@ -101,6 +101,13 @@ struct dram_issued {
     enum { DRAM_UNCLASSIFIED, DRAM_HIT, DRAM_MISS, DRAM_CONFLICT } row_class;
 };
 
+/* A command that could be next, for the burst of an entry. */
+struct dram_candidate {
+    uint64_t clock, order;
+    uint32_t entry; /* DRAM_NONE: there is none, and clock is DRAM_NEVER */
+    enum dram_command command;
+};
+
 struct dram_plan {
     int valid;
     uint64_t from;  /* clock from which it was made */
@@ -111,11 +118,17 @@ struct dram_plan {
     int write_mode; /* and this one is served */
 };
 
+struct dram_scheduler; /* dram_policy.h */
+struct dram_page;
+struct dram_refresh;
+
 struct dram_channel {
     const struct dram_timing *timing;
     uint32_t ranks;
     uint32_t bank_bits, rank_bits; /* a bank's group is its number >> bank_bits, its rank >> rank_bits */
-    uint32_t fcfs, closed_page;
+    const struct dram_scheduler *scheduler;
+    const struct dram_page *page;
+    const struct dram_refresh *refresh;
     uint32_t capacity, drain_high, drain_low; /* entries */
 
     uint64_t clock; /* first one at which not every command has been decided */

@@ -28,8 +28,9 @@ struct dram_options {
     uint32_t preset;
     uint32_t channels;
     uint32_t ranks;
-    uint32_t fcfs;
-    uint32_t closed_page;
+    uint32_t scheduler;
+    uint32_t page;
+    uint32_t refresh;
     uint32_t mapping;
     uint32_t queue;
     uint32_t drain_high; /* percent */

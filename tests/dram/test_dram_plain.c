@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "dram/dram_policy.h"
 #include "dram/dram_replay.h"
 #include "dram_rules.h"
 
@@ -159,7 +160,7 @@ static void serve(struct plain *plain, struct plain_channel *channel, struct pla
         return;
     }
     enum dram_command issued = command;
-    if (plain->options.closed_page && !wanted_again(channel, &entry))
+    if (plain->options.page && !wanted_again(channel, &entry))
         issued = command == DRAM_RD ? DRAM_RDA : DRAM_WRA;
     emit(plain, channel, issued, clock, rank, &entry);
     if (entry.write)
@@ -204,7 +205,7 @@ static void tick_buses(struct plain *plain, struct plain_channel *channel, uint6
             refresh(plain, channel, clock);
         return;
     }
-    if (plain->options.fcfs && channel->active.count)
+    if (plain->options.scheduler && channel->active.count)
         return;
     const uint32_t reads = channel->queue[0].count, writes = channel->queue[1].count, size = plain->options.queue;
     if (!channel->write_mode)
@@ -212,15 +213,18 @@ static void tick_buses(struct plain *plain, struct plain_channel *channel, uint6
     else
         channel->write_mode = reads == 0 || (writes > 0 && writes * 100u >= size * plain->options.drain_low);
     struct plain_list *queue = &channel->queue[channel->write_mode];
-    best = best_of(plain, channel, queue, clock, buses, (int)plain->options.fcfs);
+    best = best_of(plain, channel, queue, clock, buses, (int)plain->options.scheduler);
     if (best >= 0)
         serve(plain, channel, queue, (uint32_t)best, clock);
 }
 
 static void tick(struct plain *plain, struct plain_channel *channel, uint64_t clock)
 {
-    if (clock % plain->timing.t[DRAM_T_refi] == 0)
-        channel->refreshes += plain->options.ranks;
+    const uint32_t refi = plain->timing.t[DRAM_T_refi], ranks = plain->options.ranks;
+    if (plain->options.refresh == DRAM_REFRESH_all_ranks && clock % refi == 0)
+        channel->refreshes += ranks;
+    else if (plain->options.refresh == DRAM_REFRESH_staggered && clock % (refi / ranks) == 0)
+        ++channel->refreshes;
     if (plain->timing.buses == 1) {
         tick_buses(plain, channel, clock, BOTH_BUSES);
         return;
@@ -344,8 +348,9 @@ static void random_options(struct dram_options *options, uint32_t preset)
     options->preset = preset;
     options->ranks = 1u << (below(2) ? below(3) : 0);
     options->channels = below(3) ? 1 : 1 + below(4);
-    options->fcfs = below(4) == 0;
-    options->closed_page = below(3) == 0;
+    options->scheduler = below(4) == 0;
+    options->page = below(3) == 0;
+    options->refresh = below(2) ? DRAM_REFRESH_all_ranks : below(3);
     options->mapping = below(4);
     if (below(2)) {
         options->queue = 4 + below(60);

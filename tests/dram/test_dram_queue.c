@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "dram/dram_bandwidth.h"
+#include "dram/dram_policy.h"
 #include "dram/dram_queue.h"
 
 #define REQUESTS 120u
@@ -102,8 +103,9 @@ static void random_options(uint64_t *random, struct dram_options *options)
     options->mapping = below(random, 2) ? below(random, 4) : 0;
     options->channels = below(random, 4) ? 1 : 1 + below(random, 3);
     options->ranks = below(random, 3) ? 1 : 1u << below(random, 3);
-    options->fcfs = !below(random, 8);
-    options->closed_page = !below(random, 8);
+    options->scheduler = !below(random, 8);
+    options->page = !below(random, 8);
+    options->refresh = below(random, 2) ? DRAM_REFRESH_all_ranks : below(random, 3);
     options->queue = below(random, 2) ? 32 : 4 + below(random, 61);
     options->drain_high = 40 + below(random, 60);
     options->drain_low = below(random, 40);
@@ -325,7 +327,7 @@ static void open_queue(uint64_t seed, int stepwise, struct dram_queue *queue)
         random_options(&random, &options);
         options.channels = 1;
         options.mapping = 0;
-        options.fcfs = options.closed_page = 0;
+        options.scheduler = options.page = 0;
         if (below(&random, 2))
             options.timings[DRAM_T_ras] = 30 + below(&random, 500);
         if (below(&random, 2))

@@ -280,7 +280,7 @@ static void test_refresh_share(void **state)
 
 static void close_page(struct dram_options *options)
 {
-    options->closed_page = 1;
+    options->page = 1;
 }
 
 /* A closed page is precharged with its last waiting access: the next row of the bank is a miss, not a conflict. */
@@ -306,7 +306,7 @@ static void test_closed_page(void **state)
 
 static void use_fcfs(struct dram_options *options)
 {
-    options->fcfs = 1;
+    options->scheduler = 1;
 }
 
 /* fr-fcfs lets a hit pass a burst that waits for its row; fcfs does not. */
@@ -462,7 +462,7 @@ static void test_clocks_add_up(void **state)
             cnnvp_dram_options_init(&options);
             options.preset = preset;
             options.ranks = kind == 3 ? 2 : 1;
-            options.closed_page = kind == 2;
+            options.page = kind == 2;
             assert_int_equal(cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong), CNNVP_OK);
             struct dram_replay *replay = cnnvp_dram_replay_new(&options, &timing, 8, NULL, NULL);
             assert_non_null(replay);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The tables of dram_policy.h. */
+#include "dram_policy.h"
+
+#define DRAM_ENTRY(symbol, name, help) &dram_scheduler_##symbol,
+const struct dram_scheduler *const dram_schedulers[] = {DRAM_SCHEDULERS(DRAM_ENTRY)};
+#undef DRAM_ENTRY
+#define DRAM_ENTRY(symbol, name, help) &dram_page_##symbol,
+const struct dram_page *const dram_pages[] = {DRAM_PAGES(DRAM_ENTRY)};
+#undef DRAM_ENTRY
+#define DRAM_ENTRY(symbol, name, help) &dram_refresh_##symbol,
+const struct dram_refresh *const dram_refreshes[] = {DRAM_REFRESHES(DRAM_ENTRY)};
