@@ -97,6 +97,7 @@ struct cnnvp_config_instance {
     const char *name;
     const char *model;             /* as a platform file says it: a kind, or LIBRARY:KIND */
     const struct cnnvp_unit *unit; /* its tables; NULL: the bus, which the platform itself provides */
+    int idle;                      /* 1: nothing needs to drive it, by `idle: true` */
 };
 /* The index-th instance, in the order of the files. BAD_INPUT: there are not so many. */
 CNNVP_MUST_USE cnnvp_result cnnvp_config_instance(const cnnvp_config *config, size_t index,

@@ -229,7 +229,7 @@ cnnvp_result cnnvp_config_instance(const cnnvp_config *config, size_t index, str
     if (!resolved || index >= resolved->instance_count)
         return CNNVP_BAD_INPUT;
     const struct cnnvp_instance *found = &resolved->instances[index];
-    *instance = (struct cnnvp_config_instance){found->name, found->model, found->unit};
+    *instance = (struct cnnvp_config_instance){found->name, found->model, found->unit, found->idle};
     return CNNVP_DONE;
 }
 

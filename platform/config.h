@@ -40,6 +40,7 @@ struct cnnvp_instance {
     uint32_t number;
     uint32_t clock;                /* instance whose clock_mhz counts (itself, if it has that parameter), or
                                       CNNVP_NO_INSTANCE: the default of 1000 MHz */
+    int idle;                      /* 1: nothing needs to drive it */
     int on_bus;                    /* 1: `base`, `size` are its window on the bus */
     uint64_t base;
     uint64_t size;

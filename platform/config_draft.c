@@ -14,7 +14,7 @@
 
 #include "config_internal.h"
 
-static const char *const reserved_keys[] = {"model", "at", "irq", "connect", "clock"};
+static const char *const reserved_keys[] = {"model", "at", "irq", "connect", "clock", "idle", NULL};
 
 /* One file being read, and the one that names it as its base. */
 struct file_frame {
@@ -27,10 +27,15 @@ struct file_frame {
 
 int cnnvp_config_reserved(const char *key)
 {
-    for (size_t i = 0; i < sizeof reserved_keys / sizeof *reserved_keys; i++)
+    for (size_t i = 0; reserved_keys[i]; i++)
         if (strcmp(key, reserved_keys[i]) == 0)
             return 1;
     return 0;
+}
+
+const char *const *cnnvp_config_reserved_keys(void)
+{
+    return reserved_keys;
 }
 
 const struct cnnvp_draft_unit *cnnvp_draft_find(const struct cnnvp_draft *draft, const char *name)
@@ -439,14 +444,13 @@ cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct cnnvp_draft **dr
         return cnnvp_config_no_memory(error);
     made->references = 1;
     char *file = NULL;
-    unsigned layer = 0;
     cnnvp_result result = find_file(&made->arena, file_or_preset, NULL, NULL, &file, error);
     if (result == CNNVP_DONE) {
         made->file = file;
         made->name = "";
         made->energy.name = "energy";
         made->energy.place = file;
-        result = read_layer(made, file, NULL, NULL, &layer, error);
+        result = read_layer(made, file, NULL, NULL, &made->layer, error);
     }
     if (result == CNNVP_DONE && made->unit_count == 0)
         result = cnnvp_config_error(error, file, "has no units; a platform file has `base:` or `units:`");

@@ -58,6 +58,7 @@ struct cnnvp_draft {
     const char *file;
     const char *name; /* of the platform */
     const char *base; /* as written, of the outermost file; NULL: none */
+    unsigned layer;   /* of the outermost file's settings */
     struct cnnvp_draft_unit *units;
     size_t unit_count;
     struct cnnvp_draft_unit *removed; /* instances of the base that are null; `place` is where */
@@ -69,7 +70,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct c
 void cnnvp_draft_release(struct cnnvp_draft *draft);
 const struct cnnvp_draft_unit *cnnvp_draft_find(const struct cnnvp_draft *draft, const char *name);
 const struct cnnvp_setting *cnnvp_draft_setting(const struct cnnvp_draft_unit *unit, const char *key, int connect);
-/* 1 for a key that means something to the platform: model, at, irq, connect, clock. */
+/* Keys that mean something to the platform, up to NULL; 1 for one of them. */
+const char *const *cnnvp_config_reserved_keys(void);
 int cnnvp_config_reserved(const char *key);
 
 /* ---- resolved (config_resolve.c, config_wire.c, config_connect.c) ---- */
@@ -81,6 +83,7 @@ struct cnnvp_box {
     const char **models; /* for each instance, what `model:` says from any folder: a kind or /absolute/lib.so:kind */
     const struct cnnvp_draft_unit **drafts; /* for each instance, its settings including --set; only while resolving */
     const struct cnnvp_draft_unit *removed; /* only while resolving */
+    unsigned layer;                         /* of the outermost file's settings */
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, size_t set_count,

@@ -151,9 +151,8 @@ static cnnvp_result unknown_key(const struct cnnvp_instance *instance, const str
     cnnvp_suggest_begin(&suggest, setting->key);
     for (size_t i = 0; instance->unit && i < instance->unit->param_count; i++)
         cnnvp_suggest_offer(&suggest, instance->unit->params[i].name);
-    static const char *const keys[] = {"model", "at", "irq", "connect", "clock"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        cnnvp_suggest_offer(&suggest, keys[i]);
+    for (const char *const *key = cnnvp_config_reserved_keys(); *key; key++)
+        cnnvp_suggest_offer(&suggest, *key);
     return cnnvp_config_error(error, setting->key_place, "%s: model %s has no parameter %s%s", instance->name,
                               instance->model, cnnvp_config_show(setting->key).text,
                               cnnvp_suggest_text(&suggest, "it has"));
@@ -237,6 +236,7 @@ cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, s
         return cnnvp_config_no_memory(error);
     made->references = 1;
     made->removed = draft->removed;
+    made->layer = draft->layer;
     const struct cnnvp_draft_unit *energy = NULL;
     cnnvp_result result = make_instances(made, draft, sets, set_count, error);
     if (result == CNNVP_DONE)

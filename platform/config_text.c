@@ -61,6 +61,8 @@ static void print_instance(FILE *stream, const struct cnnvp_box *box, size_t ind
     const struct cnnvp_instance *clock = cnnvp_instance_clock(resolved, instance);
     if (clock)
         (void)fprintf(stream, "    clock: %s\n", clock->name);
+    if (instance->idle)
+        (void)fputs("    idle: true\n", stream);
     for (size_t i = 0; instance->unit && i < instance->unit->param_count; i++) {
         const struct cnnvp_param *param = &instance->unit->params[i];
         (void)fprintf(stream, "    %s: ", param->name);

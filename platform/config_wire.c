@@ -99,25 +99,64 @@ static cnnvp_result check_windows(struct cnnvp_box *box, struct cnnvp_error *err
     return CNNVP_DONE;
 }
 
-/* Registers that nothing can reach are a forgotten `at:`. */
-static cnnvp_result check_reachable(const struct cnnvp_box *box, const struct cnnvp_instance *instance,
-                                    struct cnnvp_error *error)
+/* ---- units that nothing drives ---- */
+
+static cnnvp_result read_idle(const struct cnnvp_box *box, struct cnnvp_instance *instance, struct cnnvp_error *error)
 {
-    if (!instance->unit || instance->unit->register_count == 0 || instance->on_bus)
+    const struct cnnvp_setting *idle = cnnvp_draft_setting(box->drafts[instance->number], "idle", 0);
+    static const struct cnnvp_param param = {.name = "idle", .type = CNNVP_PARAM_ENUM, .choices = "off|on"};
+    char reason[600];
+    uint64_t value = 0;
+    if (!idle || !idle->text)
         return CNNVP_DONE;
-    uint32_t port = instance->unit->register_port;
-    if (instance->unit->ports[port].flags & CNNVP_PORT_OPTIONAL)
-        return CNNVP_DONE;
-    for (size_t i = 0; i < box->resolved.instance_count; i++) {
-        const struct cnnvp_instance *from = &box->resolved.instances[i];
+    if (cnnvp_value_parse(&param, idle->text, idle->quoted, &value, reason, sizeof reason) != 0)
+        return cnnvp_config_error(error, idle->place, "%s.idle: %s", instance->name, reason);
+    instance->idle = value != 0;
+    return CNNVP_DONE;
+}
+
+static int is_reached(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance, uint32_t port)
+{
+    for (size_t i = 0; i < resolved->instance_count; i++) {
+        const struct cnnvp_instance *from = &resolved->instances[i];
         for (size_t j = 0; j < from->binding_count; j++)
             if (from->bindings[j].target == instance->number && from->bindings[j].target_port == port &&
-                from->unit->ports[from->bindings[j].port].kind == CNNVP_PORT_INITIATOR)
-                return CNNVP_DONE;
+                from->unit->ports[from->bindings[j].port].kind != CNNVP_PORT_IRQ_OUT)
+                return 1;
     }
-    return cnnvp_config_error(error, instance->place.text, "%s: nothing reaches its registers (port %s); give it an "
-                                                           "address on the bus with `at:`", instance->name,
-                              instance->unit->ports[port].name);
+    return 0;
+}
+
+/* A unit does something if it has a process or nothing could lead to it, if it has an address on the bus, or if a port leads
+ * to it; where it has registers, to these. A unit of a base may have lost what led to it. */
+static cnnvp_result check_driven(const struct cnnvp_box *box, const struct cnnvp_instance *instance,
+                                 struct cnnvp_error *error)
+{
+    const struct cnnvp_unit *unit = instance->unit;
+    uint32_t incoming = 0;
+    if (!unit || instance->on_bus || instance->idle)
+        return CNNVP_DONE;
+    if (unit->register_count) {
+        const struct cnnvp_port *port = &unit->ports[unit->register_port];
+        if ((port->flags & CNNVP_PORT_OPTIONAL) || is_reached(&box->resolved, instance, unit->register_port))
+            return CNNVP_DONE;
+        return cnnvp_config_error(error, instance->place.text,
+                                  "%s: nothing reaches its registers (port %s); give it an address on the bus with "
+                                  "`at:`, or write `idle: true` if it is to do nothing", instance->name, port->name);
+    }
+    for (uint32_t i = 0; i < unit->port_count; i++) {
+        if (unit->ports[i].kind != CNNVP_PORT_TARGET && unit->ports[i].kind != CNNVP_PORT_MEM_TARGET)
+            continue;
+        if (is_reached(&box->resolved, instance, i))
+            return CNNVP_DONE;
+        incoming++;
+    }
+    const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[instance->number], "model", 0);
+    if (!incoming || unit->process || model->layer < box->layer)
+        return CNNVP_DONE;
+    return cnnvp_config_error(error, instance->place.text,
+                              "%s: no other instance's port leads to it, so it would do nothing; connect one to it, or "
+                              "write `idle: true` if that is meant", instance->name);
 }
 
 /* ---- clocks, the bus ---- */
@@ -190,6 +229,8 @@ cnnvp_result cnnvp_box_wire(struct cnnvp_box *box, struct cnnvp_error *error)
     if (result == CNNVP_DONE)
         result = cnnvp_box_connect(box, error);
     for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
-        result = check_reachable(box, &resolved->instances[i], error);
+        result = read_idle(box, &resolved->instances[i], error);
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+        result = check_driven(box, &resolved->instances[i], error);
     return result;
 }

@@ -89,4 +89,26 @@ says "rows: 16"
 # An instance that null takes away, and somebody who needs it: the file is at fault, not its base.
 printf 'base: nfu\nunits:\n  dma: null\n' >taken.yaml
 refused 2 "taken.yaml:3:8: dma: null takes it away, but instruction.connect.dma names it" check taken.yaml
+
+# Units that nothing drives, and units that networks' software does not drive.
+lenet=$SOURCE/scripts/networks/lenet5.onnx
+printf 'base: nfu\nunits:\n  spare: {model: buffer}\n' >spare.yaml
+refused 2 'cnnvp: spare.yaml:3:3: spare: no other instance'"'"'s port leads to it' check spare.yaml
+printf 'base: nfu\nunits:\n  spare: {model: buffer, idle: true}\n' >idle.yaml
+expect 0 check idle.yaml
+says "    idle: true"
+expect 0 run "$lenet" -p idle.yaml --timing-only -q
+cat >second.yaml <<'END'
+base: nfu
+units:
+  second:
+    {model: instruction, at: 0x10030000, irq: 5, connect: {array: array, vector: vector, dma: dma, fetch: dram}}
+  array: {model: nfu, connect: {input: input_buffer, weight: weight_buffer, output: output_buffer}}
+END
+expect 0 check second.yaml # other programs may use it
+says "networks cannot run on it: second.yaml:3:3: second: the software that runs networks does not use it, nor array"
+refused 2 'cnnvp: second.yaml:3:3: second: the software that runs networks does not use it, nor array; connect it' \
+    run "$lenet" -p second.yaml --timing-only
+sed 's/{model: instruction/{idle: true, model: instruction/' second.yaml >second_idle.yaml
+expect 0 run "$lenet" -p second_idle.yaml --timing-only -q
 finish

@@ -231,6 +231,30 @@ static void addresses(void **state)
     assert_non_null(strstr(error.text, cases[sizeof cases / sizeof *cases - 1].message));
 }
 
+static void idle(void **state)
+{
+    (void)state;
+    const struct error_case cases[] = {
+        {"  spare: {model: block, idle: maybe}\n", ":3:31: ", "spare.idle: "},
+        {"  spare: {model: block}\n", ":3:3: ",
+         "spare: no other instance's port leads to it, so it would do nothing; connect one to it, or write "
+         "`idle: true` if that is meant"},
+        {"  spare: {model: block, idle: false}\n", ":3:3: ", "spare: no other instance's port leads to it"},
+    };
+    CHECK(cases);
+    cnnvp_config *config = NULL;
+    struct cnnvp_error error;
+    const char *file = test_write_text("idle.yaml", "base: base.yaml\nunits:\n  spare: {model: block, idle: true}\n");
+    assert_int_equal(test_load(file, &config, &error), CNNVP_DONE);
+    char *yaml = NULL;
+    char *map = NULL;
+    assert_int_equal(cnnvp_config_text(config, &yaml, &map), CNNVP_DONE);
+    assert_non_null(strstr(yaml, "    model: block\n    idle: true\n"));
+    free(yaml);
+    free(map);
+    cnnvp_config_free(config);
+}
+
 static void bases(void **state)
 {
     (void)state;
@@ -330,6 +354,7 @@ static void wrong_sets(void **state)
 const struct CMUnitTest test_error_cases[] = {
     cmocka_unit_test(yaml_itself),           cmocka_unit_test(keys_and_types), cmocka_unit_test(connections),
     cmocka_unit_test(interrupts_and_clocks), cmocka_unit_test(addresses),      cmocka_unit_test(bases),
+    cmocka_unit_test(idle),
     cmocka_unit_test(large_and_deep),        cmocka_unit_test(unreadable),     cmocka_unit_test(wrong_sets),
 };
 const size_t test_error_case_count = sizeof test_error_cases / sizeof *test_error_cases;

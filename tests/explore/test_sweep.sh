@@ -124,7 +124,7 @@ refused 1 "all 2 points failed" sweep fails.yaml -o fails2.sqlite
 cat >breaker.yaml <<END
 platform: with-breaker
 base: nfu
-units: {breaker: {model: "$BREAKER:breaker", at: 0x10040000}}
+units: {breaker: {model: "$BREAKER:breaker", at: 0x10040000, idle: true}}
 END
 cat >crash.yaml <<END
 network: $network

@@ -139,6 +139,8 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
     if (result == CNNVP_DONE)
         result = cnnvp_target_wiring(config, CNNVP_TARGET_INFERENCE, error);
     if (result == CNNVP_DONE)
+        result = cnnvp_target_driven(config, error);
+    if (result == CNNVP_DONE)
         result = cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error);
     if (result == CNNVP_DONE)
         result = cnnvp_graph_simplify(&network->graph, error);

@@ -19,7 +19,12 @@ static const struct cnnvp_back_end *back_end_of(const cnnvp_config *config)
 cnnvp_result cnnvp_network_check(const cnnvp_config *config, struct cnnvp_error *error)
 {
     const struct cnnvp_back_end *back_end = back_end_of(config);
-    return back_end->check(config, error) == CNNVP_DONE ? back_end->wiring(config, error) : CNNVP_FAILED;
+    if (back_end->check(config, error) != CNNVP_DONE)
+        return CNNVP_FAILED;
+    const cnnvp_result result = back_end->wiring(config, error);
+    if (result != CNNVP_DONE)
+        return result;
+    return cnnvp_target_driven(config, error) == CNNVP_DONE ? CNNVP_DONE : CNNVP_FAILED;
 }
 
 static cnnvp_result check_options(const struct cnnvp_network_options *options, struct cnnvp_error *error)

@@ -93,6 +93,8 @@ static cnnvp_result make(struct cnnvp_network *network, const cnnvp_config *conf
     if (result == CNNVP_DONE)
         result = cnnvp_target_wiring(config, CNNVP_TARGET_TRAINING, error);
     if (result == CNNVP_DONE)
+        result = cnnvp_target_driven(config, error);
+    if (result == CNNVP_DONE)
         result = cnnvp_onnx_import_sized(network->file, &sizes, options->timing_only, &network->graph, error);
     if (result == CNNVP_DONE)
         result = cnnvp_onnx_import_training(network->file, &import, &train->graph, error);

@@ -168,6 +168,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_target_complete(const cnnvp_config *config, en
 /* BAD_INPUT: or connections or parameters are not those that it takes for granted. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_wiring(const cnnvp_config *config, enum cnnvp_target_software software,
                                                 struct cnnvp_error *error);
+/* BAD_INPUT: it would leave units alone that do not say `idle: true`. */
+CNNVP_MUST_USE cnnvp_result cnnvp_target_driven(const cnnvp_config *config, struct cnnvp_error *error);
 
 /* Its parts. Half of a ping-pong buffer, all of another one; memory, element and interrupt controller. */
 CNNVP_MUST_USE cnnvp_result cnnvp_target_buffer(const cnnvp_config *config, const char *instance, uint64_t *half,
