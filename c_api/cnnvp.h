@@ -175,7 +175,14 @@ struct cnnvp_platform_options {
     /* 1: of every command that a unit answers at once, what it took is compared with what cnnvp_units_command says; a
      * difference ends the run (CNNVP_END_FATAL) with unit, opcode and both figures. */
     int check_costs;
+    /* 1: a call of a unit's that the host refuses ends the run (CNNVP_END_FATAL); 0: it is a warning, once for each unit,
+     * callback and fault. */
+    int strict;
 };
+
+/* The instance and the callback of its unit that run now, in a platform or when units are asked; 0: none does. May be
+ * called from a signal handler, to say where a program has crashed. */
+int cnnvp_running_unit(const char **instance, const char **callback);
 
 /* How a run ended. */
 enum cnnvp_end {

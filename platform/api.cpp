@@ -83,6 +83,7 @@ cnnvp_result build(const cnnvp_config *config, const cnnvp_platform_options &opt
     control.console = options.console;
     control.console_context = options.console_context;
     control.beside = options.beside != 0;
+    control.strict = options.strict != 0;
     if (options.check_costs) {
         const cnnvp_result asked = cnnvp_units_new(config, &made.asked, error);
         if (asked != CNNVP_DONE)

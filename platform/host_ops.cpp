@@ -5,6 +5,7 @@
  */
 #include "host_ops.h"
 
+#include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
 
@@ -22,16 +23,24 @@ unit_host &of(cnnvp_host *host) { return *static_cast<unit_host *>(host); }
 } // namespace
 
 struct host_ops {
+    static bool has(unit_host &unit, const char *function, const char *what, uint32_t index, uint32_t count)
+    {
+        if (index < count)
+            return true;
+        unit.refuse(CNNVP_E_INVAL, function, "there is no %s %u; the unit has %u", what, index, count);
+        return false;
+    }
+
     static uint64_t param(cnnvp_host *host, uint32_t index)
     {
-        const unit_host &unit = of(host);
-        return index < unit.unit_.param_count ? unit.instance_.values[index] : 0;
+        unit_host &unit = of(host);
+        return has(unit, "param", "parameter", index, unit.unit_.param_count) ? unit.instance_.values[index] : 0;
     }
 
     static const char *param_text(cnnvp_host *host, uint32_t index)
     {
-        const unit_host &unit = of(host);
-        return index < unit.unit_.param_count ? unit.instance_.texts[index] : "";
+        unit_host &unit = of(host);
+        return has(unit, "param_text", "parameter", index, unit.unit_.param_count) ? unit.instance_.texts[index] : "";
     }
 
     static int config_error(cnnvp_host *host, uint32_t index, const char *format, ...)
@@ -94,9 +103,10 @@ struct host_ops {
         unit_host &unit = of(host);
         return unit.guarded([&] {
             if (unit.current_->kind == unit_host::call::init || unit.current_->kind == unit_host::call::fini)
-                return int(CNNVP_E_STATE);
+                return unit.refuse(CNNVP_E_STATE, "irq", "other instances may not be there yet, or any more");
             if (port >= unit.unit_.port_count || unit.unit_.ports[port].kind != CNNVP_PORT_IRQ_OUT)
-                return int(CNNVP_E_INVAL);
+                return unit.refuse(CNNVP_E_INVAL, "irq", "port %u is not an interrupt output; the unit has %zu ports",
+                                   port, unit.unit_.port_count);
             unit.drive(port, level != 0);
             return int(CNNVP_OK);
         });
@@ -112,7 +122,7 @@ struct host_ops {
     static void count(cnnvp_host *host, uint32_t stat, uint32_t tag, uint64_t n)
     {
         unit_host &unit = of(host);
-        if (unit.control_.recorder() && stat < unit.unit_.stat_count)
+        if (has(unit, "count", "statistic", stat, unit.unit_.stat_count) && unit.control_.recorder())
             cnnvp_recorder_count(unit.control_.recorder(), unit.instance_.number, stat, tag, n);
     }
 
@@ -120,14 +130,19 @@ struct host_ops {
                      cnnvp_time end)
     {
         unit_host &unit = of(host);
-        if (unit.control_.recorder() && track < unit.unit_.track_count)
+        if (!has(unit, "span", "track", track, unit.unit_.track_count))
+            return;
+        if (end < begin)
+            unit.refuse(CNNVP_E_INVAL, "span", "%s ends at %" PRIu64 " ps, before it begins at %" PRIu64 " ps",
+                        name ? name : "it", end, begin);
+        else if (unit.control_.recorder())
             cnnvp_recorder_span(unit.control_.recorder(), unit.instance_.number, track, name, tag, flow, begin, end);
     }
 
     static void counter(cnnvp_host *host, uint32_t counter, cnnvp_time at, uint64_t value)
     {
         unit_host &unit = of(host);
-        if (unit.control_.recorder() && counter < unit.unit_.counter_count)
+        if (has(unit, "counter", "counter", counter, unit.unit_.counter_count) && unit.control_.recorder())
             cnnvp_recorder_counter(unit.control_.recorder(), unit.instance_.number, counter, at, value);
     }
 
@@ -163,7 +178,7 @@ struct host_ops {
     static void count_for(cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n)
     {
         unit_host &unit = of(host);
-        if (unit.control_.recorder() && stat < unit.unit_.stat_count)
+        if (has(unit, "count_for", "statistic", stat, unit.unit_.stat_count) && unit.control_.recorder())
             cnnvp_recorder_count_for(unit.control_.recorder(), unit.instance_.number, stat, requester, n);
     }
 

@@ -39,6 +39,7 @@ public:
          * about a second. */
         uint64_t max_pulses = 10'000'000;
         cnnvp_units *asked = nullptr; /* answers are compared with what commands take; may stay null */
+        bool strict = false; /* a host call that is refused ends the run */
         bool beside = false; /* there may be another platform, which stands still meanwhile */
     };
 

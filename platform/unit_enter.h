@@ -10,12 +10,16 @@
 namespace cnnvp {
 
 /* Into the unit. Rethrows what a host function has caught meanwhile; delivers the completions that were announced. */
-template <typename Function> int unit_host::enter(call kind, const cnnvp_access *serving, Function &&function)
+template <typename Function>
+int unit_host::enter(call kind, const char *callback, const cnnvp_access *serving, Function &&function)
 {
-    frame here{kind, current_, serving, nullptr};
+    frame here{kind, {instance_.name, callback}, current_, serving, nullptr};
+    const struct cnnvp_running *const before = cnnvp_running;
 
     current_ = &here;
+    cnnvp_running = &here.who;
     const int status = function();
+    cnnvp_running = before;
     current_ = here.outer;
     if (here.caught)
         std::rethrow_exception(std::exchange(here.caught, nullptr));

@@ -3,6 +3,7 @@
 #include "unit_host.h"
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -68,7 +69,7 @@ unit_host::~unit_host()
     if (!initialised_ || !unit_.fini)
         return;
     try {
-        enter(call::fini, nullptr, [this] {
+        enter(call::fini, "fini", nullptr, [this] {
             unit_.fini(self());
             return int(CNNVP_OK);
         });
@@ -84,7 +85,7 @@ int unit_host::init(std::string *message, uint32_t *param)
 
     init_ = arguments;
     if (unit_.init)
-        status = enter(call::init, nullptr, [this] { return unit_.init(self(), &init_); });
+        status = enter(call::init, "init", nullptr, [this] { return unit_.init(self(), &init_); });
     initialised_ = status == CNNVP_OK;
     if (!initialised_) {
         *param = config_param_;
@@ -113,7 +114,7 @@ void unit_host::reset()
     if (registers_)
         registers_->reset();
     if (unit_.reset)
-        enter(call::reset, nullptr, [this] {
+        enter(call::reset, "reset", nullptr, [this] {
             unit_.reset(self());
             return int(CNNVP_OK);
         });
@@ -130,7 +131,7 @@ void unit_host::announce_lines()
     for (uint32_t port = 0; port < unit_.port_count; port++)
         for (uint32_t line = 0; line < ports_[port].drivers.size(); line++)
             if (ports_[port].drivers[line] > 0 && unit_.signal)
-                enter(call::entry, nullptr, [&] {
+                enter(call::entry, "signal", nullptr, [&] {
                     unit_.signal(self(), port, line, 1);
                     return int(CNNVP_OK);
                 });
@@ -152,7 +153,7 @@ void unit_host::kill()
 void unit_host::flush()
 {
     if (unit_.flush)
-        enter(call::entry, nullptr, [this] {
+        enter(call::entry, "flush", nullptr, [this] {
             unit_.flush(self());
             return int(CNNVP_OK);
         });
@@ -189,11 +190,13 @@ void unit_host::process_thread()
 
 void unit_host::run_process()
 {
-    frame here{call::process, nullptr, nullptr, nullptr};
+    frame here{call::process, {instance_.name, "process"}, nullptr, nullptr, nullptr};
 
     process_state_ = process_state::running;
     current_ = &here;
+    cnnvp_running = &here.who;
     unit_.process(self());
+    cnnvp_running = nullptr;
     current_ = nullptr;
     struct end_ahead {
         run_control &control;
@@ -207,13 +210,16 @@ void unit_host::run_process()
 template <typename Function> int unit_host::blocking(process_state state, Function &&function) noexcept
 {
     if (!current_ || current_->kind != call::process)
-        return CNNVP_E_STATE;
+        return refuse(CNNVP_E_STATE, "wait", "only the unit's process may wait");
+    const frame *const mine = current_;
     return guarded([&] {
         current_ = nullptr;
         drain();
         control_.pulse(instance_.name);
         process_state_ = state;
+        cnnvp_running = nullptr; /* other instances run meanwhile */
         function(control_.end_ahead());
+        cnnvp_running = &mine->who;
         process_state_ = process_state::running;
         return int(CNNVP_OK);
     });
@@ -248,7 +254,7 @@ int unit_host::settle() noexcept
 int unit_host::reach(cnnvp_time at) noexcept
 {
     if (!current_ || current_->kind != call::process)
-        return CNNVP_E_STATE;
+        return refuse(CNNVP_E_STATE, "reach", "only the unit's process may wait");
     bool ahead = false;
     const int running = guarded([&] {
         control_.pulse(instance_.name); /* may end the run: then the process stops here */
@@ -312,7 +318,7 @@ void unit_host::on_event(uint32_t event)
 {
     control_.pulse(instance_.name);
     try {
-        enter(call::entry, nullptr, [&] {
+        enter(call::entry, "event", nullptr, [&] {
             unit_.event(self(), event);
             return int(CNNVP_OK);
         });
@@ -326,7 +332,8 @@ void unit_host::on_event(uint32_t event)
 int unit_host::notify(uint32_t event, cnnvp_time at)
 {
     if (event >= events_.size())
-        return CNNVP_E_INVAL;
+        return refuse(CNNVP_E_INVAL, "notify", "there is no event %u; the unit has %u (event_count)", event,
+                      unit_.event_count);
     /* The kernel keeps the earlier of two notifications; ours keeps the later call. */
     control_.activity_changes();
     events_[event]->due.cancel();
@@ -339,7 +346,8 @@ int unit_host::notify(uint32_t event, cnnvp_time at)
 int unit_host::cancel(uint32_t event)
 {
     if (event >= events_.size())
-        return CNNVP_E_INVAL;
+        return refuse(CNNVP_E_INVAL, "cancel", "there is no event %u; the unit has %u (event_count)", event,
+                      unit_.event_count);
     control_.activity_changes();
     events_[event]->due.cancel();
     return CNNVP_OK;
@@ -374,7 +382,7 @@ void unit_host::set_line(uint32_t port, uint32_t line, int level)
     drivers = level ? before + 1 : before - 1;
     if ((before > 0) == (drivers > 0) || !unit_.signal)
         return;
-    enter(call::entry, nullptr, [&] {
+    enter(call::entry, "signal", nullptr, [&] {
         unit_.signal(self(), port, line, level);
         return int(CNNVP_OK);
     });
@@ -397,6 +405,29 @@ void unit_host::config_error(uint32_t param, const char *text)
 {
     config_param_ = param < unit_.param_count ? param : UINT32_MAX;
     config_message_ = text;
+}
+
+int unit_host::refuse(int status, const char *function, const char *why, ...) noexcept
+{
+    const char *const callback = current_ ? current_->who.callback : "none of its callbacks";
+    char detail[300];
+    char text[500];
+    va_list args;
+
+    for (const refusal &said : refusals_)
+        if (said.function == function && said.callback == callback && said.why == why)
+            return status;
+    refusals_.push_back({function, callback, why});
+    va_start(args, why);
+    std::vsnprintf(detail, sizeof detail, why, args);
+    va_end(args);
+    std::snprintf(text, sizeof text, "%s, called in %s, is refused (%s): %s", function, callback,
+                  cnnvp_status_text(status), detail);
+    if (control_.settings().strict)
+        control_.finish(instance_.name, CNNVP_E_FATAL, text);
+    else
+        log(CNNVP_LOG_WARNING, text);
+    return status;
 }
 
 void unit_host::note_status(int status)

@@ -39,6 +39,7 @@
 #include "payload.h"
 #include "registers.h"
 #include "run_control.h"
+#include "running.h"
 
 /* The opaque type of the model ABI. */
 struct cnnvp_host {};
@@ -91,6 +92,7 @@ private:
     enum class call { init, reset, fini, entry, process };
     struct frame {
         call kind;
+        struct cnnvp_running who;
         frame *outer;
         const cnnvp_access *serving; /* the access that this call is about */
         std::exception_ptr caught;
@@ -133,6 +135,11 @@ private:
     std::vector<std::unique_ptr<event_state>> events_;
     std::unique_ptr<register_file> registers_;
     frame *current_ = nullptr;
+    /* What has been refused, so that each is said once. */
+    struct refusal {
+        const char *function, *callback, *why;
+    };
+    std::vector<refusal> refusals_;
     bool initialised_ = false;
     cnnvp_init init_{};
 
@@ -160,9 +167,13 @@ private:
     uint64_t clock_mhz_ = 0;
 
     /* calls into C */
-    template <typename Function> int enter(call kind, const cnnvp_access *serving, Function &&function);
+    template <typename Function>
+    int enter(call kind, const char *callback, const cnnvp_access *serving, Function &&function);
     template <typename Function> int guarded(Function &&function) noexcept;
     void note_status(int status);
+    /* A call of the unit's that the host does not do: says so once for each function, callback and `why`, which is a
+     * format and says what would be right. Returns the status. */
+    int refuse(int status, const char *function, const char *why, ...) noexcept CNNVP_PRINTF(4, 5);
 
     /* the process */
     void make_process();
@@ -203,7 +214,8 @@ private:
     void make_initiator(uint32_t port);
     tlm::tlm_sync_enum nb_transport_bw(int port, tlm::tlm_generic_payload &payload, tlm::tlm_phase &phase,
                                        sc_core::sc_time &delay);
-    int find_port(uint32_t port, port_state **state);
+    int find_port(const char *function, uint32_t port, port_state **state);
+    int refuse_address(const char *function, uint32_t port, uint64_t first, uint64_t last);
     bool translate(const port_state &port, uint64_t first, uint64_t last) const;
     int send(uint32_t port, cnnvp_access &access);
     int send_straight(const bus::unit_port &to, cnnvp_access &access);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Split transactions of a hosted unit: requests that leave and arrive, and their completions, see unit_host.h. */
 #include <algorithm>
+#include <cinttypes>
 
 #include "unit_enter.h"
 #include "unit_host.h"
@@ -11,17 +12,28 @@ namespace cnnvp {
 
 int unit_host::send_request(uint32_t number, cnnvp_request &request)
 {
-    port_state *port;
-    const int found = find_port(number, &port);
+    port_state *port = nullptr;
+    const int found = find_port("request", number, &port);
     uint64_t first, last;
 
     if (found != CNNVP_OK)
         return found;
-    if (unit_.ports[number].kind != CNNVP_PORT_MEM_INITIATOR || request.op > CNNVP_WRITE || request.size == 0 ||
-        request.count == 0 || request.outstanding == 0 || request.count > UINT64_MAX / request.size)
-        return CNNVP_E_INVAL;
-    if (!span_of(request, &first, &last) || !translate(*port, first, last))
-        return CNNVP_E_ADDR;
+    if (unit_.ports[number].kind != CNNVP_PORT_MEM_INITIATOR)
+        return refuse(CNNVP_E_INVAL, "request", "port %s is an initiator of accesses, not of requests to memory",
+                      unit_.ports[number].name);
+    if (request.op > CNNVP_WRITE)
+        return refuse(CNNVP_E_INVAL, "request", "op is %u; CNNVP_READ or CNNVP_WRITE is expected", request.op);
+    if (request.size == 0 || request.count == 0 || request.count > UINT64_MAX / request.size)
+        return refuse(CNNVP_E_INVAL, "request", "size is %" PRIu64 " and count is %" PRIu64 "; both must be at least 1, "
+                      "and their product below 2^64", request.size, request.count);
+    if (request.outstanding == 0)
+        return refuse(CNNVP_E_INVAL, "request", "outstanding is 0; at least 1 burst must be allowed on its way");
+    if (!span_of(request, &first, &last))
+        return refuse(CNNVP_E_ADDR, "request", "%" PRIu64 " pieces of %" PRIu64 " bytes from 0x%" PRIx64 " on, %" PRId64
+                      " bytes apart, reach beyond 64-bit addresses", request.count, request.size, request.address,
+                      request.stride);
+    if (!translate(*port, first, last))
+        return refuse_address("request", number, first, last);
     request.initiator = instance_.number;
     request.issued = control_.now();
     request.first_data = 0;
@@ -135,7 +147,7 @@ void unit_host::deliver(request_record *record)
     }
     record->original = nullptr;
     unlink(record);
-    enter(call::entry, nullptr, [&] {
+    enter(call::entry, "complete", nullptr, [&] {
         unit_.complete(self(), port, original);
         return int(CNNVP_OK);
     });
@@ -201,7 +213,7 @@ tlm::tlm_sync_enum unit_host::begin_request(uint32_t socket, tlm::tlm_generic_pa
         record->request.address = payload.get_address();
         held_.push_back(record);
         if (unit_.request)
-            status = enter(call::entry, nullptr, [&] { return unit_.request(self(), port, &record->request); });
+            status = enter(call::entry, "request", nullptr, [&] { return unit_.request(self(), port, &record->request); });
         note_status(status);
     }
     if (status >= CNNVP_OK) {
@@ -249,7 +261,7 @@ int unit_host::complete(cnnvp_request *request)
 
     if (!record || &record->request != request || record->target != this ||
         record->where != request_record::stage::held)
-        return CNNVP_E_STATE;
+        return refuse(CNNVP_E_STATE, "complete", "the request is none that the unit has accepted and not completed yet");
     record->where = request_record::stage::completing;
     held_.erase(std::find(held_.begin(), held_.end(), record));
     done_.push_back(record);

@@ -94,13 +94,14 @@ void unit_host::set_link(uint32_t port, uint32_t target_instance, uint64_t base,
 
 /* -- accesses that leave -- */
 
-int unit_host::find_port(uint32_t port, port_state **state)
+int unit_host::find_port(const char *function, uint32_t port, port_state **state)
 {
     if (current_->kind == call::init || current_->kind == call::reset || current_->kind == call::fini)
-        return CNNVP_E_STATE;
-    if (port >= unit_.port_count || (unit_.ports[port].kind != CNNVP_PORT_INITIATOR &&
-                                     unit_.ports[port].kind != CNNVP_PORT_MEM_INITIATOR))
-        return CNNVP_E_INVAL;
+        return refuse(CNNVP_E_STATE, function, "other instances may not be there yet, or any more");
+    if (port >= unit_.port_count)
+        return refuse(CNNVP_E_INVAL, function, "there is no port %u; the unit has %zu", port, unit_.port_count);
+    if (unit_.ports[port].kind != CNNVP_PORT_INITIATOR && unit_.ports[port].kind != CNNVP_PORT_MEM_INITIATOR)
+        return refuse(CNNVP_E_INVAL, function, "port %u, %s, is not an initiator's", port, unit_.ports[port].name);
     *state = &ports_[port];
     return (*state)->connected ? CNNVP_OK : CNNVP_E_STATE;
 }
@@ -110,18 +111,27 @@ bool unit_host::translate(const port_state &port, uint64_t first, uint64_t last)
     return port.size == 0 || (first >= port.base && last >= first && last - port.base < port.size);
 }
 
+int unit_host::refuse_address(const char *function, uint32_t number, uint64_t first, uint64_t last)
+{
+    const port_state &port = ports_[number];
+
+    return refuse(CNNVP_E_ADDR, function, "0x%" PRIx64 " to 0x%" PRIx64 " is not within 0x%" PRIx64 " to 0x%" PRIx64
+                  ", where port %s leads; addresses are those of the bus", first, last, port.base,
+                  port.base + (port.size - 1), unit_.ports[number].name);
+}
+
 int unit_host::send(uint32_t number, cnnvp_access &access)
 {
-    port_state *port;
-    const int found = find_port(number, &port);
+    port_state *port = nullptr;
+    const int found = find_port("access", number, &port);
 
     if (found != CNNVP_OK)
         return found;
     if (access.op > CNNVP_BORROW_WRITE)
-        return CNNVP_E_INVAL;
+        return refuse(CNNVP_E_INVAL, "access", "op is %u; one of enum cnnvp_op is expected", access.op);
     const uint64_t last = access.size ? access.address + (access.size - 1) : access.address;
     if (!translate(*port, access.address, last))
-        return CNNVP_E_ADDR;
+        return refuse_address("access", number, access.address, last);
     /* Only who begins a transaction puts its number in; a unit that hands on what it is serving does not. */
     if (current_->serving != &access)
         access.initiator = instance_.number;
@@ -174,12 +184,12 @@ int unit_host::send_debug(port_state &port, cnnvp_access &access, tlm::tlm_gener
 
 int unit_host::query_dmi(uint32_t number, uint64_t address, cnnvp_dmi &dmi)
 {
-    port_state *port;
-    const int found = find_port(number, &port);
+    port_state *port = nullptr;
+    const int found = find_port("dmi", number, &port);
 
     if (found != CNNVP_OK)
         return found;
-    if (!translate(*port, address, address))
+    if (!translate(*port, address, address)) /* a question, no fault */
         return CNNVP_E_ADDR;
     loan borrowed(control_.pool());
     cnnvp_access access{};
@@ -231,11 +241,11 @@ int unit_host::serve(uint32_t port, cnnvp_access &access)
 
     if (registers_ && port == unit_.register_port && is_plain(access.op) &&
         registers_->serves(access.address, access.size))
-        status = enter(call::entry, &access, [&] {
+        status = enter(call::entry, "a register's access", &access, [&] {
             return access.flags & CNNVP_DEBUG ? registers_->debug(access) : registers_->access(access);
         });
     else if (unit_.access)
-        status = enter(call::entry, &access, [&] { return unit_.access(self(), port, &access); });
+        status = enter(call::entry, "access", &access, [&] { return unit_.access(self(), port, &access); });
     else
         status = is_plain(access.op) ? CNNVP_E_ADDR : CNNVP_E_NOSUP;
     note_status(status);
@@ -318,7 +328,7 @@ bool unit_host::get_direct_mem_ptr(int socket, tlm::tlm_generic_payload &payload
     if (!unit_.dmi)
         return false;
     const int status =
-        enter(call::entry, nullptr, [&] { return unit_.dmi(self(), port, payload.get_address(), &piece); });
+        enter(call::entry, "dmi", nullptr, [&] { return unit_.dmi(self(), port, payload.get_address(), &piece); });
     if (status != CNNVP_OK || !piece.data || piece.start > payload.get_address() || piece.end < payload.get_address())
         return false;
     dmi.init();

@@ -13,6 +13,7 @@
 
 #include "cnnvp_command.h"
 #include "config.h"
+#include "running.h"
 
 enum { DEFAULT_CLOCK_MHZ = 1000, CHAIN = 16 /* units behind each other */, MICROSECOND = 1000000 /* ps */ };
 
@@ -138,7 +139,11 @@ static int ask(struct cnnvp_host *target, uint32_t port, struct cnnvp_access *ac
     if (units->depth == CHAIN)
         return CNNVP_E_STATE;
     ++units->depth;
+    const struct cnnvp_running *before = cnnvp_running;
+    const struct cnnvp_running here = {target->instance->name, "access"};
+    cnnvp_running = &here;
     const int status = unit->access(target->self, port, access);
+    cnnvp_running = before;
     --units->depth;
     return status;
 }
@@ -170,7 +175,12 @@ static int estimate(struct cnnvp_host *host, uint32_t port, const struct cnnvp_r
         return CNNVP_E_NOSUP;
     struct cnnvp_request passed = *request;
     passed.address -= way.base;
-    return unit->estimate(way.target->self, way.port, &passed, duration);
+    const struct cnnvp_running *before = cnnvp_running;
+    const struct cnnvp_running here = {way.target->instance->name, "estimate"};
+    cnnvp_running = &here;
+    const int answer = unit->estimate(way.target->self, way.port, &passed, duration);
+    cnnvp_running = before;
+    return answer;
 }
 
 static int no_request(struct cnnvp_host *host, uint32_t port, struct cnnvp_request *request)
@@ -352,7 +362,11 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
     const struct cnnvp_init init = {sizeof init, host->instance->number, host->instance->name, host, &host_ops};
     units->wrong = UINT32_MAX;
     units->message[0] = '\0';
-    if (unit->init && unit->init(host->self, &init) != CNNVP_OK) {
+    const struct cnnvp_running here = {host->instance->name, "init"};
+    cnnvp_running = &here;
+    const int status = unit->init ? unit->init(host->self, &init) : CNNVP_OK;
+    cnnvp_running = NULL;
+    if (status != CNNVP_OK) {
         struct cnnvp_error unwanted;
         cnnvp_config_place_error(host->instance, units->wrong,
                                  units->message[0] ? units->message : "the unit refused its parameters",
@@ -573,7 +587,10 @@ cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const 
     *tiling = (struct cnnvp_tiling){.struct_size = sizeof *tiling, .rows = 1, .cols = 1, .in = 1, .out = 1, .side = 1,
                                     .result_bytes = 2, .word_bytes = 2, .format = "fx16", .pes = 1};
     units->message[0] = '\0';
+    const struct cnnvp_running here = {host->instance->name, "tiling"};
+    cnnvp_running = &here;
     const int status = host->instance->unit->tiling(host->self, port, &access, tiling);
+    cnnvp_running = NULL;
     if (status != CNNVP_OK)
         return refuse(error, "%s: %s", instance, units->message[0] ? units->message : cnnvp_status_text(status));
     const char *wrong = tiling_error(tiling);

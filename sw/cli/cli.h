@@ -83,6 +83,7 @@ struct cli_platform_options {
     uint64_t max_time_ps;
     uint64_t seed;
     int check_costs;
+    int strict;
     int quiet;
     int verbose;
 };
@@ -126,6 +127,8 @@ CNNVP_MUST_USE cnnvp_result cli_configure_core(const struct cli_platform_options
 /* Makes SIGINT, SIGTERM, SIGHUP and SIGPIPE end a run at its next safe point, so that it leaves nothing half-written; a
  * file that has reached its limit of size fails like a full disk. SIGHUP stays ignored where it is (nohup). */
 void cli_catch_signals(void);
+/* From here on a crash says in which unit it is. */
+void cli_name_crashes(void);
 /* 1 once one of them has come. */
 int cli_was_interrupted(void);
 /* 1 once it was SIGPIPE: nobody reads standard output, nor wants to be told. */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-    KEY_STATS = 0x100, KEY_TRACE, KEY_MEMORY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_CHECK_COSTS, KEY_SCHEDULE, KEY_BLOCK,
+    KEY_STATS = 0x100, KEY_TRACE, KEY_MEMORY_TRACE, KEY_MAX_TIME, KEY_SEED, KEY_CHECK_COSTS, KEY_STRICT, KEY_SCHEDULE,
+    KEY_BLOCK,
     KEY_BLOCK_ORDER, KEY_CPU, KEY_TIMING_ONLY, KEY_ON_CHIP, KEY_ROUNDING, KEY_SHAPE
 };
 
@@ -78,6 +79,9 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_CHECK_COSTS:
         options->check_costs = 1;
+        return 0;
+    case KEY_STRICT:
+        options->strict = 1;
         return 0;
     case 'q':
         options->quiet = 1;
@@ -158,6 +162,7 @@ static const struct argp_option platform_options[] = {
     {"check-costs", KEY_CHECK_COSTS, NULL, 0,
      "Compare what each command takes with what its unit answers when the planner asks; end with status 1 at the first "
      "difference", 3},
+    {"strict", KEY_STRICT, NULL, 0, "End with status 1 at the first call of a unit that the platform refuses", 3},
     {"quiet", 'q', NULL, 0, "Print errors and asked-for results only", 4},
     {"verbose", 'v', NULL, 0, "Print what units report; twice for more", 4},
     {0},

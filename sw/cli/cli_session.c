@@ -62,6 +62,7 @@ cnnvp_result cli_platform_open_console(const struct cli_platform_options *option
         .struct_size = sizeof platform_options,
         .timing_only = timing_only,
         .check_costs = options->check_costs,
+        .strict = options->strict,
         .verbosity = options->quiet ? -1 : options->verbose > 2 ? 2 : options->verbose,
         .trace = options->trace,
         .series = options->series,

@@ -137,6 +137,7 @@ int main(int argc, char **argv)
 {
     static char name[] = "cnnvp";
     keep_standard_streams();
+    cli_name_crashes();
     (void)on_exit(flush_output, NULL);
     argp_err_exit_status = CNNVP_BAD_INPUT;
     argp_program_version_hook = print_version;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* When a unit crashes the command, who it was is said before the program dies of the signal. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+
+static void say(const char *text)
+{
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
+        return; /* nobody to tell */
+}
+
+static void on_crash(int number)
+{
+    const char *instance, *callback;
+    if (cnnvp_running_unit(&instance, &callback)) {
+        say("cnnvp: ");
+        say(instance);
+        say(": its unit crashes in ");
+        say(callback);
+        say("\n");
+    }
+    (void)raise(number); /* by default now */
+}
+
+void cli_name_crashes(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    const stack_t stack = {.ss_sp = malloc((size_t)SIGSTKSZ), .ss_size = (size_t)SIGSTKSZ};
+    if (!stack.ss_sp || sigaltstack(&stack, NULL) != 0)
+        return;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)}, before;
+        (void)sigemptyset(&action.sa_mask);
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) /* not a sanitizer's */
+            (void)sigaction(signals[i], &action, NULL);
+    }
+}
