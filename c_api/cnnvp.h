@@ -218,11 +218,11 @@ void cnnvp_platform_free(cnnvp_platform *platform);
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_load_elf(cnnvp_platform *platform, const char *file, int argc,
                                                     char *const *args, struct cnnvp_error *error);
 
-/* Memory as the core sees it, without side effects or time. BAD_INPUT where there is none. */
+/* Memory as the core sees it, by addresses of the bus, without side effects or time. BAD_INPUT where there is none. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_read(cnnvp_platform *platform, uint64_t address, void *data, size_t size);
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_write(cnnvp_platform *platform, uint64_t address, const void *data,
                                                  size_t size);
-/* Direct pointer to [address, address + size) if it lies in one memory; lives as long as the platform. */
+/* Direct pointer to [address, address + size) of the bus if it lies in one memory; lives as long as the platform. */
 CNNVP_MUST_USE cnnvp_result cnnvp_platform_map(cnnvp_platform *platform, uint64_t address, size_t size, void **data);
 
 /* Runs until the guest ends it or something of enum cnnvp_end happens. DONE only for CNNVP_END_EXIT with code 0. After
@@ -270,7 +270,7 @@ struct cnnvp_chain_info {
 struct cnnvp_tensor_info {
     const char *name;
     const char *kind; /* input, output, feature, weights */
-    uint64_t address; /* as the accelerator's units address memory */
+    uint64_t address; /* of the bus */
     uint64_t size;    /* bytes */
     uint64_t least_read_bytes;
     uint64_t least_write_bytes;

@@ -26,6 +26,12 @@
  * - Life: query -> `init` -> `reset` -> any number of {access, request, complete, event, signal, process} and `reset`
  *   -> `fini`. `reset` may come in the middle of a transfer; completions of requests from before it are dropped by
  *   the host. `fini` is called exactly once after a successful `init`.
+ * - Addresses. A byte of memory and a register have one address for initiators: the bus's, which `cnnvp check` prints,
+ *   also on a port that leads straight to the memory. A target sees an offset: 0 is the first byte of its window or
+ *   memory. On ports that carry words, commands or tiles an address is what the target's protocol says, for both sides
+ *   (cnnvp_buffer.h: an offset in a buffer's half).
+ * - A call that the host refuses returns its status and is one warning line, once for each unit, callback and fault;
+ *   with --strict it ends the run.
  * - Errors are values. A guest's mistake is answered with a status (which becomes a TLM error response), a status bit,
  *   an interrupt and one warning line; it never ends the simulation. A wrong configuration makes `init` fail, after a
  *   call of `config_error` that says what would be right.
@@ -110,7 +116,7 @@ struct cnnvp_access {
     uint32_t initiator;  /* set by the host: number of the instance that began the transaction */
     uint32_t tag;        /* whose work this is: 0 nobody's, otherwise layer index + 1 */
     uint64_t flow;       /* 0, or the number that joins the spans of one instruction in a trace */
-    uint64_t address;    /* the target sees it relative to its own base */
+    uint64_t address;    /* initiator: of the bus; target: offset in its window. See "Addresses" above */
     void *data;          /* `size` bytes; NULL where data do not matter (timing-only) */
     uint64_t size;       /* bytes */
     uint64_t words;      /* words that cross the port, repeated reads counted each time; 0 where size says it all */
@@ -134,12 +140,12 @@ struct cnnvp_request {
     uint32_t tag;          /* as in struct cnnvp_access */
     int32_t status;        /* out: CNNVP_OK or an error, set before completion */
     uint64_t flow;         /* as in struct cnnvp_access */
-    uint64_t address;      /* bytes */
+    uint64_t address;      /* of the first segment. Initiator: of the bus; target: offset in its memory */
     void *data;            /* size * count bytes; NULL in timing-only */
     uint64_t size;         /* bytes of one segment, 1 or more */
     uint64_t count;        /* segments, 1 or more */
     int64_t stride;        /* bytes from one segment's start to the next's */
-    uint32_t burst_bytes;  /* the initiator's burst length; the memory may split further */
+    uint32_t burst_bytes;  /* the initiator's burst length, for memories that ask; they may split further. 0: not said */
     uint32_t outstanding;  /* bursts of this op that the initiator keeps in flight at most, in all its requests; 1 or more */
     cnnvp_time issued;     /* set by the host: when the request was made */
     cnnvp_time first_data; /* out: when the first burst was complete */
@@ -169,7 +175,7 @@ struct cnnvp_tiling {
 /* A directly usable piece of memory. Valid until the simulation ends. */
 struct cnnvp_dmi {
     uint8_t *data;  /* host address of `start` */
-    uint64_t start; /* first and last address of the piece, as the initiator sees it */
+    uint64_t start; /* first and last address of the piece: offsets for the target, bus addresses for the initiator */
     uint64_t end;
 };
 
@@ -182,7 +188,7 @@ enum cnnvp_param_type {
     CNNVP_PARAM_SIZE = 1, /* bytes; text such as 64KiB, 1MiB allowed; min..max */
     CNNVP_PARAM_ENUM = 2, /* one of `choices`; the value is the index of the choice; on|off for switches */
     CNNVP_PARAM_TEXT = 3, /* free text, up to 4095 bytes */
-    CNNVP_PARAM_ADDR = 4  /* an address, 0x... allowed; min..max */
+    CNNVP_PARAM_ADDR = 4  /* an address, 0x... allowed; min..max; of what, the parameter's help says */
 };
 
 struct cnnvp_param {
@@ -243,7 +249,7 @@ enum cnnvp_register_access {
 /* A 32-bit register. The host keeps the rules (access, mask, reset value); the unit only reacts. */
 struct cnnvp_register {
     const char *name;
-    uint32_t offset; /* bytes, multiple of 4 */
+    uint32_t offset; /* bytes from the window's first, multiple of 4 */
     enum cnnvp_register_access access;
     uint32_t reset;
     uint32_t mask;    /* bits that a write can change; the others keep their value */
@@ -338,7 +344,7 @@ struct cnnvp_unit {
     int (*request)(void *self, uint32_t port, struct cnnvp_request *request);
     /* A request of this unit is complete, at the present time. The structure belongs to the unit again. */
     void (*complete)(void *self, uint32_t port, struct cnnvp_request *request);
-    /* Direct memory for a memory target port; CNNVP_E_NOSUP where there is none. */
+    /* Direct memory for a memory target port at the offset `address`; CNNVP_E_NOSUP where there is none. */
     int (*dmi)(void *self, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi);
     /* An event set by `notify` is due. */
     void (*event)(void *self, uint32_t event);
@@ -357,7 +363,7 @@ struct cnnvp_unit {
      * no command of this layer. Calculation units have it. */
     int (*tiling)(void *self, uint32_t port, const struct cnnvp_access *access, struct cnnvp_tiling *tiling);
     /* What a request at a memory target port would take from now to its completion, if it were alone. Memories have
-     * it. */
+     * it. Its address is an offset in the memory. */
     int (*estimate)(void *self, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration);
 };
 
@@ -405,6 +411,7 @@ struct cnnvp_host_ops {
      * learns of it in this instant, when the present callback has returned (in process: at its next blocking call), so
      * its next request does not come back into the caller. */
     int (*complete)(struct cnnvp_host *host, struct cnnvp_request *request);
+    /* Direct memory at the bus address `address`; CNNVP_E_NOSUP where there is none. */
     int (*dmi)(struct cnnvp_host *host, uint32_t port, uint64_t address, struct cnnvp_dmi *dmi);
     /* Drives an IRQ_OUT port (also from reset). A repeated level costs nothing. */
     int (*irq)(struct cnnvp_host *host, uint32_t port, int level);
@@ -444,7 +451,8 @@ struct cnnvp_host_ops {
      * of the total, which `count` counts, that is that requester's. */
     void (*count_for)(struct cnnvp_host *host, uint32_t stat, uint32_t requester, uint64_t n);
     /* One burst of a request enters the memory at the clock edge `clock` of the memory, which is the time `at`. Bursts
-     * come in order of their clocks. Returns 0 where nobody listens; it need not be called again then. */
+     * come in order of their clocks. `address` is an offset in the memory. Returns 0 where nobody listens; it need not be
+     * called again then. */
     int (*burst)(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, uint32_t requester, uint32_t tag, uint32_t op,
                  uint64_t address);
 
@@ -456,8 +464,8 @@ struct cnnvp_host_ops {
     int (*reach)(struct cnnvp_host *host, cnnvp_time at);
 
     /* -- while an access with CNNVP_ESTIMATE is answered -- */
-    /* `estimate` of the memory at `port`; CNNVP_E_NOSUP where it has none, or in a simulation. Questions to units at
-     * other ports are accesses with CNNVP_ESTIMATE. */
+    /* `estimate` of the memory at `port`, its address one of the bus; CNNVP_E_NOSUP where it has none, or in a
+     * simulation. Questions to units at other ports are accesses with CNNVP_ESTIMATE. */
     int (*estimate)(struct cnnvp_host *host, uint32_t port, const struct cnnvp_request *request, cnnvp_time *duration);
 };
 

@@ -246,8 +246,7 @@ cnnvp_result cnnvp_platform_stats(cnnvp_platform *platform, char **json)
     *json = nullptr;
     return shielded(nullptr, [&] {
         platform->platform->flush();
-        return cnnvp_recorder_json(platform->recorder, platform->end_ps, platform->wall_seconds,
-                                   cnnvp_systemc_version(), json);
+        return cnnvp_recorder_json(platform->recorder, platform->end_ps, platform->wall_seconds, json);
     });
 }
 

@@ -227,8 +227,7 @@ void cnnvp_recorder_set_energy(cnnvp_recorder *recorder, const struct cnnvp_ener
     recorder->stats.energy = *table;
 }
 
-cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds,
-                                 const char *systemc_version, char **json)
+cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds, char **json)
 {
-    return cnnvp_stats_json(&recorder->stats, end_ps, wall_seconds, systemc_version, json);
+    return cnnvp_stats_json(&recorder->stats, end_ps, wall_seconds, json);
 }

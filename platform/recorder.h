@@ -84,7 +84,7 @@ void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial);
 void cnnvp_recorder_set_energy(cnnvp_recorder *recorder, const struct cnnvp_energy_table *table);
 /* stats.json; `end_ps` is total.time_ps; free the text with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds,
-                                                const char *systemc_version, char **json);
+                                                char **json);
 
 #ifdef __cplusplus
 }

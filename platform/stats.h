@@ -190,6 +190,6 @@ static inline void cnnvp_stats_transfer(struct cnnvp_stats *stats, uint32_t link
 
 /* See cnnvp_recorder_json. */
 CNNVP_MUST_USE cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds,
-                                             const char *systemc_version, char **json);
+                                             char **json);
 
 #endif

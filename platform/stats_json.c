@@ -469,8 +469,7 @@ static void add_values(struct stats_builder *b, json_t *root)
     }
 }
 
-cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds,
-                              const char *systemc_version, char **json)
+cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, double wall_seconds, char **json)
 {
     struct stats_builder b = {stats, end_ps, stats->out_of_memory};
     json_t *root = json_object();
@@ -478,8 +477,6 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
     *json = NULL;
     set_text(&b, root, "schema", SCHEMA);
     set_text(&b, root, "cnnvp", CNNVP_VERSION);
-    if (systemc_version)
-        set_text(&b, root, "systemc", systemc_version);
     set_text(&b, root, "command", stats->described ? stats->work.command : "exec");
     set_count(&b, root, "seed", stats->work.seed);
     set_real(&b, root, "wall_seconds", wall_seconds);

@@ -425,7 +425,7 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
         return status;
     if (json &&
         (cnnvp_recorder_describe(run->recorder, &work) != CNNVP_DONE ||
-         cnnvp_recorder_json(run->recorder, result->time_ps, seconds, cnnvp_systemc_version(), json) != CNNVP_DONE)) {
+         cnnvp_recorder_json(run->recorder, result->time_ps, seconds, json) != CNNVP_DONE)) {
         (void)snprintf(error->text, sizeof error->text, "out of memory");
         return CNNVP_FAILED;
     }

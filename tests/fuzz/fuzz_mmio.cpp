@@ -176,7 +176,7 @@ public:
     {
         char *json = nullptr;
         platform_->flush();
-        fuzz_require(cnnvp_recorder_json(recorder_, cnnvp::to_ps(sc_core::sc_time_stamp()), 0, "", &json) == CNNVP_DONE,
+        fuzz_require(cnnvp_recorder_json(recorder_, cnnvp::to_ps(sc_core::sc_time_stamp()), 0, &json) == CNNVP_DONE,
                      "statistics");
         std::free(json);
     }
