@@ -102,7 +102,8 @@ static cnnvp_result split(struct connection *connection)
     size_t count = 1;
     for (char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
         if (count == 3)
-            return refuse(connection, " has too many parts", "; instance, instance.port or instance.port.line is due");
+            return refuse(connection, " has too many parts",
+                          "; instance, instance.port or instance.port.line is expected");
         *dot = '\0';
         parts[count++] = dot + 1;
     }

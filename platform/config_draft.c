@@ -139,7 +139,7 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
                               char **file, struct cnnvp_error *error)
 {
     if (!*name)
-        return cnnvp_config_error(error, place, "the name of a preset or of a platform file is due, not \"\"");
+        return cnnvp_config_error(error, place, "the name of a preset or of a platform file is expected, not \"\"");
     *file = find_preset(arena, name);
     if (*file)
         return CNNVP_DONE;
@@ -196,7 +196,7 @@ static cnnvp_result read_setting(struct cnnvp_draft *draft, struct cnnvp_draft_u
     int null = cnnvp_yaml_is_null(node);
     int removable = common->connect || (cnnvp_config_reserved(node->key) && strcmp(node->key, "model") != 0);
     if (node->kind != CNNVP_YAML_SCALAR || (null && !removable))
-        return cnnvp_config_error(error, node->place, "%s%s.%s: %s where a single value is due", unit->name,
+        return cnnvp_config_error(error, node->place, "%s%s.%s: %s where a single value is expected", unit->name,
                                   common->connect ? ".connect" : "", cnnvp_config_show(node->key).text,
                                   cnnvp_yaml_kind_name(node));
     struct cnnvp_setting setting = *common;
@@ -214,7 +214,7 @@ static cnnvp_result read_connect(struct cnnvp_draft *draft, struct cnnvp_draft_u
 {
     if (map->kind != CNNVP_YAML_MAP)
         return cnnvp_config_error(error, map->place,
-                                  "%s.connect: %s where a map of ports is due, such as {mem: dram}", unit->name,
+                                  "%s.connect: %s where a map of ports is expected, such as {mem: dram}", unit->name,
                                   cnnvp_yaml_kind_name(map));
     struct cnnvp_setting inner = *common;
     inner.connect = 1;
@@ -282,7 +282,7 @@ static cnnvp_result read_unit(struct cnnvp_draft *draft, const struct cnnvp_yaml
         return remove_unit(draft, node, error);
     if (node->kind != CNNVP_YAML_MAP)
         return cnnvp_config_error(error, node->place,
-                                  "%s: %s where a map is due, such as {model: uart, at: 0x10000000}",
+                                  "%s: %s where a map is expected, such as {model: uart, at: 0x10000000}",
                                   cnnvp_config_show(node->key).text, cnnvp_yaml_kind_name(node));
     struct cnnvp_draft_unit *unit = NULL;
     cnnvp_result result = find_or_add(draft, node, &unit, error);
@@ -324,13 +324,13 @@ static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_
             return cnnvp_config_error(error, child->key_place, "unknown key %s%s", cnnvp_config_show(child->key).text,
                                       cnnvp_suggest_text(&suggest, "a platform file has"));
         if (strcmp(child->key, "units") == 0 && child->kind != CNNVP_YAML_MAP)
-            return cnnvp_config_error(error, child->place, "units: %s where a map of instances is due",
+            return cnnvp_config_error(error, child->place, "units: %s where a map of instances is expected",
                                       cnnvp_yaml_kind_name(child));
         if (strcmp(child->key, "energy") == 0 && child->kind == CNNVP_YAML_MAP)
             continue;
         if (strcmp(child->key, "units") != 0 &&
             (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child) || !*child->text))
-            return cnnvp_config_error(error, child->place, "%s: %s where a name is due", child->key,
+            return cnnvp_config_error(error, child->place, "%s: %s where a name is expected", child->key,
                                       child->kind == CNNVP_YAML_SCALAR ? "nothing" : cnnvp_yaml_kind_name(child));
     }
     return CNNVP_DONE;

@@ -61,11 +61,12 @@ static cnnvp_result read_entries(const struct cnnvp_yaml_node *entries, struct c
 {
     cnnvp_result result = CNNVP_DONE;
     if (entries->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, entries->place, "entries: %s where a map is due, such as {dram_byte: 100}",
+        return cnnvp_config_error(error, entries->place,
+                                  "entries: %s where a map is expected, such as {dram_byte: 100}",
                                   cnnvp_yaml_kind_name(entries));
     for (const struct cnnvp_yaml_node *at = entries->children; at && result == CNNVP_DONE; at = at->next) {
         if (at->kind != CNNVP_YAML_SCALAR || strcmp(at->key, "sram_scaling") == 0)
-            return cnnvp_config_error(error, at->place, "entries.%s: a number of picojoules is due", at->key);
+            return cnnvp_config_error(error, at->place, "entries.%s: a number of picojoules is expected", at->key);
         result = set_entry(table, at->key, at->key_place, at->text, at->place, error);
     }
     return result;
@@ -87,7 +88,7 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
                                       "unknown key %s; an energy table has table, base, sram_scaling, entries",
                                       cnnvp_config_show(at->key).text);
         if (i != 3 && (at->kind != CNNVP_YAML_SCALAR || !*at->text))
-            return cnnvp_config_error(error, at->place, "%s: a single word is due", at->key);
+            return cnnvp_config_error(error, at->place, "%s: a single word is expected", at->key);
         known[i] = at;
     }
     if (result == CNNVP_DONE && known[1])

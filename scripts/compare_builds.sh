@@ -32,7 +32,7 @@ mkdir "$work/first" "$work/second"
 (cd "$work/second" && run_all "$second/bin/cnnvp")
 # A comparison of nothing is none.
 [ "$(find "$work/first" -type f -size +0 | wc -l)" -eq 14 ] || {
-    echo "compare_builds.sh: 14 files are due"
+    echo "compare_builds.sh: 14 files are expected"
     exit 1
 }
 diff -rq "$work/first" "$work/second"

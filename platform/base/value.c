@@ -80,18 +80,19 @@ static int refuse_number(const char *text, const char *rest, enum number_form fo
 {
     struct cnnvp_shown shown = cnnvp_config_show(text);
     const char *suffix = form == NUMBER_SIZE ? meant_suffix(rest) : NULL;
-    const char *due = form == NUMBER_SIZE ? "a size in bytes, such as 65536 or 64KiB, is due" : "a whole number is due";
+    const char *expected = form == NUMBER_SIZE ? "a size in bytes, such as 65536 or 64KiB, is expected"
+                                               : "a whole number is expected";
     if (rest == text)
-        (void)snprintf(reason, size, "%s where %s", shown.text, due);
+        (void)snprintf(reason, size, "%s where %s", shown.text, expected);
     else if (*rest == '.' || ((*rest == 'e' || *rest == 'E') && rest[1]))
-        (void)snprintf(reason, size, "%s is not a whole number; %s", shown.text, due);
+        (void)snprintf(reason, size, "%s is not a whole number; %s", shown.text, expected);
     else if (suffix)
         (void)snprintf(reason, size, "%s has an unknown suffix; did you mean \"%.*s%s\"? KiB, MiB and GiB are known",
                        shown.text, (int)(rest - text), text, suffix);
     else if (form == NUMBER_SIZE)
         (void)snprintf(reason, size, "%s has an unknown suffix; KiB, MiB and GiB are known", shown.text);
     else
-        (void)snprintf(reason, size, "%s has a suffix; a plain whole number is due", shown.text);
+        (void)snprintf(reason, size, "%s has a suffix; a plain whole number is expected", shown.text);
     return -1;
 }
 

@@ -326,7 +326,7 @@ cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, struct
         return cnnvp_config_error(error, file, "is empty; a platform file has `base:` or `units:`");
     if (reader.root->kind != CNNVP_YAML_MAP)
         return cnnvp_config_error(error, reader.root->place,
-                                  "%s where a map is due, with the keys platform, base, units",
+                                  "%s where a map is expected, with the keys platform, base, units",
                                   cnnvp_yaml_kind_name(reader.root));
     *root = reader.root;
     return CNNVP_DONE;

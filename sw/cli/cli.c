@@ -62,6 +62,7 @@ cnnvp_result cli_report(cnnvp_result result, const struct cnnvp_error *error)
 
 static const struct argp_option help_options[] = {
     {"help", '?', NULL, 0, "Print this help", -1},
+    {NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1},
     {"usage", 'u', NULL, OPTION_HIDDEN, NULL, -1},
     {"version", 'V', NULL, 0, "Print the versions of cnnvp, the model ABI and SystemC", -1},
     {0},
@@ -74,6 +75,7 @@ static error_t parse_help(int key, char *arg, struct argp_state *state)
     name_command(state);
     switch (key) {
     case '?':
+    case 'h':
         argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
         return 0;
     case 'u':

@@ -38,7 +38,7 @@ cnnvp_result cli_check_output(const char *option, const char *file)
     if (!file || is_special(file))
         return CNNVP_DONE;
     if (!*file)
-        return cli_bad("%s: the name of a file is due", option);
+        return cli_bad("%s: the name of a file is expected", option);
     if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
         return cli_bad("%s: %s is a folder", option, file);
     char *folder = folder_of(file);

@@ -107,9 +107,11 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_BLOCK:
         options->block = (uint32_t)cli_number(state, "--block", arg, 1, 65536);
+        options->depth_first_only = "--block";
         return 0;
     case KEY_BLOCK_ORDER:
         options->block_order = (enum cnnvp_block_order)cli_choice(state, "--block-order", arg, orders);
+        options->depth_first_only = "--block-order";
         return 0;
     case KEY_CPU:
         options->cpu_host = cli_choice(state, "--cpu", arg, cpus);
@@ -122,6 +124,10 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_ROUNDING:
         options->rounding = (enum cnnvp_rounding)cli_choice(state, "--rounding", arg, roundings);
+        return 0;
+    case ARGP_KEY_END:
+        if (options->depth_first_only && options->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
+            cli_usage(state, "%s changes nothing without --schedule depth-first", options->depth_first_only);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -28,7 +28,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->input)
-            cli_usage(state, "one file is due, not also %s", arg);
+            cli_usage(state, "one file is expected, not also %s", arg);
         options->input = arg;
         return 0;
     case ARGP_KEY_END:

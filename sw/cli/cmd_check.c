@@ -22,7 +22,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->platform.platform)
-            cli_usage(state, "one platform is due, not also %s", arg);
+            cli_usage(state, "one platform is expected, not also %s", arg);
         options->platform.platform = arg;
         return 0;
     case KEY_HEADER:

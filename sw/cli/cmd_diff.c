@@ -24,12 +24,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num >= 2)
-            cli_usage(state, "two files are due, not also %s", arg);
+            cli_usage(state, "two files are expected, not also %s", arg);
         options->files[state->arg_num] = arg;
         return 0;
     case ARGP_KEY_END:
         if (state->arg_num < 2)
-            cli_usage(state, "which runs? A.json and B.json are due");
+            cli_usage(state, "which runs? A.json and B.json are expected");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -38,7 +38,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->file)
-            cli_usage(state, "one trace is due, not also %s", arg);
+            cli_usage(state, "one trace is expected, not also %s", arg);
         options->file = arg;
         return 0;
     case ARGP_KEY_END:

@@ -16,7 +16,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (*kind)
-            cli_usage(state, "one kind is due, not also %s", arg);
+            cli_usage(state, "one kind is expected, not also %s", arg);
         *kind = arg;
         return 0;
     default:
@@ -44,6 +44,12 @@ static cnnvp_result list_library(const char *library)
                 list_unit(unit);
         }
     return CNNVP_DONE;
+}
+
+static int names_library(const char *text)
+{
+    const size_t length = strlen(text);
+    return !strchr(text, ':') && (strchr(text, '/') || (length > 3 && strcmp(text + length - 3, ".so") == 0));
 }
 
 static void list_kinds(void)
@@ -202,7 +208,7 @@ static int command(int argc, char **argv)
     cnnvp_result result;
     if (print_text(kind, &result))
         return (int)result;
-    if (strchr(kind, '/') && !strchr(kind, ':'))
+    if (names_library(kind))
         return (int)list_library(kind);
     if (strcmp(kind, "bus") == 0) {
         (void)printf(

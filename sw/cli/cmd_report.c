@@ -22,7 +22,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->source)
-            cli_usage(state, "one database or folder is due, not also %s", arg);
+            cli_usage(state, "one database or folder is expected, not also %s", arg);
         options->source = arg;
         return 0;
     case ARGP_KEY_END:

@@ -111,7 +111,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->file)
-            cli_usage(state, "one network is due, not also %s", arg);
+            cli_usage(state, "one network is expected, not also %s", arg);
         options->file = arg;
         return 0;
     case ARGP_KEY_END:
@@ -145,7 +145,7 @@ static cnnvp_result open_report(struct run_options *options)
     if (!options->report)
         return CNNVP_DONE;
     if (strlen(options->report) + 16 > sizeof options->report_stats || !*options->report)
-        return cli_bad("--report: the name of a folder is due");
+        return cli_bad("--report: the name of a folder is expected");
     if (mkdir(options->report, 0777) != 0 &&
         (errno != EEXIST || stat(options->report, &status) != 0 || !S_ISDIR(status.st_mode)))
         return cli_bad("--report: %s cannot be made: %s", options->report, strerror(errno));

@@ -58,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->spec)
-            cli_usage(state, "one specification is due, not also %s", arg);
+            cli_usage(state, "one specification is expected, not also %s", arg);
         options->spec = arg;
         return 0;
     case ARGP_KEY_END:

@@ -121,7 +121,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->file)
-            cli_usage(state, "one network is due, not also %s", arg);
+            cli_usage(state, "one network is expected, not also %s", arg);
         options->file = arg;
         return 0;
     case ARGP_KEY_END:

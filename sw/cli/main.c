@@ -38,12 +38,13 @@ static const struct cli_command *find_command(const char *name)
 
 static void unknown_command(struct argp_state *state, const char *name)
 {
-    const char *names[COMMAND_COUNT + 1] = {NULL};
+    const char *names[COMMAND_COUNT + 2] = {NULL};
     char list[200] = "";
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         names[i] = commands[i]->name;
         (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
     }
+    names[COMMAND_COUNT] = "help";
     const char *meant = cnnvp_did_you_mean(name, names);
     if (meant)
         cli_usage(state, "there is no command \"%s\"; did you mean \"%s\"?", name, meant);
@@ -59,11 +60,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case ARGP_KEY_INIT:
         (void)cli_parse_init(state);
         return 0;
-    case 'h':
-        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-        return 0;
     case ARGP_KEY_ARG:
-        if (strcmp(arg, "help") == 0 && state->next == state->argc)
+        if (strcmp(arg, "help") == 0 && (state->next == state->argc || strcmp(state->argv[state->next], "help") == 0))
             argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
         if (strcmp(arg, "help") == 0 && (call->command = find_command(state->argv[state->next])) != NULL) {
             call->help_argv[1] = help_option;
@@ -143,10 +141,9 @@ int main(int argc, char **argv)
     argp_program_version_hook = print_version;
     if (argc > 0)
         argv[0] = name;
-    static const struct argp_option options[] = {{NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0}, {0}};
     struct call call = {.command = NULL};
     char *help = help_text();
-    const struct argp argp = {.options = options, .parser = parse, .args_doc = "COMMAND [ARG...]", .doc = help};
+    const struct argp argp = {.parser = parse, .args_doc = "COMMAND [ARG...]", .doc = help};
     cli_parse(&argp, name, ARGP_IN_ORDER, argc, argv, &call);
     free(help);
     call.argv[0] = name;

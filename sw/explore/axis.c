@@ -163,19 +163,19 @@ static cnnvp_result option_value(struct cnnvp_sweep *sweep, const struct cnnvp_a
         return CNNVP_DONE;
     case CNNVP_OPTION_REAL:
         if (quoted || !is_real(value->text, &value->operand.number))
-            return refuse(error, axis, value->place, "a number is due");
+            return refuse(error, axis, value->place, "a number is expected");
         value->json = CNNVP_JSON_REAL;
         value->operand.text = NULL;
         return CNNVP_DONE;
     case CNNVP_OPTION_FLAG:
         if (quoted || (strcmp(value->text, "true") != 0 && strcmp(value->text, "false") != 0))
-            return refuse(error, axis, value->place, "true or false is due");
+            return refuse(error, axis, value->place, "true or false is expected");
         value->json = CNNVP_JSON_BOOL;
         value->operand = (struct cnnvp_operand){NULL, value->text[0] == 't'};
         return CNNVP_DONE;
     case CNNVP_OPTION_TIME:
         if (!cnnvp_parse_time(value->text))
-            return refuse(error, axis, value->place, "a time above 0 is due, such as 2s, 1.5ms or 300us");
+            return refuse(error, axis, value->place, "a time above 0 is expected, such as 2s, 1.5ms or 300us");
         return CNNVP_DONE;
     case CNNVP_OPTION_SHAPE:
         return cnnvp_shape_check(value->text, &refused) == CNNVP_DONE
@@ -244,7 +244,7 @@ static cnnvp_result read_bound(const struct cnnvp_axis *axis, const struct cnnvp
     if (axis->param)
         any.type = axis->param->type;
     if (node->kind != CNNVP_YAML_SCALAR)
-        return refuse(error, axis, node->place, "a single number is due");
+        return refuse(error, axis, node->place, "a single number is expected");
     if (cnnvp_value_parse(&any, node->text, node->quoted, number, reason, sizeof reason) != 0)
         return refuse(error, axis, node->place, reason);
     return CNNVP_DONE;
@@ -280,9 +280,9 @@ static cnnvp_result add_real_range(struct cnnvp_sweep *sweep, struct cnnvp_axis 
     double bounds[3];
     for (int i = 0; i < 3; i++)
         if (nodes[i]->kind != CNNVP_YAML_SCALAR || !is_real(nodes[i]->text, &bounds[i]))
-            return refuse(error, axis, nodes[i]->place, "a number is due");
+            return refuse(error, axis, nodes[i]->place, "a number is expected");
     if (bounds[2] <= 0)
-        return refuse(error, axis, nodes[2]->place, "a step above 0 is due");
+        return refuse(error, axis, nodes[2]->place, "a step above 0 is expected");
     if (bounds[0] > bounds[1])
         return refuse(error, axis, nodes[0]->place, "an empty range: `from` is above `to`");
     double count = (bounds[1] - bounds[0]) / bounds[2] + 1.0 + 1e-9;
@@ -321,7 +321,7 @@ static cnnvp_result add_steps(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
             return result;
     }
     if (bounds[2] == 0)
-        return refuse(error, axis, nodes[2]->place, "a step above 0 is due");
+        return refuse(error, axis, nodes[2]->place, "a step above 0 is expected");
     if (bounds[0] > bounds[1])
         return refuse(error, axis, nodes[0]->place, "an empty range: `from` is above `to`");
     return add_range(sweep, axis, node->place, bounds[0], bounds[1], bounds[2], error);
@@ -332,14 +332,14 @@ static cnnvp_result add_powers(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
 {
     uint64_t bounds[2] = {0};
     if (node->kind != CNNVP_YAML_LIST || node->child_count != 2)
-        return refuse(error, axis, node->place, "two bounds are due: {log2: [4, 64]}");
+        return refuse(error, axis, node->place, "two bounds are expected: {log2: [4, 64]}");
     const struct cnnvp_yaml_node *bound = node->children;
     for (int i = 0; i < 2; i++, bound = bound->next) {
         cnnvp_result result = read_bound(axis, bound, &bounds[i], error);
         if (result != CNNVP_DONE)
             return result;
         if (bounds[i] == 0 || (bounds[i] & (bounds[i] - 1)) != 0)
-            return refuse(error, axis, bound->place, "a power of two is due");
+            return refuse(error, axis, bound->place, "a power of two is expected");
     }
     if (bounds[0] > bounds[1])
         return refuse(error, axis, node->place, "an empty range: the first bound is above the second");
@@ -360,12 +360,12 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
     const struct cnnvp_yaml_node *child = node->kind == CNNVP_YAML_LIST ? node->children : node;
     size_t count = node->kind == CNNVP_YAML_LIST ? node->child_count : 1;
     if (count == 0)
-        return refuse(error, axis, node->place, "an empty list; one value at least is due");
+        return refuse(error, axis, node->place, "an empty list; one value at least is expected");
     axis->values = cnnvp_arena_array(&sweep->arena, count, sizeof *axis->values);
     cnnvp_result result = axis->values ? CNNVP_DONE : cnnvp_config_no_memory(error);
     for (size_t i = 0; i < count && result == CNNVP_DONE; i++, child = child->next) {
         if (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child))
-            return cnnvp_config_error(error, child->place, "%s: %s where a value is due", axis->name,
+            return cnnvp_config_error(error, child->place, "%s: %s where a value is expected", axis->name,
                                       cnnvp_yaml_kind_name(child));
         result = add_value(sweep, axis, child->text, child->place, child->quoted, error);
     }

@@ -188,7 +188,7 @@ static struct node *parse_sign(struct parser *parser)
     } else if (take(parser, "(")) {
         node = parse_or(parser);
         if (node && !take(parser, ")"))
-            node = fail(parser, parser->at, "a closing parenthesis is due");
+            node = fail(parser, parser->at, "a closing parenthesis is expected");
     } else if (*start == '"' || *start == '\'') {
         node = parse_text(parser);
     } else if (*start >= '0' && *start <= '9') {
@@ -196,7 +196,7 @@ static struct node *parse_sign(struct parser *parser)
     } else if (is_name_byte(*start) && *start != '.') {
         node = parse_name(parser);
     } else {
-        node = fail(parser, start, *start ? "a number, a name, a text or a parenthesis is due here"
+        node = fail(parser, start, *start ? "a number, a name, a text or a parenthesis is expected here"
                                           : "something is missing at the end");
     }
     parser->depth--;
@@ -288,7 +288,7 @@ cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, const char *text, c
     skip_space(&parser);
     if (made->root && *parser.at)
         (void)fail(&parser, parser.at, *parser.at == '=' ? "two values are compared by =="
-                                                         : "an operator is due here; comparisons do not chain");
+                                                         : "an operator is expected here; comparisons do not chain");
     *expression = made;
     return parser.failed ? CNNVP_BAD_INPUT : CNNVP_DONE;
 }

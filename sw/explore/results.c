@@ -36,7 +36,7 @@ static cnnvp_result database_error(const struct cnnvp_results *results, struct c
     int reason = sqlite3_system_errno(results->database);
     const char *text = sqlite3_errmsg(results->database);
     if (code == SQLITE_NOTADB)
-        text = "is not a sweep's results, a SQLite database that `cnnvp sweep` writes";
+        text = "is not a database that `cnnvp sweep` has written";
     if (code == SQLITE_CORRUPT)
         text = "is a damaged SQLite database";
     (void)cnnvp_config_error(error, results->file, "%s%s%s", text,

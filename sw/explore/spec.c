@@ -35,7 +35,7 @@ static cnnvp_result need_scalar(const struct cnnvp_yaml_node *node, struct cnnvp
 {
     if (node->kind == CNNVP_YAML_SCALAR && !cnnvp_yaml_is_null(node))
         return CNNVP_DONE;
-    return cnnvp_config_error(error, node->place, "%s: %s where a single value is due", node->key,
+    return cnnvp_config_error(error, node->place, "%s: %s where a single value is expected", node->key,
                               cnnvp_yaml_kind_name(node));
 }
 
@@ -89,7 +89,7 @@ static cnnvp_result read_map(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kin
     if (!node || cnnvp_yaml_is_null(node))
         return CNNVP_DONE;
     if (node->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, node->place, "%s: %s where a map is due", node->key,
+        return cnnvp_config_error(error, node->place, "%s: %s where a map is expected", node->key,
                                   cnnvp_yaml_kind_name(node));
     cnnvp_result result = CNNVP_DONE;
     for (const struct cnnvp_yaml_node *child = node->children; child && result == CNNVP_DONE; child = child->next)
@@ -206,7 +206,7 @@ static cnnvp_result each_text(struct cnnvp_sweep *sweep, const struct cnnvp_yaml
     if (!node || cnnvp_yaml_is_null(node))
         return CNNVP_DONE;
     if (node->kind == CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, node->place, "%s: a map where a list is due", node->key);
+        return cnnvp_config_error(error, node->place, "%s: a map where a list is expected", node->key);
     const struct cnnvp_yaml_node *child = node->kind == CNNVP_YAML_LIST ? node->children : node;
     size_t count = node->kind == CNNVP_YAML_LIST ? node->child_count : 1;
     if (count > limit)
@@ -214,7 +214,7 @@ static cnnvp_result each_text(struct cnnvp_sweep *sweep, const struct cnnvp_yaml
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < count && result == CNNVP_DONE; i++, child = child->next) {
         if (child->kind != CNNVP_YAML_SCALAR || !*child->text)
-            return cnnvp_config_error(error, child->place, "%s: %s where a text is due", node->key,
+            return cnnvp_config_error(error, child->place, "%s: %s where a text is expected", node->key,
                                       cnnvp_yaml_kind_name(child));
         result = add(sweep, child, error);
     }
@@ -262,7 +262,7 @@ static cnnvp_result read_nsga2(struct cnnvp_sweep *sweep, const struct cnnvp_yam
     uint64_t population = 0, generations = 0;
     cnnvp_result result = CNNVP_DONE;
     if (node->kind != CNNVP_YAML_MAP)
-        return cnnvp_config_error(error, node->place, "nsga2: {population: N, generations: N} is due");
+        return cnnvp_config_error(error, node->place, "nsga2: {population: N, generations: N} is expected");
     for (const struct cnnvp_yaml_node *child = node->children; child && result == CNNVP_DONE; child = child->next) {
         if (strcmp(child->key, "population") == 0)
             result = read_count(child, 4, 65536, &population, error);
@@ -273,7 +273,7 @@ static cnnvp_result read_nsga2(struct cnnvp_sweep *sweep, const struct cnnvp_yam
                                         cnnvp_config_show(child->key).text);
     }
     if (result == CNNVP_DONE && (!population || !generations))
-        result = cnnvp_config_error(error, node->place, "nsga2: {population: N, generations: N} is due");
+        result = cnnvp_config_error(error, node->place, "nsga2: {population: N, generations: N} is expected");
     if (result == CNNVP_DONE && population * generations > CNNVP_SWEEP_POINTS)
         result = cnnvp_config_error(error, node->place, "nsga2: more than %d points", CNNVP_SWEEP_POINTS);
     if (result == CNNVP_DONE && sweep->objective_count == 0)
@@ -300,7 +300,7 @@ static cnnvp_result read_search(struct cnnvp_sweep *sweep, const struct cnnvp_ya
             return read_nsga2(sweep, node->children, error);
     }
     return cnnvp_config_error(error, node->place,
-                              "search: grid, {random: N} or {nsga2: {population: N, generations: N}} is due");
+                              "search: grid, {random: N} or {nsga2: {population: N, generations: N}} is expected");
 }
 
 /* ---- all of it ---- */

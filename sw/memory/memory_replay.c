@@ -132,7 +132,7 @@ static int read_number(struct reader *reader, const char *what, uint64_t *number
         value = value * base + (uint64_t)digit;
     }
     if (!digits)
-        return wrong(reader, error, "%s is due, decimal or 0x..., not %s",
+        return wrong(reader, error, "%s is expected, decimal or 0x..., not %s",
                      what[0] == 'a' ? "an address" : "a time in ps", shown(peek(reader), text));
     *number = value;
     return 1;
@@ -166,7 +166,7 @@ static int read_operands(struct reader *reader, struct line *line, struct cnnvp_
 {
     char text[16];
     if (!at_blank(reader))
-        return wrong(reader, error, "a blank is due, not %s", shown(peek(reader), text));
+        return wrong(reader, error, "a blank is expected, not %s", shown(peek(reader), text));
     skip_blanks(reader);
     if (line->kind != LINE_END && read_number(reader, "address", &line->address, error) < 0)
         return -1;
@@ -198,7 +198,7 @@ static int read_line(struct reader *reader, struct line *line, struct cnnvp_erro
     else if (kind == 'E')
         line->kind = LINE_END;
     else
-        return wrong(reader, error, "R or W is due, not %s", shown(kind, text));
+        return wrong(reader, error, "R or W is expected, not %s", shown(kind, text));
     skip(reader);
     return read_operands(reader, line, error);
 }
@@ -327,7 +327,7 @@ static int check_line(struct reader *reader, const struct line *line, const stru
     if (line->timed && at < progress->clock)
         return wrong(reader, error, "the time is before that of the line above");
     if (progress->bursts != 0 && line->kind != LINE_END && line->timed != progress->timed)
-        return wrong(reader, error, progress->timed ? "a time is due: the bursts above have one"
+        return wrong(reader, error, progress->timed ? "a time is expected: the bursts above have one"
                                                     : "a time, but the bursts above have none");
     return 0;
 }

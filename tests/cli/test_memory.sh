@@ -39,19 +39,19 @@ bad() {
     refused 2 "cnnvp: bad.txt:$2" memory bad.txt --stats bad.json --trace bad.vcd
     absent bad.json bad.vcd
 }
-bad 'R 0\nX 64\n' '2:1: R or W is due, not "X"'
-bad 'R\n' "1:2: a blank is due, not the line's end"
-bad 'R 0x\n' "1:5: an address is due, decimal or 0x..., not the line's end"
-bad 'W  -1\n' '1:4: an address is due, decimal or 0x..., not "-"'
+bad 'R 0\nX 64\n' '2:1: R or W is expected, not "X"'
+bad 'R\n' "1:2: a blank is expected, not the line's end"
+bad 'R 0x\n' "1:5: an address is expected, decimal or 0x..., not the line's end"
+bad 'W  -1\n' '1:4: an address is expected, decimal or 0x..., not "-"'
 bad 'R 0\n\n# x\n R 12 x\n' '4:7: nothing may follow the address but a time in ps and a # comment, not "x"'
 bad 'R 0 5 6\n' '1:7: nothing may follow the time but a # comment, not "6"'
 bad 'R 0 900\nR 64 20\n' '2:8: the time is before that of the line above'
 bad 'R 0 900\nE 1000\nR 64\n' '3:5: a line after E'
-bad 'R 0\nE\n' "2:2: a blank is due, not the line's end"
+bad 'R 0\nE\n' "2:2: a blank is expected, not the line's end"
 bad 'R 0xfffffffffffffffff\n' '1:3: the address does not fit into 64 bits'
 bad 'R 18446744073709551616' '1:3: the address does not fit into 64 bits'
 # Neither may leave it waiting for a place, or refreshing for ever.
-bad 'R 0 900\nR 64\n' '2:5: a time is due: the bursts above have one'
+bad 'R 0 900\nR 64\n' '2:5: a time is expected: the bursts above have one'
 bad 'R 0\nR 64 900\n' '2:9: a time, but the bursts above have none'
 bad 'R 0 9000000000000000000\n' '1:24: the time is more than 100 s'
 bad 'R 0\nE 9000000000000000000\n' '2:22: the time is more than 100 s'
@@ -112,7 +112,7 @@ refused 2 'none/run.txt' run "$SOURCE/scripts/networks/lenet5.onnx" --memory-tra
 refused 2 'none.txt: cannot be read' memory none.txt
 refused 2 'cannot be read' memory .
 refused 2 'TRACE.txt is missing' memory
-refused 2 'one trace is due' memory hex.txt dec.txt
+refused 2 'one trace is expected' memory hex.txt dec.txt
 refused 2 '--outstanding' memory hex.txt --outstanding 0
 refused 2 't_ras is 3 clocks, less than t_rcd, which is 16' memory hex.txt -s dram.t_ras=3
 refused 2 'it must be t_ras + t_rp' memory hex.txt -s dram.t_rc=60

@@ -91,6 +91,8 @@ const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi)
 }
 C
 cc -shared -fPIC -I"$SOURCE/c_api" thing.c -o libthing.so || fail "the compiler"
+expect 0 models libthing.so
+says "thing "
 expect 0 models ./libthing.so
 says "thing             7           a thing"
 refused 2 "cannot load the library: ./libnothing.so: " models ./libnothing.so

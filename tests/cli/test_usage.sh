@@ -12,13 +12,15 @@ for command in run train exec models check memory asm disasm sweep diff report; 
     says "  $command "
     expect 0 $command --help
     says "Usage: cnnvp $command "
+    expect 0 $command -h
+    says "Usage: cnnvp $command "
     expect 0 $command --version
     says "SystemC "
     refused 2 "unrecognized option '--no-such-option'" $command --no-such-option
     grep -qF "Try \`cnnvp $command --help'" err || fail "another help than that of $command: $(cat err)"
 done
 
-for list in "" help -h --help; do
+for list in "" help -h --help "help help"; do
     # shellcheck disable=SC2086 # nothing, or one word
     expect 0 $list
     says "  sweep "
@@ -28,15 +30,16 @@ expect 0 help run
 says "Usage: cnnvp run "
 refused 2 "there is no command \"rnu\"; did you mean \"run\"?" rnu
 refused 2 "there is no command \"simulate\"; there are run, train, exec" simulate
+refused 2 "there is no command \"halp\"; did you mean \"help\"?" halp
 refused 2 "there is no command \"swep\"; did you mean \"sweep\"?" help swep
 refused 2 "NETWORK.onnx is missing" run
 refused 2 "PROGRAM.elf is missing" exec
 refused 2 "FILE.s is missing" asm
 refused 2 "-o FILE.bin is missing" asm x.s
 refused 2 "FILE.bin is missing" disasm
-refused 2 "one network is due, not also b.onnx" run a.onnx b.onnx
-refused 2 "one platform is due, not also b" check a b
-refused 2 "one kind is due, not also b" models a b
+refused 2 "one network is expected, not also b.onnx" run a.onnx b.onnx
+refused 2 "one platform is expected, not also b" check a b
+refused 2 "one kind is expected, not also b" models a b
 
 for time in 0 0s 5 s 1h -1s 1.s .5s 1e3s 20000000s 99999999999999999999ps "1 s" ""; do
     refused 2 "is not a time above 0" run x.onnx --max-time "$time"
@@ -45,6 +48,8 @@ for seed in -1 x 0x 18446744073709551616 1.5 ""; do
     refused 2 "--seed: " run x.onnx --seed "$seed"
 done
 refused 2 "--block: " run x.onnx --block 0
+refused 2 "--block changes nothing without --schedule depth-first" run x.onnx --block 4
+refused 2 "--block-order changes nothing without --schedule depth-first" run x.onnx --block-order table --schedule layer
 refused 2 "--images: " run x.onnx --images 0
 refused 2 "--schedule: \"depth\" is not one of layer, depth-first" run x.onnx --schedule depth
 refused 2 "is not one of layer, depth-first; did you mean \"depth-first\"?" run x.onnx --schedule depth-frist

@@ -45,12 +45,12 @@ static void whole_numbers(void **state)
         {"010", 0, 0, "octal"},
         {"0o10", 0, 0, "suffix"},
         {"0x", 0, 0, "suffix"},
-        {"", 0, 0, "a whole number is due"},
-        {"eight", 0, 0, "a whole number is due"},
-        {".inf", 0, 0, "a whole number is due"},
-        {"+8", 0, 0, "a whole number is due"},
+        {"", 0, 0, "a whole number is expected"},
+        {"eight", 0, 0, "a whole number is expected"},
+        {".inf", 0, 0, "a whole number is expected"},
+        {"+8", 0, 0, "a whole number is expected"},
         {"1_0", 0, 0, "suffix"},
-        {"true", 0, 0, "a whole number is due"},
+        {"true", 0, 0, "a whole number is expected"},
     };
     check(&param, cases, sizeof cases / sizeof *cases);
 }

@@ -45,7 +45,7 @@ refused 2 "bad.json:" diff a.json bad.json
 echo '{}' >empty.json
 refused 2 "is no statistics file" diff empty.json a.json
 refused 2 "cannot be read" diff a.json nosuch.json
-refused 2 "A.json and B.json are due" diff a.json
+refused 2 "A.json and B.json are expected" diff a.json
 refused 2 "not also" diff a.json b.json m.json
 refused 2 "--csv" diff a.json b.json --csv nosuch/x.csv
 finish

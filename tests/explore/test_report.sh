@@ -73,7 +73,7 @@ refused 2 "cannot be read" report "$SOURCE" -o x.html
 refused 2 "REPORT.html is missing" report r.sqlite
 refused 2 "is missing" report -o x.html
 refused 2 "--output" report r.sqlite -o nosuch/x.html
-refused 2 "s.json: is not a sweep's results, a SQLite database that \`cnnvp sweep\` writes" report s.json -o x.html
+refused 2 "s.json: is not a database that \`cnnvp sweep\` has written" report s.json -o x.html
 # Nothing that is read is overwritten.
 cp "$network" net.onnx
 sed "s#^network: .*#network: net.onnx#" spec.yaml >own.yaml

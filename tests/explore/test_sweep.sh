@@ -182,7 +182,7 @@ refused 2 "nosuch/bad.sqlite cannot be written" sweep grid.yaml -o nosuch/bad.sq
 refused 2 "--export" sweep grid.yaml -o bad.sqlite --export nosuch/x.csv
 echo text >text.sqlite
 head -c 8192 /dev/zero | tr '\0' x >>text.sqlite
-refused 2 "text.sqlite: is not a sweep's results, a SQLite database" sweep grid.yaml -o text.sqlite
+refused 2 "text.sqlite: is not a database that" sweep grid.yaml -o text.sqlite
 sed '/^objectives/d' grid.yaml >none.yaml
 refused 2 "needs objectives" sweep none.yaml -o r.sqlite --pareto
 

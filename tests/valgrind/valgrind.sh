@@ -18,7 +18,7 @@ clean() {
         "$cnnvp" "$@" >out 2>&1
     status=$?
     if [ "$status" -ne "$wanted" ] || [ -s memcheck.log ]; then
-        echo "cnnvp $*: status $status, $wanted is due"
+        echo "cnnvp $*: status $status, $wanted is expected"
         cat out memcheck.log
         failed=1
     fi
