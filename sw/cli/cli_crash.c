@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a unit crashes the command, who it was is said before the program dies of the signal. */
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,8 +28,9 @@ static void on_crash(int number)
 void cli_name_crashes(void)
 {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    const stack_t stack = {.ss_sp = malloc((size_t)SIGSTKSZ), .ss_size = (size_t)SIGSTKSZ};
-    if (!stack.ss_sp || sigaltstack(&stack, NULL) != 0)
+    static char own_stack[65536]; /* the unit's may be what is full */
+    const stack_t stack = {.ss_sp = own_stack, .ss_size = sizeof own_stack};
+    if (sigaltstack(&stack, NULL) != 0)
         return;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)}, before;
