@@ -51,7 +51,6 @@ static struct cnnvp_step step_of(const struct cnnvp_depth *depth, uint32_t layer
     const uint32_t columns = part_columns(depth, layer);
     struct cnnvp_step step = {
         .output = {.channels = next->block.channels, .rows = rows, .columns = columns},
-        .first_blob = depth->layers[layer].first_blob,
         .to = next->on_chip ? CNNVP_STEP_TO_CHIP : CNNVP_STEP_TO_MEMORY,
         .seed = division->x * 0x27d4eb2fu + division->y * 0xc2b2ae35u,
     };
@@ -161,7 +160,7 @@ static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint3
  * a half held before may lie under them. */
 static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t number)
 {
-    if (depth->chain->resident == CNNVP_WEIGHTS_RELOADED) {
+    if (depth->chain->resident == 0) {
         guest->chain_weights = 0;
         return;
     }

@@ -9,11 +9,6 @@
 #define FORMAT_ROUNDING 16u
 #define ROUNDING_STOCHASTIC 2u
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 static int on_chip(const struct cnnvp_guest *guest)
 {
     return guest->in_chain || (guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0;
@@ -119,20 +114,20 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_image_layer
     const uint32_t first_in = layer->depthwise ? output->channel : 0;
     const uint32_t inputs = layer->depthwise ? output->channels : layer->in.channels;
     const uint32_t plane = output->rows * output->columns;
-    uint32_t blob = step->first_blob;
     uint32_t output_half = 0;
     struct cnnvp_epilogue epilogue = {0};
     for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
-        const uint32_t in_count = smaller(layer->tile_in, inputs - in);
+        const uint32_t in_count = cnnvp_minimum32(layer->tile_in, inputs - in);
         const int last = in + in_count == inputs;
+        const uint32_t blobs = cnnvp_blob_number(layer, output->channel, in, 0);
         const struct cnnvp_box box = window_input(layer, output, first_in + in, in_count);
         const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
         struct cnnvp_window window = window_of(layer, layer->kx, layer->ky, output, &tile);
         const struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, last);
         const uint32_t weight_bytes = cnnvp_output_weights(layer, in_count) * WORD_BYTES;
         for (uint32_t out = 0; out < output->channels; out += layer->tile_out) {
-            const uint32_t out_count = smaller(layer->tile_out, output->channels - out);
-            const uint32_t weight_half = cnnvp_load_blob(guest, blob++, &window.weight_addr);
+            const uint32_t out_count = cnnvp_minimum32(layer->tile_out, output->channels - out);
+            const uint32_t weight_half = cnnvp_load_blob(guest, blobs + out / layer->tile_out, &window.weight_addr);
             if (in == 0 && out == 0) {
                 output_half = cnnvp_begin_step(guest);
                 epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
@@ -186,9 +181,9 @@ static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_image_l
     const uint32_t first_column = box.column < 0 ? (uint32_t)-box.column : 0;
     const int32_t rows = (int32_t)layer->in.height - box.row;
     const int32_t columns = (int32_t)layer->in.width - box.column;
-    window.valid_rows = cnnvp_pack(smaller(first_row, box.rows), smaller(box.rows, rows > 0 ? (uint32_t)rows : 0));
+    window.valid_rows = cnnvp_pack(cnnvp_minimum32(first_row, box.rows), cnnvp_minimum32(box.rows, rows > 0 ? (uint32_t)rows : 0));
     window.valid_cols =
-        cnnvp_pack(smaller(first_column, box.columns), smaller(box.columns, columns > 0 ? (uint32_t)columns : 0));
+        cnnvp_pack(cnnvp_minimum32(first_column, box.columns), cnnvp_minimum32(box.columns, columns > 0 ? (uint32_t)columns : 0));
     window.out_addr = out_addr;
     window.seed = seed;
     const struct cnnvp_operation operation = cnnvp_window_operation(layer, part->ky == 0 && part->kx == 0, 1);
@@ -216,23 +211,23 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_image_layer *la
     const uint32_t words = output->channels * output->rows * output->columns;
     const uint32_t tile_ky = layer->tile_ky != 0 ? layer->tile_ky : layer->ky;
     const uint32_t tile_kx = layer->tile_kx != 0 ? layer->tile_kx : layer->kx;
-    struct window_part part = {.rows = smaller(tile_ky, layer->ky), .columns = smaller(tile_kx, layer->kx)};
+    struct window_part part = {.rows = cnnvp_minimum32(tile_ky, layer->ky), .columns = cnnvp_minimum32(tile_kx, layer->kx)};
     /* The first load goes before what waits of the step before (pipeline.h); it is found again below. */
     const struct cnnvp_box first = part_input(layer, output, &part);
     (void)cnnvp_bring_input(guest, &layer->in, &first);
     uint32_t table = 0;
     uint32_t weight_half = 0;
     if (layer->blob_count != 0)
-        weight_half = cnnvp_load_blob(guest, step->first_blob, &table);
+        weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
     const uint32_t output_half = cnnvp_begin_step(guest);
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     epilogue.divide = layer->pool == CNNVP_POOL_AVERAGE;
     if (epilogue.divide && layer->by_position)
         epilogue.result_address = words * SUM_BYTES;
     for (part.ky = 0; part.ky < layer->ky; part.ky += tile_ky) {
-        part.rows = smaller(tile_ky, layer->ky - part.ky);
+        part.rows = cnnvp_minimum32(tile_ky, layer->ky - part.ky);
         for (part.kx = 0; part.kx < layer->kx; part.kx += tile_kx) {
-            part.columns = smaller(tile_kx, layer->kx - part.kx);
+            part.columns = cnnvp_minimum32(tile_kx, layer->kx - part.kx);
             const int maximum = !epilogue.divide && (part.ky != 0 || part.kx != 0);
             push_pool_part(guest, layer, output, &part, output_half, maximum ? words * WORD_BYTES : 0,
                            epilogue.seed);
@@ -247,9 +242,8 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_image_layer *la
 void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
                            const struct cnnvp_step *step)
 {
-    const uint32_t inputs = layer->in.channels * layer->in.height * layer->in.width;
+    const uint32_t inputs = cnnvp_layer_inputs(layer);
     const uint32_t outputs = step->output.channels;
-    uint32_t blob = step->first_blob;
     uint32_t output_half = 0;
     struct cnnvp_epilogue epilogue = {0};
     /* The input vector is contiguous: one row of `inputs` words. */
@@ -258,14 +252,15 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_image_l
     vector.height = 1;
     vector.width = inputs;
     for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
-        const uint32_t in_count = smaller(layer->tile_in, inputs - in);
+        const uint32_t in_count = cnnvp_minimum32(layer->tile_in, inputs - in);
         const int last = in + in_count == inputs;
+        const uint32_t blobs = cnnvp_blob_number(layer, step->output.channel, in, 0);
         const struct cnnvp_box box = {.channels = 1, .rows = 1, .column = (int32_t)in, .columns = in_count};
         const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &vector, &box);
         struct cnnvp_matmul matmul = {.in_addr = tile.address, .inputs = in_count, .format = layer->format};
         for (uint32_t out = 0; out < outputs; out += layer->tile_out) {
-            const uint32_t out_count = smaller(layer->tile_out, outputs - out);
-            const uint32_t weight_half = cnnvp_load_blob(guest, blob++, &matmul.weight_addr);
+            const uint32_t out_count = cnnvp_minimum32(layer->tile_out, outputs - out);
+            const uint32_t weight_half = cnnvp_load_blob(guest, blobs + out / layer->tile_out, &matmul.weight_addr);
             if (in == 0 && out == 0) {
                 output_half = cnnvp_begin_step(guest);
                 epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
@@ -380,7 +375,7 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_image_layer 
     struct cnnvp_vector vector = {0};
     uint32_t weight_half = 0;
     if (layer->blob_count != 0)
-        weight_half = cnnvp_load_blob(guest, step->first_blob, &vector.b_addr);
+        weight_half = cnnvp_load_blob(guest, layer->first_blob, &vector.b_addr);
     const uint32_t output_half = cnnvp_begin_step(guest);
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     vector.seed = epilogue.seed;
@@ -442,7 +437,7 @@ void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_image_layer *l
     uint32_t table = 0;
     uint32_t weight_half = 0;
     if (layer->blob_count != 0)
-        weight_half = cnnvp_load_blob(guest, step->first_blob, &table);
+        weight_half = cnnvp_load_blob(guest, layer->first_blob, &table);
     const uint32_t output_half = cnnvp_begin_step(guest);
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     const struct cnnvp_vector vector = {.format = layer->format, .seed = epilogue.seed};

@@ -2,7 +2,7 @@
 /*
  * The layer functions of S000, algorithms 1 to 5, with their arguments: layer parameters, input address, output
  * address, parameter address and next-layer storage parameters. Here an address is a box of a tensor (its place in
- * memory or on chip follows), the parameter address is the number of the first blob, and the next-layer storage
+ * memory or on chip follows), the parameter address is the layer's entry in the blob table, and the next-layer storage
  * parameters are the output tensor's frame (struct cnnvp_image_tensor).
  *
  * Each function does one step of a layer: what the output buffer holds at once (S000 A1 L22, Part B 0-13); the caller,
@@ -23,11 +23,9 @@ enum cnnvp_step_to {
     CNNVP_STEP_TO_MEMORY = 2  /* depth first: to `place` of the output tensor in memory */
 };
 
-/* One step: `output` box of the output tensor, and the blobs that belong to it (blobs of the group, see
- * network_image.h). */
+/* One step: `output` box of the output tensor, all channels of a group. */
 struct cnnvp_step {
     struct cnnvp_box output;
-    uint32_t first_blob;
     enum cnnvp_step_to to;
     struct cnnvp_box place;
     uint32_t seed; /* added to that of stochastic rounding */

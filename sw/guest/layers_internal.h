@@ -3,6 +3,7 @@
 #ifndef CNNVP_GUEST_LAYERS_INTERNAL_H
 #define CNNVP_GUEST_LAYERS_INTERNAL_H
 
+#include "../image/layer_blob.h"
 #include "../image/layer_command.h"
 #include "layers.h"
 

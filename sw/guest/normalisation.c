@@ -13,7 +13,7 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_image
     const struct cnnvp_box *box = &step->output;
     const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, box);
     uint32_t scales = 0;
-    const uint32_t weight_half = cnnvp_load_blob(guest, step->first_blob, &scales);
+    const uint32_t weight_half = cnnvp_load_blob(guest, layer->first_blob, &scales);
     const uint32_t output_half = cnnvp_begin_step(guest);
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     const uint32_t status = 1u << CNNVP_STATUS_vnorm_b | 1u << CNNVP_STATUS_vnorm_store;
@@ -89,7 +89,7 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_image_l
     const struct cnnvp_image_norm_data *formats = &layer->norm_data;
     const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, box);
     uint32_t gammas = 0;
-    const uint32_t weight_half = cnnvp_load_blob(guest, step->first_blob, &gammas);
+    const uint32_t weight_half = cnnvp_load_blob(guest, layer->first_blob, &gammas);
     const uint32_t output_half = cnnvp_begin_step(guest);
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);

@@ -3,16 +3,6 @@
 
 #include "depth.h"
 
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint32_t slices(uint32_t count, uint32_t slice)
-{
-    return (count + slice - 1u) / slice;
-}
-
 static void run_step(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
 {
     switch (layer->op) {
@@ -40,18 +30,6 @@ static void run_step(struct cnnvp_guest *guest, const struct cnnvp_image_layer *
     }
 }
 
-/* Blobs of one group of output channels; 0 where all groups share the layer's one blob. */
-static uint32_t blobs_of_group(const struct cnnvp_image_layer *layer, uint32_t channels)
-{
-    if (layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_FC)
-        return 0;
-    uint32_t inputs = layer->in.channels;
-    if (layer->op == CNNVP_OP_FC)
-        inputs *= layer->in.height * layer->in.width;
-    const uint32_t input_slices = layer->depthwise ? 1u : slices(inputs, layer->tile_in);
-    return input_slices * slices(channels, layer->tile_out);
-}
-
 static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer)
 {
     cnnvp_element_layer(&guest->element, layer->tag);
@@ -64,23 +42,22 @@ static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_image_layer 
     const struct cnnvp_image_tensor *out = &layer->out;
     if ((guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0 && layer->fill)
         cnnvp_fill_chip_tensor(guest, out);
-    struct cnnvp_step step = {.first_blob = layer->first_blob};
+    struct cnnvp_step step = {0};
     for (uint32_t channel = 0; channel < out->channels; channel += layer->group_out) {
-        const uint32_t channels = smaller(layer->group_out, out->channels - channel);
+        const uint32_t channels = cnnvp_minimum32(layer->group_out, out->channels - channel);
         for (uint32_t row = 0; row < out->height; row += layer->tile_h) {
             for (uint32_t column = 0; column < out->width; column += layer->tile_w) {
                 step.output = (struct cnnvp_box){
                     .channel = channel,
                     .channels = channels,
                     .row = (int32_t)row,
-                    .rows = smaller(layer->tile_h, out->height - row),
+                    .rows = cnnvp_minimum32(layer->tile_h, out->height - row),
                     .column = (int32_t)column,
-                    .columns = smaller(layer->tile_w, out->width - column),
+                    .columns = cnnvp_minimum32(layer->tile_w, out->width - column),
                 };
                 run_step(guest, layer, &step);
             }
         }
-        step.first_blob += blobs_of_group(layer, channels);
     }
 }
 

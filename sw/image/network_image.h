@@ -19,7 +19,7 @@
 #define CNNVP_MEMORY_BASE UINT32_C(0x80000000)
 #define CNNVP_IMAGE_ADDRESS UINT32_C(0x80100000)
 #define CNNVP_IMAGE_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_IMAGE_VERSION UINT32_C(4)
+#define CNNVP_IMAGE_VERSION UINT32_C(5)
 
 enum cnnvp_image_flag {
     /* Maps stay on chip from layer to layer; blobs are loaded once, before the first image. */
@@ -53,12 +53,10 @@ struct cnnvp_image_tensor {
 struct cnnvp_image {
     uint32_t magic;
     uint32_t version;
-    uint32_t bytes;        /* of the image: header, tables, blobs */
     uint32_t flags;        /* of enum cnnvp_image_flag */
     uint32_t layer_count;
     uint32_t layers;       /* address of struct cnnvp_image_layer[layer_count], in the order of execution */
-    uint32_t blob_count;
-    uint32_t blobs;        /* address of struct cnnvp_image_blob[blob_count] */
+    uint32_t blobs;        /* address of all layers' struct cnnvp_image_blob[blob_count] */
     uint32_t images;       /* how many images to run */
     uint32_t element;      /* address of the instruction element's registers */
     uint32_t plic;         /* address of the interrupt controller */
@@ -66,8 +64,7 @@ struct cnnvp_image {
     uint32_t input_halves; /* 1 or 2: halves of the input buffer */
     uint32_t weight_halves;
     uint32_t output_halves;
-    uint32_t chain_count;
-    uint32_t chains;       /* address of struct cnnvp_image_chain[chain_count] */
+    uint32_t chains;       /* address of struct cnnvp_image_chain[], as many as layers name */
     uint32_t scheduler;    /* address of the depth-first scheduler's registers, 0: there is none */
     uint32_t scheduler_irq;
     struct cnnvp_image_tensor input; /* the network's input */
@@ -88,13 +85,6 @@ struct cnnvp_image_level {
     struct cnnvp_image_tensor block; /* one block in its slot of the input buffer; its frame is the block's padding */
 };
 
-/* The weights of a chain. */
-enum cnnvp_image_weights {
-    CNNVP_WEIGHTS_RELOADED = 0,    /* loaded for each block that needs them */
-    CNNVP_WEIGHTS_STAY = 1,        /* all in the weight buffer while the chain runs */
-    CNNVP_WEIGHTS_STAY_IN_PART = 2 /* some of the blobs */
-};
-
 /* When the frame of a block is set to zeros. */
 enum cnnvp_image_padding {
     CNNVP_PADDING_NONE = 0, /* there is no frame */
@@ -111,9 +101,9 @@ struct cnnvp_image_chain {
     uint32_t layers;      /* address of struct cnnvp_image_layer[layer_count]: as blocks see them, `in` and `out` are
                              slots */
     uint32_t levels;      /* address of struct cnnvp_image_level[layer_count + 1] */
-    uint32_t resident;    /* enum cnnvp_image_weights */
+    uint32_t resident;    /* 1: some blobs stay in the weight buffer while the chain runs; others are loaded for each
+                             block that needs them */
     uint32_t scheduled;   /* 1: the scheduler issues its instructions where they fit its table */
-    uint32_t stream_bytes; /* of each half of the weight buffer, from 0 on: for blobs that do not stay */
     struct cnnvp_image_tensor in;  /* feature 0 in memory */
     struct cnnvp_image_tensor out; /* the last feature in memory */
 };
@@ -182,11 +172,14 @@ enum cnnvp_image_norm_kind {
  *     for each tile of tile_h x tile_w output positions                (multiples of the engine's edges, or the rest)
  *       layer function: for each slice of `tile_in` input channels     (S000's input_para; fc: inputs)
  *                         for each slice of `tile_out` output channels (S000's output_para) of the group
- * The blob of (group g, input slice i, output slice o) is blobs[first_blob + (g * input slices + i) * slices per group
- * + o], where the last group may have fewer output slices: blobs are counted as they come in this loop order. A blob
- * holds conv: words [output channel][input channel][ky][kx] of the slice (depthwise: [channel][ky][kx], with tile_in =
- * channels of the slice and one input slice a group); fc: [input][output]; then, in the blobs of the last input slice,
- * one bias word an output channel if `bias` is set, and then the table of a TABLE post-operation.
+ * A slice's weights are a blob, and what it holds says where it is: that of group g, input slice i and output slice o
+ * is number first_blob + g * B + i * S + o, with S output slices in group g and B blobs in a full group (layer_blob.h has
+ * both directions). Nobody walks the table to find one, so it serves layers one by one, blocks depth first and networks
+ * on chip alike; what differs is where blobs live on chip (struct cnnvp_image_blob). A layer that takes its slices as
+ * above meets ever higher numbers, and so do the layers of a chain: what stays of their blobs is there up to a number.
+ * A blob holds conv: words [output channel][input channel][ky][kx] of the slice (depthwise: [channel][ky][kx], with
+ * tile_in = channels of the slice and one input slice a group); fc: [input][output]; then, in the blobs of the last
+ * input slice, one bias word an output channel if `bias` is set, and then the table of a TABLE post-operation.
  * Layers without weights but with a table or norm parameters have one blob: first_blob; without either none
  * (blob_count 0).
  *

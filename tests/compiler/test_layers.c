@@ -337,12 +337,12 @@ static void chip_places_do_not_overlap(void **state)
                             second + cnnvp_image_frame_bytes(tensors[b]) <= first);
             }
     }
-    for (size_t a = 0; a < made->header.blob_count; ++a) {
-        assert_true(made->blobs[a].chip_address + made->blobs[a].bytes <= network->target.limits.weight_bytes);
+    for (size_t a = 0; a < made->blobs.count; ++a) {
+        assert_true(made->blobs.all[a].chip_address + made->blobs.all[a].bytes <= network->target.limits.weight_bytes);
         for (size_t b = 0; b < a; ++b)
-            assert_true(made->blobs[a].chip_half != made->blobs[b].chip_half ||
-                        made->blobs[a].chip_address + made->blobs[a].bytes <= made->blobs[b].chip_address ||
-                        made->blobs[b].chip_address + made->blobs[b].bytes <= made->blobs[a].chip_address);
+            assert_true(made->blobs.all[a].chip_half != made->blobs.all[b].chip_half ||
+                        made->blobs.all[a].chip_address + made->blobs.all[a].bytes <= made->blobs.all[b].chip_address ||
+                        made->blobs.all[b].chip_address + made->blobs.all[b].bytes <= made->blobs.all[a].chip_address);
     }
     cnnvp_network_free(network);
     struct fake_config small = config;

@@ -291,8 +291,8 @@ static void timing_only_places_the_same(void **state)
             compile(names[n], &config, &(struct cnnvp_network_options){.images = 3, .timing_only = 1, .cpu_host = 1});
         assert_memory_equal(&full->build.header, &timing->build.header, sizeof full->build.header);
         assert_int_equal(full->build.end, timing->build.end);
-        assert_memory_equal(full->build.blobs, timing->build.blobs,
-                            full->build.header.blob_count * sizeof *full->build.blobs);
+        assert_memory_equal(full->build.blobs.all, timing->build.blobs.all,
+                            full->build.blobs.count * sizeof *full->build.blobs.all);
         for (size_t i = 0; i < full->graph.layer_count; ++i) {
             struct cnnvp_image_layer a = full->build.layers[i];
             struct cnnvp_image_layer b = timing->build.layers[i];
@@ -333,7 +333,7 @@ static void memory_gets_the_image_whole(void **state)
             memset(other->memory, 0xa5, MEMORY);
             other->indirect = indirect;
             assert_int_equal(cnnvp_network_load(network, other, &error), CNNVP_DONE);
-            assert_memory_equal(first->memory + image, other->memory + image, network->build.header.bytes);
+            assert_memory_equal(first->memory + image, other->memory + image, network->build.byte_count);
             assert_memory_equal(first->memory + frames, other->memory + frames, 2u * (size_t)input->image_stride);
             fake_platform_free(other);
         }

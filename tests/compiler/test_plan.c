@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -24,7 +25,7 @@ static void check_edges(const struct cnnvp_image_layer *layer, const struct cnnv
         assert_true(layer->tile_in == layer->group_out && layer->tile_out == layer->group_out);
         return;
     }
-    assert_true(multiple_or_whole(layer->tile_in, cnnvp_plan_inputs(layer), tiling->in));
+    assert_true(multiple_or_whole(layer->tile_in, cnnvp_layer_inputs(layer), tiling->in));
     assert_true(multiple_or_whole(layer->tile_out, layer->group_out, tiling->out));
 }
 
@@ -38,43 +39,30 @@ static int whole_edges_fit(const struct cnnvp_image_layer *layer, const struct c
     smallest.tile_w = cnnvp_minimum32(tiling->cols, layer->out.width);
     smallest.group_out = smallest.tile_out = cnnvp_minimum32(tiling->out, layer->out.channels);
     smallest.tile_in = cnnvp_plan_is_channelwise(layer) ? smallest.group_out
-                                                        : cnnvp_minimum32(tiling->in, cnnvp_plan_inputs(layer));
+                                                        : cnnvp_minimum32(tiling->in, cnnvp_layer_inputs(layer));
     const struct cnnvp_plan_use use = cnnvp_plan_use_of(&smallest, tiling->result_bytes);
     return use.input_bytes <= limits->input_bytes && use.weight_bytes <= limits->weight_bytes &&
            use.output_bytes <= limits->output_bytes;
-}
-
-struct blobs {
-    uint32_t count;
-    uint64_t words;
-    uint64_t largest;
-};
-
-static cnnvp_result count_blob(void *context, uint64_t bytes)
-{
-    struct blobs *blobs = context;
-    ++blobs->count;
-    blobs->words += bytes / 2;
-    blobs->largest = bytes > blobs->largest ? bytes : blobs->largest;
-    return CNNVP_DONE;
 }
 
 /* All weights and biases exactly once; no blob larger than what was planned
  * for. */
 static void check_blobs(const struct cnnvp_image_layer *layer)
 {
-    struct blobs blobs = {0};
-    assert_int_equal(cnnvp_image_each_blob(layer, count_blob, &blobs), CNNVP_DONE);
-    assert_int_equal(blobs.count, cnnvp_plan_counts_of(layer).blobs);
-    assert_true(blobs.largest <= cnnvp_plan_use_of(layer, 2).weight_bytes);
-    if (layer->op != CNNVP_OP_CONV && layer->op != CNNVP_OP_FC)
+    uint64_t words = 0;
+    for (uint32_t i = 0; i < cnnvp_plan_blob_count(layer); ++i) {
+        const uint64_t bytes = cnnvp_plan_blob_bytes(layer, i);
+        assert_true(bytes <= cnnvp_plan_use_of(layer, 2).weight_bytes);
+        words += bytes / 2;
+    }
+    if (!cnnvp_plan_has_weights(layer))
         return;
-    const uint64_t depth = layer->depthwise ? 1 : cnnvp_plan_inputs(layer);
+    const uint64_t depth = layer->depthwise ? 1 : cnnvp_layer_inputs(layer);
     uint64_t expected = layer->out.channels * (depth * layer->kx * layer->ky + layer->bias);
     if (layer->post_count == 0)
-        assert_int_equal(blobs.words, expected);
+        assert_int_equal(words, expected);
     else
-        assert_true(blobs.words > expected && (blobs.words - expected) % 516 == 0);
+        assert_true(words > expected && (words - expected) % 516 == 0);
 }
 
 static void random_layers_fit(void **state)
@@ -232,10 +220,58 @@ static void large_maps_take_their_time(void **state)
     }
 }
 
+/* The slices of the loops that network_image.h describes: each has a blob of its own, which holds it, and there are no
+ * more. */
+static void check_slices(const struct cnnvp_image_layer *layer)
+{
+    const uint32_t count = cnnvp_plan_blob_count(layer);
+    uint8_t *seen = calloc(count, 1);
+    uint32_t found = 0;
+    assert_non_null(seen);
+    for (uint32_t group = 0; group < layer->out.channels; group += layer->group_out) {
+        const uint32_t outputs = cnnvp_minimum32(layer->group_out, layer->out.channels - group);
+        const uint32_t inputs = layer->depthwise ? outputs : cnnvp_layer_inputs(layer);
+        for (uint32_t in = 0; in < inputs; in += layer->tile_in)
+            for (uint32_t out = 0; out < outputs; out += layer->tile_out) {
+                const uint32_t index = cnnvp_blob_number(layer, group, in, out) - layer->first_blob;
+                assert_true(index < count);
+                assert_int_equal(seen[index]++, 0);
+                const struct cnnvp_blob_slice slice = cnnvp_blob_slice(layer, index);
+                assert_int_equal(slice.in, in);
+                assert_int_equal(slice.inputs, cnnvp_minimum32(layer->tile_in, inputs - in));
+                assert_int_equal(slice.out, group + out);
+                assert_int_equal(slice.outputs, cnnvp_minimum32(layer->tile_out, outputs - out));
+                assert_int_equal(slice.last, in + slice.inputs == inputs);
+                ++found;
+            }
+    }
+    assert_int_equal(found, count);
+    free(seen);
+}
+
+static void every_slice_has_its_blob(void **state)
+{
+    (void)state;
+    struct builder random;
+    builder_init(&random, 17);
+    for (unsigned i = 0; i < 3000; ++i) {
+        struct cnnvp_image_layer layer = {.op = i % 3u == 0 ? CNNVP_OP_FC : CNNVP_OP_CONV, .depthwise = i % 3u == 1u,
+                                          .first_blob = i};
+        layer.in = (struct cnnvp_image_tensor){.channels = cases_between(&random, 1, 40), .height = 2, .width = 3};
+        layer.out.channels = layer.depthwise ? layer.in.channels : cases_between(&random, 1, 40);
+        layer.group_out = cases_between(&random, 1, layer.out.channels);
+        layer.tile_out = layer.depthwise ? layer.group_out : cases_between(&random, 1, layer.group_out);
+        layer.tile_in = layer.depthwise ? layer.group_out : cases_between(&random, 1, cnnvp_layer_inputs(&layer));
+        check_slices(&layer);
+    }
+    builder_free(&random);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_layers_fit),
+        cmocka_unit_test(every_slice_has_its_blob),
         cmocka_unit_test(the_smallest_tile_suffices),
         cmocka_unit_test(windows_are_swept_in_whole_pieces),
         cmocka_unit_test(large_maps_take_their_time),

@@ -92,7 +92,7 @@ static void compare(const uint8_t *left, const uint8_t *right)
         (const struct cnnvp_image *)(const void *)(left + (CNNVP_IMAGE_ADDRESS - CNNVP_MEMORY_BASE));
     const struct cnnvp_image_layer *layers =
         (const struct cnnvp_image_layer *)(const void *)(left + (image->layers - CNNVP_MEMORY_BASE));
-    assert_true(image->chain_count > 0);
+    assert_true(image->chains != 0);
     for (uint32_t i = 0; i < image->layer_count; ++i) {
         const struct cnnvp_image_tensor *out = &layers[i].out;
         for (uint32_t n = 0; n < (out->image_stride != 0 ? image->images : 1u) && !stays(image, &layers[i], left); ++n)

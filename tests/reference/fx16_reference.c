@@ -44,11 +44,13 @@ static int16_t *word(struct run *run, const struct cnnvp_image_tensor *tensor, i
     return found != NULL ? found : &nowhere;
 }
 
+/* Of the layer. */
 static const int16_t *blob(struct run *run, uint32_t number, uint64_t words)
 {
+    const struct cnnvp_image_layer *layer = run->layer;
     const struct cnnvp_image_blob *blobs =
-        at(run, run->image->blobs, (uint64_t)run->image->blob_count * sizeof *blobs);
-    if (blobs == NULL || number >= run->image->blob_count || blobs[number].bytes != words * 2) {
+        at(run, run->image->blobs + (uint64_t)layer->first_blob * sizeof *blobs, layer->blob_count * sizeof *blobs);
+    if (blobs == NULL || number >= layer->blob_count || blobs[number].bytes != words * 2) {
         run->wrong = "a blob is missing or has another size than its slice";
         return NULL;
     }
@@ -84,7 +86,7 @@ static struct shape shape_of(const struct cnnvp_image_layer *layer)
 }
 
 /* One blob: [out][in][tap], for fc [in][out]; biases and table behind the last input slice. */
-static void read_slice(struct run *run, uint32_t *number, uint32_t out, uint32_t outputs, uint32_t in, uint32_t inputs)
+static void read_slice(struct run *run, uint32_t number, uint32_t out, uint32_t outputs, uint32_t in, uint32_t inputs)
 {
     const struct cnnvp_image_layer *layer = run->layer;
     const struct shape s = shape_of(layer);
@@ -92,7 +94,7 @@ static void read_slice(struct run *run, uint32_t *number, uint32_t out, uint32_t
     uint64_t words = (uint64_t)outputs * inputs * s.taps;
     if (last)
         words += (layer->bias ? outputs : 0) + table_words(layer);
-    const int16_t *from = blob(run, (*number)++, words);
+    const int16_t *from = blob(run, number, words);
     if (from == NULL)
         return;
     for (uint32_t o = 0; o < outputs; ++o)
@@ -113,7 +115,7 @@ static void read_weights(struct run *run)
 {
     const struct cnnvp_image_layer *layer = run->layer;
     const struct shape s = shape_of(layer);
-    uint32_t number = layer->first_blob;
+    uint32_t number = 0;
     run->weights = calloc((size_t)s.outputs * s.inputs * s.taps, sizeof *run->weights);
     run->biases = calloc(s.outputs, sizeof *run->biases);
     if (run->weights == NULL || run->biases == NULL) {
@@ -125,10 +127,10 @@ static void read_weights(struct run *run)
         const uint32_t step = layer->depthwise ? 1 : layer->tile_in;
         for (uint32_t in = 0; in < s.inputs; in += step)
             for (uint32_t out = 0; out < outputs; out += layer->tile_out)
-                read_slice(run, &number, group + out, smaller(layer->tile_out, outputs - out), in,
+                read_slice(run, number++, group + out, smaller(layer->tile_out, outputs - out), in,
                            smaller(step, s.inputs - in));
     }
-    if (number != layer->first_blob + layer->blob_count)
+    if (number != layer->blob_count)
         run->wrong = "a layer has another number of blobs than slices";
 }
 
@@ -313,7 +315,7 @@ static void run_elementwise(struct run *run)
     const uint32_t norm_words = layer->op == CNNVP_OP_NORM ? 2 * layer->in.channels : 0;
     const uint32_t words = norm_words + table_words(layer);
     if (words != 0) {
-        parameters = blob(run, layer->first_blob, words);
+        parameters = blob(run, 0, words);
         if (parameters == NULL)
             return;
         run->table = parameters + norm_words;
@@ -393,7 +395,7 @@ static void normalise_channel(struct run *run, uint32_t c, int64_t gamma, int64_
 static void run_norm_data(struct run *run)
 {
     const uint32_t channels = run->layer->in.channels;
-    const int16_t *parameters = blob(run, run->layer->first_blob, 2 * channels + table_words(run->layer));
+    const int16_t *parameters = blob(run, 0, 2 * channels + table_words(run->layer));
     if (parameters == NULL)
         return;
     run->table = parameters + 2 * channels;

@@ -23,8 +23,11 @@ static uint32_t move(struct cnnvp_image_layer *layers, uint32_t count, uint32_t 
 uint32_t test_image_to_vector(uint8_t *memory, uint32_t windows)
 {
     const struct cnnvp_image *image = at(memory, CNNVP_IMAGE_ADDRESS);
+    struct cnnvp_image_layer *layers = at(memory, image->layers);
     const struct cnnvp_image_chain *chains = at(memory, image->chains);
-    for (uint32_t c = 0; c < image->chain_count; ++c)
-        (void)move(at(memory, chains[c].layers), chains[c].layer_count, windows);
-    return move(at(memory, image->layers), image->layer_count, windows);
+    for (uint32_t i = 0; i < image->layer_count; ++i)
+        if (layers[i].chain != 0 && chains[layers[i].chain - 1u].first_layer == i)
+            (void)move(at(memory, chains[layers[i].chain - 1u].layers), chains[layers[i].chain - 1u].layer_count,
+                       windows);
+    return move(layers, image->layer_count, windows);
 }

@@ -36,7 +36,6 @@ void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *b
 uint64_t cnnvp_depth_place_tables(struct cnnvp_build *build, uint64_t at)
 {
     struct cnnvp_depth *depth = build->depth;
-    build->header.chain_count = (uint32_t)depth->chain_count;
     build->header.chains = (uint32_t)at;
     at += cnnvp_image_align(depth->chain_count * sizeof *depth->chains);
     const uint64_t levels = at;

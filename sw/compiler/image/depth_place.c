@@ -318,7 +318,8 @@ static cnnvp_result add_chain(const struct cnnvp_depth_row *row, size_t first, s
         depth->sources[depth->layer_count++] = row->layers[i];
     }
     depth->level_count += count + 1;
-    return cnnvp_depth_choose_weights(row, levels, &row->layers[first], chain, error);
+    return cnnvp_depth_choose_weights(row, levels, &row->layers[first], chain,
+                                      &depth->streams[depth->chain_count - 1u], error);
 }
 
 static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struct cnnvp_error *error)
@@ -403,10 +404,12 @@ static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *err
     if (depth == NULL || row->layers == NULL || row->sequence == NULL)
         return cnnvp_compiler_no_memory(error);
     depth->chains = calloc(count, sizeof *depth->chains);
+    depth->streams = calloc(count, sizeof *depth->streams);
     depth->levels = calloc(2 * count, sizeof *depth->levels);
     depth->layers = calloc(count, sizeof *depth->layers);
     depth->sources = calloc(count, sizeof *depth->sources);
-    if (depth->chains == NULL || depth->levels == NULL || depth->layers == NULL || depth->sources == NULL)
+    if (depth->chains == NULL || depth->streams == NULL || depth->levels == NULL || depth->layers == NULL ||
+        depth->sources == NULL)
         return cnnvp_compiler_no_memory(error);
     return CNNVP_DONE;
 }
@@ -438,6 +441,7 @@ void cnnvp_depth_clear(struct cnnvp_build *build)
     if (build->depth == NULL)
         return;
     free(build->depth->chains);
+    free(build->depth->streams);
     free(build->depth->levels);
     free(build->depth->layers);
     free(build->depth->sources);

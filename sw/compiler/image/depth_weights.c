@@ -46,9 +46,8 @@ struct pieces {
     size_t layer;
 };
 
-static cnnvp_result add_piece(void *context, uint64_t bytes)
+static cnnvp_result add_piece(struct pieces *pieces, uint64_t bytes)
 {
-    struct pieces *pieces = context;
     if (pieces->count == pieces->capacity) {
         const size_t capacity = pieces->capacity == 0 ? 64 : pieces->capacity * 2;
         struct piece *all = realloc(pieces->all, capacity * sizeof *all);
@@ -159,8 +158,9 @@ static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *re
             return 0;
         pieces->visits = visits_of(&slicing->levels[i]);
         pieces->layer = i;
-        if (cnnvp_image_each_blob(layer, add_piece, pieces) != CNNVP_DONE)
-            *result = cnnvp_compiler_no_memory(slicing->error);
+        for (uint32_t b = 0; b < cnnvp_plan_blob_count(layer) && *result == CNNVP_DONE; ++b)
+            if (add_piece(pieces, cnnvp_plan_blob_bytes(layer, b)) != CNNVP_DONE)
+                *result = cnnvp_compiler_no_memory(slicing->error);
         if (*result == CNNVP_DONE)
             *result = cnnvp_plan_compute(layer, slicing->row->graph->layers[slicing->layers[i]].name,
                                          &slicing->row->target->limits, &slicing->sliced[i].compute_ps,
@@ -247,19 +247,17 @@ static uint64_t scheduled_ps(const struct slicing *slicing)
     return ps;
 }
 
-/* How much of its weights stays while a chain runs. */
-static uint32_t staying(const struct pieces *pieces, int all)
+static int some_stay(const struct pieces *pieces)
 {
-    if (all)
-        return CNNVP_WEIGHTS_STAY;
     for (size_t i = 0; i < pieces->count; ++i)
         if (pieces->all[i].stays)
-            return CNNVP_WEIGHTS_STAY_IN_PART;
-    return CNNVP_WEIGHTS_RELOADED;
+            return 1;
+    return 0;
 }
 
 /* The size of slices that is the cheapest: *best, what stays with them, and who issues. */
-static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_chain *chain, uint64_t *best)
+static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_chain *chain, uint64_t *best,
+                                  uint64_t *stream)
 {
     const struct cnnvp_depth_row *row = slicing->row;
     const struct cnnvp_plan_limits *limits = &row->target->limits;
@@ -268,7 +266,6 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_ch
     uint64_t least = UINT64_MAX;
     cnnvp_result result = CNNVP_DONE;
     *best = limits->weight_bytes;
-    chain->resident = CNNVP_WEIGHTS_RELOADED;
     for (uint64_t limit = SMALLEST_SLICE; limit < 2u * larger(limits->weight_bytes, SMALLEST_SLICE); limit *= 2u) {
         const uint64_t slice = smaller(limit, limits->weight_bytes);
         if (!cut_weights(slicing, slice, &result)) {
@@ -286,7 +283,8 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_ch
             continue;
         least = ps;
         *best = slice;
-        chain->resident = staying(&slicing->pieces, all);
+        *stream = all ? 0 : slice;
+        chain->resident = (uint32_t)some_stay(&slicing->pieces);
         chain->scheduled = unit_ps <= guest_ps;
     }
     return CNNVP_DONE;
@@ -294,7 +292,7 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_ch
 
 cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const struct cnnvp_image_level *levels,
                                         const size_t *layers, struct cnnvp_image_chain *chain,
-                                        struct cnnvp_error *error)
+                                        uint64_t *stream, struct cnnvp_error *error)
 {
     struct slicing slicing = {.row = row, .levels = levels, .layers = layers, .count = chain->layer_count,
                               .error = error};
@@ -303,14 +301,13 @@ cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const
                                      &row->target->limits);
     uint64_t best = 0;
     const cnnvp_result result = slicing.sliced != NULL && slicing.ask != NULL
-                                    ? choose_slices(&slicing, chain, &best)
+                                    ? choose_slices(&slicing, chain, &best, stream)
                                     : cnnvp_compiler_no_memory(error);
     free(slicing.pieces.all);
     free(slicing.sliced);
     cnnvp_plan_ask_free(slicing.ask);
     if (result != CNNVP_DONE)
         return result;
-    chain->stream_bytes = chain->resident == CNNVP_WEIGHTS_STAY ? 0 : (uint32_t)best;
     for (size_t i = 0; i < chain->layer_count; ++i)
         take_tiles(row, layers[i], best);
     return CNNVP_DONE;
@@ -329,14 +326,14 @@ cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct
             const struct cnnvp_image_layer *layer = &build->layers[depth->sources[first + i]];
             pieces.visits = visits_of(&depth->levels[first + c + i]);
             for (uint32_t b = 0; b < layer->blob_count && result == CNNVP_DONE; ++b) {
-                struct cnnvp_image_blob *blob = &build->blobs[layer->first_blob + b];
+                struct cnnvp_image_blob *blob = &build->blobs.all[layer->first_blob + b];
                 result = add_piece(&pieces, blob->bytes);
                 if (result == CNNVP_DONE)
                     pieces.all[pieces.count - 1].blob = blob;
             }
         }
-        if (result == CNNVP_DONE && chain->resident != CNNVP_WEIGHTS_RELOADED)
-            (void)place(&target->limits, &pieces, chain->stream_bytes);
+        if (result == CNNVP_DONE && chain->resident != 0)
+            (void)place(&target->limits, &pieces, depth->streams[c]);
         free(pieces.all);
         if (result != CNNVP_DONE)
             return cnnvp_compiler_no_memory(error);

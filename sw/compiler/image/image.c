@@ -15,7 +15,7 @@ void cnnvp_image_clear(struct cnnvp_build *build, size_t layers)
     free(build->tables);
     free(build->layers);
     free(build->tensors);
-    free(build->blobs);
+    free(build->blobs.all);
     free(build->finalists);
     cnnvp_depth_clear(build);
     memset(build, 0, sizeof *build);
@@ -181,29 +181,30 @@ static cnnvp_result describe_layer(const struct cnnvp_graph *graph, size_t index
 
 /* ---- blobs ---- */
 
-static cnnvp_result add_blob(void *context, uint64_t bytes)
+cnnvp_result cnnvp_image_add_blobs(struct cnnvp_image_layer *layer, struct cnnvp_image_blobs *blobs)
 {
-    struct cnnvp_build *build = context;
-    if (build->header.blob_count == build->blob_capacity) {
-        const size_t capacity = build->blob_capacity == 0 ? 64 : build->blob_capacity * 2;
-        struct cnnvp_image_blob *blobs = realloc(build->blobs, capacity * sizeof *blobs);
-        if (blobs == NULL || capacity > UINT32_MAX / sizeof *blobs)
-            return CNNVP_FAILED;
-        build->blobs = blobs;
-        build->blob_capacity = capacity;
-    }
-    build->blobs[build->header.blob_count++] = (struct cnnvp_image_blob){.bytes = (uint32_t)bytes};
+    layer->first_blob = blobs->count;
+    layer->blob_count = cnnvp_plan_blob_count(layer);
+    const size_t count = (size_t)blobs->count + layer->blob_count;
+    if (count > UINT32_MAX / sizeof *blobs->all)
+        return CNNVP_FAILED;
+    struct cnnvp_image_blob *all = realloc(blobs->all, (count + 1) * sizeof *all);
+    if (all == NULL)
+        return CNNVP_FAILED;
+    blobs->all = all;
+    blobs->count = (uint32_t)count;
+    for (uint32_t i = 0; i < layer->blob_count; ++i)
+        all[layer->first_blob + i] = (struct cnnvp_image_blob){.bytes = (uint32_t)cnnvp_plan_blob_bytes(layer, i)};
     return CNNVP_DONE;
 }
 
-/* Blobs of a layer whose tiles are set. */
-static cnnvp_result add_blobs(struct cnnvp_image_layer *layer, struct cnnvp_build *build, struct cnnvp_error *error)
+uint64_t cnnvp_image_place_blobs(struct cnnvp_image_blobs *blobs, uint32_t first, uint64_t at)
 {
-    layer->first_blob = build->header.blob_count;
-    if (cnnvp_image_each_blob(layer, add_blob, build) != CNNVP_DONE)
-        return cnnvp_compiler_no_memory(error);
-    layer->blob_count = build->header.blob_count - layer->first_blob;
-    return CNNVP_DONE;
+    for (uint32_t i = first; i < blobs->count; ++i) {
+        blobs->all[i].address = (uint32_t)at;
+        at += cnnvp_image_align(blobs->all[i].bytes);
+    }
+    return at;
 }
 
 static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnnvp_target *target, size_t index,
@@ -243,8 +244,8 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
         } else if (layer->chain == 0) {
             result = plan_layer(graph, target, i, build, error);
         }
-        if (result == CNNVP_DONE)
-            result = add_blobs(layer, build, error);
+        if (result == CNNVP_DONE && cnnvp_image_add_blobs(layer, &build->blobs) != CNNVP_DONE)
+            result = cnnvp_compiler_no_memory(error);
     }
     return result;
 }
@@ -258,22 +259,18 @@ static cnnvp_result place_image(const struct cnnvp_graph *graph, const struct cn
     header->layers = (uint32_t)at;
     at += cnnvp_image_align((uint64_t)header->layer_count * sizeof *build->layers);
     header->blobs = (uint32_t)at;
-    at += cnnvp_image_align((uint64_t)header->blob_count * sizeof *build->blobs);
+    at += cnnvp_image_align((uint64_t)build->blobs.count * sizeof *build->blobs.all);
     if (build->depth != NULL)
         at = cnnvp_depth_place_tables(build, at);
     build->table_bytes = (size_t)(at - CNNVP_IMAGE_ADDRESS);
-    for (size_t i = 0; i < header->blob_count; ++i) {
-        build->blobs[i].address = (uint32_t)at;
-        at += cnnvp_image_align(build->blobs[i].bytes);
-    }
+    at = cnnvp_image_place_blobs(&build->blobs, 0, at);
     build->end = at;
     const uint64_t need = at - target->memory_base;
     if (need > target->memory_size)
         return cnnvp_compiler_error(error, "%s: program and weights need %llu bytes of memory, dram has %llu; use -s "
                                            "dram.size=", graph->file, (unsigned long long)need,
                                     (unsigned long long)target->memory_size);
-    header->bytes = (uint32_t)(at - CNNVP_IMAGE_ADDRESS);
-    build->byte_count = graph->weightless ? build->table_bytes : header->bytes;
+    build->byte_count = graph->weightless ? build->table_bytes : (size_t)(at - CNNVP_IMAGE_ADDRESS);
     return CNNVP_DONE;
 }
 
@@ -305,8 +302,9 @@ void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build
     memset(to, 0, build->table_bytes);
     memcpy(to, header, sizeof *header);
     memcpy(to + (header->layers - CNNVP_IMAGE_ADDRESS), build->layers, header->layer_count * sizeof *build->layers);
-    if (header->blob_count != 0)
-        memcpy(to + (header->blobs - CNNVP_IMAGE_ADDRESS), build->blobs, header->blob_count * sizeof *build->blobs);
+    if (build->blobs.count != 0)
+        memcpy(to + (header->blobs - CNNVP_IMAGE_ADDRESS), build->blobs.all,
+               build->blobs.count * sizeof *build->blobs.all);
     if (build->depth != NULL)
         cnnvp_depth_write_tables(build, to);
     if (!graph->weightless)

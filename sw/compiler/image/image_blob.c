@@ -7,90 +7,11 @@
 
 #define WORD_BYTES 2u
 
-/* What part of a layer a blob holds. */
-struct slice {
-    uint32_t out;
-    uint32_t outputs;
-    uint32_t in;
-    uint32_t inputs;
-    int last;         /* of the input slices: biases and table follow */
-};
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-typedef cnnvp_result (*slice_function)(void *context, const struct slice *slice);
-
-/* All slices of a layer with weights, in the order of the guest's loops. */
-static cnnvp_result each_slice(const struct cnnvp_image_layer *layer, slice_function function, void *context)
-{
-    const uint32_t depth = cnnvp_plan_inputs(layer);
-    for (uint32_t group = 0; group < layer->out.channels; group += layer->group_out) {
-        const uint32_t outputs = smaller(layer->group_out, layer->out.channels - group);
-        const uint32_t inputs = layer->depthwise != 0 ? outputs : depth;
-        for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
-            for (uint32_t out = 0; out < outputs; out += layer->tile_out) {
-                struct slice slice = {.out = group + out,
-                                      .outputs = smaller(layer->tile_out, outputs - out),
-                                      .in = in,
-                                      .inputs = smaller(layer->tile_in, inputs - in)};
-                slice.last = in + slice.inputs == inputs;
-                const cnnvp_result result = function(context, &slice);
-                if (result != CNNVP_DONE)
-                    return result;
-            }
-        }
-    }
-    return CNNVP_DONE;
-}
-
-static int has_weights(const struct cnnvp_image_layer *layer)
-{
-    return layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC;
-}
-
-static uint64_t slice_weights(const struct cnnvp_image_layer *layer, const struct slice *slice)
-{
-    const uint64_t taps = layer->op == CNNVP_OP_CONV ? (uint64_t)layer->kx * layer->ky : 1;
-    return slice->outputs * taps * (layer->depthwise != 0 ? 1u : slice->inputs);
-}
-
-struct sizes {
-    const struct cnnvp_image_layer *layer;
-    cnnvp_result (*function)(void *context, uint64_t bytes);
-    void *context;
-};
-
-static cnnvp_result size_slice(void *context, const struct slice *slice)
-{
-    const struct sizes *sizes = context;
-    uint64_t words = slice_weights(sizes->layer, slice);
-    if (slice->last)
-        words += (sizes->layer->bias != 0 ? slice->outputs : 0) + cnnvp_plan_table_words(sizes->layer);
-    return sizes->function(sizes->context, words * WORD_BYTES);
-}
-
-cnnvp_result cnnvp_image_each_blob(const struct cnnvp_image_layer *layer,
-                                   cnnvp_result (*function)(void *context, uint64_t bytes), void *context)
-{
-    struct sizes sizes = {layer, function, context};
-    if (has_weights(layer))
-        return each_slice(layer, size_slice, &sizes);
-    uint64_t words = cnnvp_plan_table_words(layer);
-    if (layer->op == CNNVP_OP_NORM)
-        words += 2u * (uint64_t)layer->in.channels;
-    return words != 0 ? function(context, words * WORD_BYTES) : CNNVP_DONE;
-}
-
 struct fill {
     const struct cnnvp_graph *graph;
     const struct cnnvp_graph_layer *source;
     const struct cnnvp_image_layer *layer;
-    const struct cnnvp_image_blob *blob; /* the next one */
     const int16_t *table;
-    uint8_t *image;
     uint8_t *at;
 };
 
@@ -117,14 +38,14 @@ static void put_table(struct fill *fill)
 }
 
 /* A word for each output of one input after the other. They are read the other way round, so by blocks. */
-static void put_transposed(struct fill *fill, const struct slice *slice)
+static void put_transposed(struct fill *fill, const struct cnnvp_blob_slice *slice)
 {
     enum { BLOCK = 64 };
     int16_t block[BLOCK];
-    const size_t pitch = cnnvp_plan_inputs(fill->layer);
+    const size_t pitch = cnnvp_layer_inputs(fill->layer);
     int16_t *words = (int16_t *)(void *)fill->at;
     for (uint32_t first = 0; first < slice->inputs; first += BLOCK) {
-        const uint32_t count = smaller(BLOCK, slice->inputs - first);
+        const uint32_t count = cnnvp_minimum32(BLOCK, slice->inputs - first);
         for (uint32_t o = 0; o < slice->outputs; ++o) {
             cnnvp_quantise_all(fill->source->weights + (slice->out + o) * pitch + slice->in + first, count,
                                fill->source->weight_frac, block);
@@ -135,7 +56,7 @@ static void put_transposed(struct fill *fill, const struct slice *slice)
     fill->at += (size_t)slice->inputs * slice->outputs * WORD_BYTES;
 }
 
-static void put_weights(struct fill *fill, const struct slice *slice)
+static void put_weights(struct fill *fill, const struct cnnvp_blob_slice *slice)
 {
     const struct cnnvp_image_layer *layer = fill->layer;
     const float *weights = fill->source->weights;
@@ -154,53 +75,41 @@ static void put_weights(struct fill *fill, const struct slice *slice)
     }
 }
 
-static void begin_blob(struct fill *fill)
+static void put_slice(struct fill *fill, const struct cnnvp_blob_slice *slice)
 {
-    fill->at = fill->image + (fill->blob->address - CNNVP_IMAGE_ADDRESS);
-    ++fill->blob;
-}
-
-static void end_blob(struct fill *fill)
-{
-    const size_t beyond = (size_t)(fill->at - fill->image) % CNNVP_IMAGE_ALIGNMENT;
-    memset(fill->at, 0, (CNNVP_IMAGE_ALIGNMENT - beyond) % CNNVP_IMAGE_ALIGNMENT);
-}
-
-static cnnvp_result fill_slice(void *context, const struct slice *slice)
-{
-    struct fill *fill = context;
-    begin_blob(fill);
     put_weights(fill, slice);
-    if (slice->last) {
-        if (fill->layer->bias != 0)
-            put_biases(fill, slice->out, slice->outputs);
-        put_table(fill);
-    }
-    end_blob(fill);
-    return CNNVP_DONE;
+    if (slice->last == 0)
+        return;
+    if (fill->layer->bias != 0)
+        put_biases(fill, slice->out, slice->outputs);
+    put_table(fill);
+}
+
+static void put_parameters(struct fill *fill)
+{
+    const uint32_t channels = fill->layer->op == CNNVP_OP_NORM ? fill->layer->in.channels : 0;
+    for (uint32_t c = 0; c < channels; ++c)
+        put_word(fill, cnnvp_quantise(fill->source->weights[c], fill->source->weight_frac));
+    put_biases(fill, 0, channels);
+    put_table(fill);
 }
 
 void cnnvp_image_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
                             uint8_t *image)
 {
-    if (build->layers[layer].blob_count == 0)
-        return;
     struct fill fill = {.graph = graph,
                         .source = &graph->layers[layer],
                         .layer = &build->layers[layer],
-                        .blob = &build->blobs[build->layers[layer].first_blob],
-                        .table = build->tables[layer],
-                        .image = image};
-    if (has_weights(fill.layer)) {
-        (void)each_slice(fill.layer, fill_slice, &fill);
-        return;
+                        .table = build->tables[layer]};
+    for (uint32_t i = 0; i < fill.layer->blob_count; ++i) {
+        const struct cnnvp_blob_slice slice = cnnvp_blob_slice(fill.layer, i);
+        const struct cnnvp_image_blob *blob = &build->blobs.all[fill.layer->first_blob + i];
+        uint8_t *begin = image + (blob->address - CNNVP_IMAGE_ADDRESS);
+        fill.at = begin;
+        if (cnnvp_plan_has_weights(fill.layer))
+            put_slice(&fill, &slice);
+        else
+            put_parameters(&fill);
+        memset(fill.at, 0, cnnvp_image_align(blob->bytes) - (size_t)(fill.at - begin));
     }
-    begin_blob(&fill);
-    if (fill.layer->op == CNNVP_OP_NORM) {
-        for (uint32_t c = 0; c < fill.layer->in.channels; ++c)
-            put_word(&fill, cnnvp_quantise(fill.source->weights[c], fill.source->weight_frac));
-        put_biases(&fill, 0, fill.layer->in.channels);
-    }
-    put_table(&fill);
-    end_blob(&fill);
 }

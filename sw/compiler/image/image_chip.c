@@ -26,7 +26,7 @@ static int by_size(const void *a, const void *b)
 static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_build *build,
                                 struct cnnvp_error *error)
 {
-    const size_t count = build->header.blob_count;
+    const size_t count = build->blobs.count;
     const uint64_t room = target->limits.weight_bytes;
     uint64_t used[HALVES] = {0, 0};
     uint64_t missing = 0;
@@ -34,7 +34,7 @@ static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_
     if (sorted == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < count; ++i)
-        sorted[i] = &build->blobs[i];
+        sorted[i] = &build->blobs.all[i];
     qsort(sorted, count, sizeof(struct cnnvp_image_blob *), by_size);
     for (size_t i = 0; i < count; ++i) {
         uint32_t half = 0;

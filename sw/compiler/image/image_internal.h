@@ -13,7 +13,7 @@ cnnvp_result cnnvp_image_place_tensors(const struct cnnvp_graph *graph, const st
 /* image_chip.c: places in the input buffer and the weight buffer for CNNVP_IMAGE_ON_CHIP. */
 cnnvp_result cnnvp_image_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                        struct cnnvp_build *build, struct cnnvp_error *error);
-/* image_blob.c: the words of a layer's blobs, in the order of the blob table, and zeros up to the next one. */
+/* image_blob.c: the words of a layer's blobs, and zeros up to the next one. */
 void cnnvp_image_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
                             uint8_t *image);
 
@@ -64,9 +64,11 @@ struct cnnvp_image_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *r
 int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes,
                              struct cnnvp_image_layer *layer);
 
-/* Chooses which of a chain's weights stay on chip, and sets its layers' tiles accordingly. */
+/* Chooses which of a chain's weights stay on chip, and sets its layers' tiles accordingly. *stream: bytes of each half of
+ * the weight buffer, from 0 on, for those that do not. */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row,
                                                        const struct cnnvp_image_level *levels, const size_t *layers,
-                                                       struct cnnvp_image_chain *chain, struct cnnvp_error *error);
+                                                       struct cnnvp_image_chain *chain, uint64_t *stream,
+                                                       struct cnnvp_error *error);
 
 #endif

@@ -9,8 +9,8 @@ static void add_weights(const struct cnnvp_build *build, const struct cnnvp_imag
                         struct cnnvp_chain_info *info)
 {
     for (uint32_t b = layer->first_blob; b < layer->first_blob + layer->blob_count; ++b) {
-        info->weight_bytes += build->blobs[b].bytes;
-        info->resident_weight_bytes += build->blobs[b].stays != 0 ? build->blobs[b].bytes : 0;
+        info->weight_bytes += build->blobs.all[b].bytes;
+        info->resident_weight_bytes += build->blobs.all[b].stays != 0 ? build->blobs.all[b].bytes : 0;
     }
 }
 

@@ -139,7 +139,7 @@ static int is_handed_on(const struct cnnvp_graph *graph, int32_t base)
 static struct cnnvp_tensor_info weights_of(const struct cnnvp_network *network, size_t index)
 {
     const struct cnnvp_image_layer *layer = &network->build.layers[index];
-    const struct cnnvp_image_blob *first = &network->build.blobs[layer->first_blob];
+    const struct cnnvp_image_blob *first = &network->build.blobs.all[layer->first_blob];
     const struct cnnvp_image_blob *last = first + layer->blob_count - 1u;
     struct cnnvp_tensor_info info = {.name = network->graph.layers[index].name,
                                      .kind = "weights",

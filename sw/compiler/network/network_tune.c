@@ -39,10 +39,7 @@ struct trials {
     size_t count;
     struct cnnvp_image header;
     struct cnnvp_image_layer *layers; /* one a trial */
-    struct cnnvp_image_blob *blobs;
-    size_t blob_count;
-    size_t blob_capacity;
-    uint64_t next_blob; /* address */
+    struct cnnvp_image_blobs blobs;
 };
 
 static int is_planned(const struct cnnvp_build *build, size_t layer)
@@ -68,23 +65,6 @@ static size_t tries_of(const struct cnnvp_plan_finalists *finalists)
     return count;
 }
 
-static cnnvp_result add_blob(void *context, uint64_t bytes)
-{
-    struct trials *trials = context;
-    if (trials->blob_count == trials->blob_capacity) {
-        const size_t capacity = trials->blob_capacity == 0 ? 1024 : trials->blob_capacity * 2;
-        struct cnnvp_image_blob *blobs = realloc(trials->blobs, capacity * sizeof *blobs);
-        if (blobs == NULL)
-            return CNNVP_FAILED;
-        trials->blobs = blobs;
-        trials->blob_capacity = capacity;
-    }
-    trials->blobs[trials->blob_count++] =
-        (struct cnnvp_image_blob){.address = (uint32_t)trials->next_blob, .bytes = (uint32_t)bytes};
-    trials->next_blob += cnnvp_image_align(bytes);
-    return CNNVP_DONE;
-}
-
 /* The trial's layer, whose weights lie from where the network's do. */
 static cnnvp_result make_layer(struct trials *trials, size_t number)
 {
@@ -94,11 +74,10 @@ static cnnvp_result make_layer(struct trials *trials, size_t number)
     *layer = build->layers[trial->layer];
     cnnvp_plan_cut_layer(layer, &build->finalists[trial->layer].all[trial->number].cut);
     layer->tag = (uint32_t)number + 1u;
-    layer->first_blob = (uint32_t)trials->blob_count;
-    if (build->layers[trial->layer].blob_count != 0)
-        trials->next_blob = build->blobs[build->layers[trial->layer].first_blob].address;
-    const cnnvp_result result = cnnvp_image_each_blob(layer, add_blob, trials);
-    layer->blob_count = (uint32_t)(trials->blob_count - layer->first_blob);
+    const uint32_t first = layer->first_blob;
+    const cnnvp_result result = cnnvp_image_add_blobs(layer, &trials->blobs);
+    if (result == CNNVP_DONE && layer->blob_count != 0)
+        (void)cnnvp_image_place_blobs(&trials->blobs, layer->first_blob, build->blobs.all[first].address);
     return result;
 }
 
@@ -138,9 +117,8 @@ static int place_tables(struct trials *trials, const struct cnnvp_target *target
     header->layer_count = (uint32_t)trials->count;
     header->layers = (uint32_t)at;
     at += cnnvp_image_align(trials->count * sizeof *trials->layers);
-    header->blob_count = (uint32_t)trials->blob_count;
     header->blobs = (uint32_t)at;
-    at += cnnvp_image_align(trials->blob_count * sizeof *trials->blobs);
+    at += cnnvp_image_align(trials->blobs.count * sizeof *trials->blobs.all);
     return at <= target->memory_base + target->memory_size;
 }
 
@@ -151,9 +129,9 @@ static cnnvp_result write_tables(const struct trials *trials, cnnvp_platform *pl
     if (result == CNNVP_DONE)
         result = cnnvp_platform_write(platform, header->layers, trials->layers,
                                       trials->count * sizeof *trials->layers);
-    if (result == CNNVP_DONE && trials->blob_count != 0)
-        result = cnnvp_platform_write(platform, header->blobs, trials->blobs,
-                                      trials->blob_count * sizeof *trials->blobs);
+    if (result == CNNVP_DONE && trials->blobs.count != 0)
+        result = cnnvp_platform_write(platform, header->blobs, trials->blobs.all,
+                                      trials->blobs.count * sizeof *trials->blobs.all);
     return result;
 }
 
@@ -339,6 +317,6 @@ cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, const cnnvp_confi
     network->trials = trials.count;
     free(trials.all);
     free(trials.layers);
-    free(trials.blobs);
+    free(trials.blobs.all);
     return result;
 }

@@ -53,21 +53,27 @@ struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_image_layer *la
     counts.groups = cnnvp_divide_up32(layer->out.channels, layer->group_out);
     counts.tiles = cnnvp_divide_up32(layer->out.height, layer->tile_h) * cnnvp_divide_up32(layer->out.width, layer->tile_w);
     if (!cnnvp_plan_is_channelwise(layer)) {
-        counts.input_slices = cnnvp_divide_up32(cnnvp_plan_inputs(layer), layer->tile_in);
+        counts.input_slices = cnnvp_divide_up32(cnnvp_layer_inputs(layer), layer->tile_in);
         counts.output_slices = cnnvp_divide_up32(layer->group_out, layer->tile_out);
     }
-    const uint32_t rest = layer->out.channels - (counts.groups - 1u) * layer->group_out;
-    if (cnnvp_plan_has_weights(layer))
-        counts.blobs = counts.input_slices *
-                       ((counts.groups - 1u) * counts.output_slices + cnnvp_divide_up32(rest, layer->tile_out));
-    else
-        counts.blobs = layer->op == CNNVP_OP_NORM || cnnvp_plan_table_words(layer) != 0 ? 1 : 0;
+    counts.blobs = cnnvp_plan_blob_count(layer);
     return counts;
 }
 
-uint32_t cnnvp_plan_inputs(const struct cnnvp_image_layer *layer)
+uint32_t cnnvp_plan_blob_count(const struct cnnvp_image_layer *layer)
 {
-    return layer->op == CNNVP_OP_FC ? layer->in.channels * layer->in.height * layer->in.width : layer->in.channels;
+    if (cnnvp_plan_has_weights(layer))
+        return layer->out.channels / layer->group_out * cnnvp_group_blobs(layer) +
+               cnnvp_input_slices(layer) * cnnvp_output_slices(layer, layer->out.channels % layer->group_out);
+    return layer->op == CNNVP_OP_NORM || cnnvp_plan_table_words(layer) != 0 ? 1 : 0;
+}
+
+uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_image_layer *layer, uint32_t index)
+{
+    if (!cnnvp_plan_has_weights(layer))
+        return cnnvp_plan_blob_words(layer, 0, 0, 1) * WORD_BYTES;
+    const struct cnnvp_blob_slice slice = cnnvp_blob_slice(layer, index);
+    return cnnvp_plan_blob_words(layer, slice.inputs, slice.outputs, slice.last != 0) * WORD_BYTES;
 }
 
 uint64_t cnnvp_plan_blob_words(const struct cnnvp_image_layer *layer, uint32_t in, uint32_t out, int last)
@@ -147,7 +153,7 @@ cnnvp_result cnnvp_plan_whole(struct cnnvp_image_layer *layer, const char *name,
     layer->group_out = layer->out.channels;
     layer->tile_h = layer->out.height;
     layer->tile_w = layer->out.width;
-    layer->tile_in = cnnvp_plan_is_channelwise(layer) ? layer->group_out : cnnvp_plan_inputs(layer);
+    layer->tile_in = cnnvp_plan_is_channelwise(layer) ? layer->group_out : cnnvp_layer_inputs(layer);
     layer->tile_out = layer->group_out;
     const cnnvp_result result = cnnvp_plan_tiling(layer, name, limits, &tiling, error);
     if (result == CNNVP_DONE && layer->op == CNNVP_OP_FC)

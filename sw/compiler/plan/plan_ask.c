@@ -152,7 +152,7 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_image_layer *layer, const char
                                struct cnnvp_error *error)
 {
     struct cnnvp_error said;
-    const struct cnnvp_plan_slice whole = {layer->out.height, layer->out.width, cnnvp_plan_inputs(layer),
+    const struct cnnvp_plan_slice whole = {layer->out.height, layer->out.width, cnnvp_layer_inputs(layer),
                                            layer->out.channels, 1, 1};
     *tiling = (struct cnnvp_tiling){.rows = 1, .cols = 1, .in = 1, .out = 1, .side = 1, .result_bytes = WORD_BYTES,
                                     .word_bytes = WORD_BYTES, .format = "fx16", .pes = 1};

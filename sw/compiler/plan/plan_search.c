@@ -122,7 +122,7 @@ static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows,
 {
     const struct cnnvp_image_layer *layer = search->layer;
     const int whole = cnnvp_plan_is_channelwise(layer);
-    const struct cnnvp_plan_slice step = {rows, columns, whole ? channels : cnnvp_plan_inputs(layer), channels, 1, 1};
+    const struct cnnvp_plan_slice step = {rows, columns, whole ? channels : cnnvp_layer_inputs(layer), channels, 1, 1};
     if (cnnvp_plan_has_weights(layer) && !whole)
         return sliced_ps(search, step, work);
     if (!cnnvp_plan_has_weights(layer) && layer->op != CNNVP_OP_POOL)
@@ -278,7 +278,7 @@ static void consider_edges(struct search *search)
 {
     struct cnnvp_image_layer *layer = search->layer;
     const struct cnnvp_tiling *tiling = &search->tiling;
-    const struct candidates inputs = parts_of(cnnvp_plan_inputs(layer), tiling->in);
+    const struct candidates inputs = parts_of(cnnvp_layer_inputs(layer), tiling->in);
     struct candidates groups = parts_of(layer->out.channels, tiling->out);
     struct candidates heights = parts_of(layer->out.height, tiling->rows);
     struct candidates widths = parts_of(layer->out.width, tiling->cols);

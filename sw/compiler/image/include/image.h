@@ -19,12 +19,17 @@ struct cnnvp_image_options {
 
 struct cnnvp_depth;
 
+/* The blobs of layers, one layer's after the other's. */
+struct cnnvp_image_blobs {
+    struct cnnvp_image_blob *all;
+    uint32_t count;
+};
+
 struct cnnvp_build {
     struct cnnvp_image header;
     struct cnnvp_image_layer *layers;   /* one for each of the graph's */
     struct cnnvp_image_tensor *tensors; /* one for each of the graph's */
-    struct cnnvp_image_blob *blobs;
-    size_t blob_capacity;
+    struct cnnvp_image_blobs blobs;
     int16_t **tables;                   /* of each layer, NULL if it has none */
     size_t table_bytes;                 /* header and tables */
     size_t byte_count;                  /* of the image at CNNVP_IMAGE_ADDRESS; weightless: table_bytes */
@@ -52,9 +57,10 @@ static inline uint64_t cnnvp_image_align(uint64_t bytes)
     return (bytes + CNNVP_IMAGE_ALIGNMENT - 1u) / CNNVP_IMAGE_ALIGNMENT * CNNVP_IMAGE_ALIGNMENT;
 }
 
-/* image_blob.c: bytes of the layer's blobs in that order; calls the function for each. */
-cnnvp_result cnnvp_image_each_blob(const struct cnnvp_image_layer *layer,
-                                   cnnvp_result (*function)(void *context, uint64_t bytes), void *context);
+/* Adds the blobs of a layer whose tiles are set. CNNVP_FAILED: out of memory. */
+CNNVP_MUST_USE cnnvp_result cnnvp_image_add_blobs(struct cnnvp_image_layer *layer, struct cnnvp_image_blobs *blobs);
+/* Places blobs from number `first` on, one after the other from address `at` on; the address after them. */
+uint64_t cnnvp_image_place_blobs(struct cnnvp_image_blobs *blobs, uint32_t first, uint64_t at);
 
 /* ---- depth first ---- */
 
@@ -70,6 +76,8 @@ cnnvp_result cnnvp_image_each_blob(const struct cnnvp_image_layer *layer,
 /* What the image has of chains. Levels and layers of all chains lie one after the other. */
 struct cnnvp_depth {
     struct cnnvp_image_chain *chains;
+    uint64_t *streams;                /* of each chain: bytes of each half of the weight buffer, from 0 on, for blobs
+                                         that do not stay */
     struct cnnvp_image_level *levels;
     struct cnnvp_image_layer *layers; /* as blocks see them */
     size_t *sources;                  /* of each of these, its number in the graph */

@@ -10,7 +10,7 @@
 #ifndef CNNVP_COMPILER_PLAN_H
 #define CNNVP_COMPILER_PLAN_H
 
-#include "image/network_image.h"
+#include "image/layer_blob.h"
 #include "compiler.h"
 
 struct cnnvp_plan_limits {
@@ -30,16 +30,6 @@ struct cnnvp_plan_limits {
 #define CNNVP_PLAN_COMMAND_CYCLES 300u
 #define CNNVP_PLAN_STEP_CYCLES 400u
 #define CNNVP_PLAN_LAYER_CYCLES 600u
-
-static inline uint32_t cnnvp_divide_up32(uint32_t a, uint32_t b)
-{
-    return (a + b - 1u) / b;
-}
-
-static inline uint32_t cnnvp_minimum32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Bytes of one half that the layer's tiles need at most. `result_bytes`: of its struct cnnvp_tiling. */
 struct cnnvp_plan_use {
@@ -72,8 +62,6 @@ struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_image_layer *la
 int cnnvp_plan_has_weights(const struct cnnvp_image_layer *layer);
 /* Input and output channels are one: what a group gives depends on as many input channels. */
 int cnnvp_plan_is_channelwise(const struct cnnvp_image_layer *layer);
-/* Inputs of a layer as slices count them: channels, or words of a fully connected layer. */
-uint32_t cnnvp_plan_inputs(const struct cnnvp_image_layer *layer);
 /* Rows and columns of the window that are swept at once. */
 uint32_t cnnvp_plan_window_rows(const struct cnnvp_image_layer *layer);
 uint32_t cnnvp_plan_window_columns(const struct cnnvp_image_layer *layer);
@@ -82,6 +70,10 @@ uint64_t cnnvp_plan_input_rows(const struct cnnvp_image_layer *layer, uint32_t r
 uint64_t cnnvp_plan_input_columns(const struct cnnvp_image_layer *layer, uint32_t columns);
 /* Words of a slice's weights, biases and table included. */
 uint64_t cnnvp_plan_blob_words(const struct cnnvp_image_layer *layer, uint32_t in, uint32_t out, int last);
+
+/* Blobs of a layer whose tiles are set, and the bytes of one of them. */
+uint32_t cnnvp_plan_blob_count(const struct cnnvp_image_layer *layer);
+uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_image_layer *layer, uint32_t index);
 
 /* Words of the piecewise-linear table, 0 if there is none. */
 uint32_t cnnvp_plan_table_words(const struct cnnvp_image_layer *layer);
