@@ -10,12 +10,12 @@ static void fill(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *blo
                  uint32_t rows)
 {
     const struct cnnvp_transfer zeros = {
-        .buffer_addr = block->chip_address + first * WORD_BYTES,
-        .row_bytes = words * WORD_BYTES,
+        .buffer_addr = block->chip_address + first * CNNVP_WORD_BYTES,
+        .row_bytes = words * CNNVP_WORD_BYTES,
         .rows = rows,
-        .buffer_row_stride = block->row_stride * WORD_BYTES,
+        .buffer_row_stride = block->row_stride * CNNVP_WORD_BYTES,
         .planes = block->channels,
-        .buffer_plane_stride = block->channel_stride * WORD_BYTES,
+        .buffer_plane_stride = block->channel_stride * CNNVP_WORD_BYTES,
     };
     if (words != 0 && rows != 0)
         cnnvp_push_fill(guest, block->chip_half, &zeros);

@@ -3,8 +3,6 @@
 
 #include <stddef.h>
 
-#define SUM_BYTES 8u
-
 /* Bits 17:16 of the descriptor register `format`, enum cnnvp_round_mode. */
 #define FORMAT_ROUNDING 16u
 #define ROUNDING_STOCHASTIC 2u
@@ -124,7 +122,7 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_image_layer
         const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
         struct cnnvp_window window = window_of(layer, layer->kx, layer->ky, output, &tile);
         const struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, last);
-        const uint32_t weight_bytes = cnnvp_output_weights(layer, in_count) * WORD_BYTES;
+        const uint32_t weight_bytes = cnnvp_output_weights(layer, in_count) * CNNVP_WORD_BYTES;
         for (uint32_t out = 0; out < output->channels; out += layer->tile_out) {
             const uint32_t out_count = cnnvp_minimum32(layer->tile_out, output->channels - out);
             const uint32_t weight_half = cnnvp_load_blob(guest, blobs + out / layer->tile_out, &window.weight_addr);
@@ -135,13 +133,13 @@ void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_image_layer
             window.in_channels = in_count;
             window.out_channels = out_count;
             window.bias_addr = window.weight_addr + out_count * weight_bytes;
-            window.out_addr = out * plane * WORD_BYTES;
-            window.acc_addr = out * plane * SUM_BYTES;
+            window.out_addr = out * plane * CNNVP_WORD_BYTES;
+            window.acc_addr = out * plane * CNNVP_SUM_BYTES;
             window.seed = cnnvp_part_seed(epilogue.seed, out);
             cnnvp_push_window(guest, operation.opcode, operation.status,
                               cnnvp_slice_halves(tile.half, weight_half, output_half), &window);
             cnnvp_use_table(&epilogue, layer, weight_half,
-                      window.bias_addr + (last && layer->bias ? out_count * WORD_BYTES : 0));
+                      window.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
         }
     }
     cnnvp_end_step(guest, &epilogue);
@@ -194,7 +192,7 @@ static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_image_l
 static void push_maximum(struct cnnvp_guest *guest, uint32_t output_half, uint32_t words)
 {
     const struct cnnvp_vector vector = {
-        .b_addr = words * WORD_BYTES,
+        .b_addr = words * CNNVP_WORD_BYTES,
         .count = words,
         .repeat = 1,
         .a_stride = 1,
@@ -223,13 +221,13 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_image_layer *la
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     epilogue.divide = layer->pool == CNNVP_POOL_AVERAGE;
     if (epilogue.divide && layer->by_position)
-        epilogue.result_address = words * SUM_BYTES;
+        epilogue.result_address = words * CNNVP_SUM_BYTES;
     for (part.ky = 0; part.ky < layer->ky; part.ky += tile_ky) {
         part.rows = cnnvp_minimum32(tile_ky, layer->ky - part.ky);
         for (part.kx = 0; part.kx < layer->kx; part.kx += tile_kx) {
             part.columns = cnnvp_minimum32(tile_kx, layer->kx - part.kx);
             const int maximum = !epilogue.divide && (part.ky != 0 || part.kx != 0);
-            push_pool_part(guest, layer, output, &part, output_half, maximum ? words * WORD_BYTES : 0,
+            push_pool_part(guest, layer, output, &part, output_half, maximum ? words * CNNVP_WORD_BYTES : 0,
                            epilogue.seed);
             if (maximum)
                 push_maximum(guest, output_half, words);
@@ -266,14 +264,14 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_image_l
                 epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
             }
             matmul.outputs = out_count;
-            matmul.bias_addr = matmul.weight_addr + out_count * in_count * WORD_BYTES;
-            matmul.out_addr = out * WORD_BYTES;
-            matmul.acc_addr = out * SUM_BYTES;
+            matmul.bias_addr = matmul.weight_addr + out_count * in_count * CNNVP_WORD_BYTES;
+            matmul.out_addr = out * CNNVP_WORD_BYTES;
+            matmul.acc_addr = out * CNNVP_SUM_BYTES;
             matmul.seed = cnnvp_part_seed(epilogue.seed, out);
             cnnvp_push_matmul(guest, cnnvp_slice_status(layer, in == 0, last),
                               cnnvp_slice_halves(tile.half, weight_half, output_half), &matmul);
             cnnvp_use_table(&epilogue, layer, weight_half,
-                      matmul.bias_addr + (last && layer->bias ? out_count * WORD_BYTES : 0));
+                      matmul.bias_addr + (last && layer->bias ? out_count * CNNVP_WORD_BYTES : 0));
         }
     }
     cnnvp_end_step(guest, &epilogue);
@@ -338,10 +336,10 @@ static void push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode
     }
     for (uint32_t channel = 0; channel < box->channels; ++channel) {
         cnnvp_push_vector(guest, opcode, status, halves, &vector);
-        vector.a_addr += a->channel_stride * WORD_BYTES;
+        vector.a_addr += a->channel_stride * CNNVP_WORD_BYTES;
         if (b != NULL)
-            vector.b_addr += b->channel_stride * WORD_BYTES;
-        vector.out_addr += plane * WORD_BYTES;
+            vector.b_addr += b->channel_stride * CNNVP_WORD_BYTES;
+        vector.out_addr += plane * CNNVP_WORD_BYTES;
         vector.seed = cnnvp_part_seed(base->seed, channel + 1u);
     }
 }
@@ -425,7 +423,7 @@ void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_image_layer *l
     const struct cnnvp_box *box = &step->output;
     const struct cnnvp_box a_box = operand_box(&layer->in, &layer->out, box);
     const struct cnnvp_box b_box = operand_box(&layer->in2, &layer->out, box);
-    const uint32_t bytes = a_box.channels * a_box.rows * a_box.columns * WORD_BYTES;
+    const uint32_t bytes = a_box.channels * a_box.rows * a_box.columns * CNNVP_WORD_BYTES;
     struct cnnvp_input_tile a = cnnvp_bring_input(guest, &layer->in, &a_box);
     /* Both operands in one half: the second behind the first, or where it lies on chip. */
     struct cnnvp_input_tile b =

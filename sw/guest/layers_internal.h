@@ -7,8 +7,6 @@
 #include "../image/layer_command.h"
 #include "layers.h"
 
-#define WORD_BYTES 2u
-
 /* Where a step's input tile is once it has been loaded. */
 struct cnnvp_input_tile {
     uint32_t half;

@@ -19,7 +19,7 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_image
     const uint32_t status = 1u << CNNVP_STATUS_vnorm_b | 1u << CNNVP_STATUS_vnorm_store;
     const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
     const uint32_t plane = box->rows * box->columns;
-    const uint32_t offsets = scales + layer->in.channels * WORD_BYTES;
+    const uint32_t offsets = scales + layer->in.channels * CNNVP_WORD_BYTES;
     struct cnnvp_vector vector = {
         .a_stride = 1,
         .format = layer->format,
@@ -34,14 +34,14 @@ static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_image
     vector.count = whole ? plane : box->columns;
     vector.repeat = box->channels;
     for (uint32_t row = 0; row < (whole ? 1u : box->rows); ++row) {
-        vector.a_addr = tile.address + row * tile.row_stride * WORD_BYTES;
-        vector.out_addr = row * box->columns * WORD_BYTES;
-        vector.b_addr = scales + box->channel * WORD_BYTES;
-        vector.c_addr = offsets + box->channel * WORD_BYTES;
+        vector.a_addr = tile.address + row * tile.row_stride * CNNVP_WORD_BYTES;
+        vector.out_addr = row * box->columns * CNNVP_WORD_BYTES;
+        vector.b_addr = scales + box->channel * CNNVP_WORD_BYTES;
+        vector.c_addr = offsets + box->channel * CNNVP_WORD_BYTES;
         cnnvp_push_vector(guest, CNNVP_OPCODE_vnorm, status, halves, &vector);
         vector.seed = cnnvp_part_seed(vector.seed, 1u);
     }
-    cnnvp_use_table(&epilogue, layer, weight_half, offsets + layer->in.channels * WORD_BYTES);
+    cnnvp_use_table(&epilogue, layer, weight_half, offsets + layer->in.channels * CNNVP_WORD_BYTES);
     cnnvp_end_step(guest, &epilogue);
 }
 
@@ -94,8 +94,8 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_image_l
     struct cnnvp_epilogue epilogue = cnnvp_epilogue_of(guest, layer, step, output_half);
     const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, output_half);
     const uint32_t plane = box->rows * box->columns;
-    const uint32_t vector_bytes = box->channels * WORD_BYTES;
-    const uint32_t scratch = box->channels * plane * WORD_BYTES;
+    const uint32_t vector_bytes = box->channels * CNNVP_WORD_BYTES;
+    const uint32_t scratch = box->channels * plane * CNNVP_WORD_BYTES;
     const struct norm_scratch at = {scratch, scratch + vector_bytes, scratch + 2u * vector_bytes,
                                     scratch + 3u * vector_bytes, scratch + 4u * vector_bytes};
     struct cnnvp_vector vector = {
@@ -116,8 +116,8 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_image_l
     vector.out_addr = at.inverse;
     vector.format = formats->inverse;
     cnnvp_push_vector(guest, CNNVP_OPCODE_vvar, 2u << CNNVP_STATUS_vvar_b, halves, &vector);
-    const uint32_t gamma = gammas + box->channel * WORD_BYTES;
-    const uint32_t beta = gamma + layer->in.channels * WORD_BYTES;
+    const uint32_t gamma = gammas + box->channel * CNNVP_WORD_BYTES;
+    const uint32_t beta = gamma + layer->in.channels * CNNVP_WORD_BYTES;
     push_transform(guest, formats, &at, gamma, beta, halves, box->channels, epilogue.seed);
     vector.b_addr = at.scale;
     vector.c_addr = at.offset;
@@ -127,7 +127,7 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_image_l
     vector.format = layer->format;
     cnnvp_push_vector(guest, CNNVP_OPCODE_vnorm, 2u << CNNVP_STATUS_vnorm_b | 1u << CNNVP_STATUS_vnorm_store, halves,
                       &vector);
-    cnnvp_use_table(&epilogue, layer, weight_half, gammas + 2u * layer->in.channels * WORD_BYTES);
+    cnnvp_use_table(&epilogue, layer, weight_half, gammas + 2u * layer->in.channels * CNNVP_WORD_BYTES);
     cnnvp_end_step(guest, &epilogue);
 }
 

@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 
-#define WORD_BYTES 2u
 #define SLOT_BYTES 8u
 
 static uint32_t bit(uint32_t half, uint32_t buffer)
@@ -35,13 +34,13 @@ uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnv
                               const struct cnnvp_box *box)
 {
     return tensor->address + guest->image_number * tensor->image_stride +
-           (uint32_t)(box_offset(tensor, box) * (int32_t)WORD_BYTES);
+           (uint32_t)(box_offset(tensor, box) * (int32_t)CNNVP_WORD_BYTES);
 }
 
 uint32_t cnnvp_tensor_chip_address(const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box)
 {
     const int32_t interior = (int32_t)(tensor->border_top * tensor->row_stride + tensor->border_left);
-    return tensor->chip_address + (uint32_t)((interior + box_offset(tensor, box)) * (int32_t)WORD_BYTES);
+    return tensor->chip_address + (uint32_t)((interior + box_offset(tensor, box)) * (int32_t)CNNVP_WORD_BYTES);
 }
 
 /* How many of `count` positions from `first` on lie in [0, size). */
@@ -86,13 +85,13 @@ uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_image_tens
     const struct cnnvp_transfer transfer = {
         .memory_addr = address,
         .buffer_addr = at,
-        .row_bytes = box->columns * WORD_BYTES,
+        .row_bytes = box->columns * CNNVP_WORD_BYTES,
         .rows = box->rows,
-        .memory_row_stride = tensor->row_stride * WORD_BYTES,
-        .buffer_row_stride = box->columns * WORD_BYTES,
+        .memory_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
+        .buffer_row_stride = box->columns * CNNVP_WORD_BYTES,
         .planes = box->channels,
-        .memory_plane_stride = tensor->channel_stride * WORD_BYTES,
-        .buffer_plane_stride = plane * WORD_BYTES,
+        .memory_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
+        .buffer_plane_stride = plane * CNNVP_WORD_BYTES,
         .feature_words = box->channels * inside(box->row, box->rows, tensor->height) *
                          inside(box->column, box->columns, tensor->width),
     };
@@ -107,11 +106,11 @@ void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_
         return;
     const struct cnnvp_transfer frame = {
         .buffer_addr = tensor->chip_address,
-        .row_bytes = tensor->row_stride * WORD_BYTES,
+        .row_bytes = tensor->row_stride * CNNVP_WORD_BYTES,
         .rows = rows,
-        .buffer_row_stride = tensor->row_stride * WORD_BYTES,
+        .buffer_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
         .planes = tensor->channels,
-        .buffer_plane_stride = tensor->channel_stride * WORD_BYTES,
+        .buffer_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
     };
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT,
                        bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_LOAD, registers(&frame),
@@ -126,13 +125,13 @@ void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_
     const struct cnnvp_transfer transfer = {
         .memory_addr = cnnvp_tensor_address(guest, tensor, &whole),
         .buffer_addr = cnnvp_tensor_chip_address(tensor, &whole),
-        .row_bytes = tensor->width * WORD_BYTES,
+        .row_bytes = tensor->width * CNNVP_WORD_BYTES,
         .rows = tensor->height,
-        .memory_row_stride = tensor->row_stride * WORD_BYTES,
-        .buffer_row_stride = tensor->row_stride * WORD_BYTES,
+        .memory_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
+        .buffer_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
         .planes = tensor->channels,
-        .memory_plane_stride = tensor->channel_stride * WORD_BYTES,
-        .buffer_plane_stride = tensor->channel_stride * WORD_BYTES,
+        .memory_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
+        .buffer_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
         .feature_words = tensor->channels * tensor->height * tensor->width,
     };
     push_load(guest, &transfer, CNNVP_BUFFER_INPUT, tensor->chip_half, CNNVP_BASE_LOAD);
@@ -149,11 +148,11 @@ void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_image_tensor 
 {
     const struct cnnvp_transfer frame = {
         .buffer_addr = tensor->chip_address,
-        .row_bytes = tensor->row_stride * WORD_BYTES,
+        .row_bytes = tensor->row_stride * CNNVP_WORD_BYTES,
         .rows = tensor->border_top + tensor->height + tensor->border_bottom,
-        .buffer_row_stride = tensor->row_stride * WORD_BYTES,
+        .buffer_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
         .planes = tensor->channels,
-        .buffer_plane_stride = tensor->channel_stride * WORD_BYTES,
+        .buffer_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
         .feature_words = feature_words,
     };
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT,
@@ -192,13 +191,13 @@ static struct cnnvp_transfer block_transfer(const struct cnnvp_guest *guest, con
     return (struct cnnvp_transfer){
         .memory_addr = cnnvp_tensor_address(guest, tensor, box),
         .buffer_addr = cnnvp_tensor_chip_address(block, &whole),
-        .row_bytes = box->columns * WORD_BYTES,
+        .row_bytes = box->columns * CNNVP_WORD_BYTES,
         .rows = box->rows,
-        .memory_row_stride = tensor->row_stride * WORD_BYTES,
-        .buffer_row_stride = block->row_stride * WORD_BYTES,
+        .memory_row_stride = tensor->row_stride * CNNVP_WORD_BYTES,
+        .buffer_row_stride = block->row_stride * CNNVP_WORD_BYTES,
         .planes = box->channels,
-        .memory_plane_stride = tensor->channel_stride * WORD_BYTES,
-        .buffer_plane_stride = block->channel_stride * WORD_BYTES,
+        .memory_plane_stride = tensor->channel_stride * CNNVP_WORD_BYTES,
+        .buffer_plane_stride = block->channel_stride * CNNVP_WORD_BYTES,
         .feature_words = box->channels * box->rows * box->columns,
     };
 }
@@ -330,7 +329,7 @@ static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogu
                            struct cnnvp_vector *vector, uint32_t slot, uint32_t divisor)
 {
     vector->a_addr = slot * SLOT_BYTES;
-    vector->out_addr = epilogue->result_address + slot * WORD_BYTES;
+    vector->out_addr = epilogue->result_address + slot * CNNVP_WORD_BYTES;
     vector->a_stride = 1;
     vector->immediate = divisor;
     vector->format = epilogue->layer->format;
@@ -414,16 +413,16 @@ static void push_move_again(struct cnnvp_guest *guest, const struct cnnvp_epilog
 static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_image_tensor *out = &epilogue->layer->out;
-    const uint32_t row = epilogue->width * WORD_BYTES;
+    const uint32_t row = epilogue->width * CNNVP_WORD_BYTES;
     struct cnnvp_transfer transfer = {
         .memory_addr = epilogue->memory_address,
         .buffer_addr = epilogue->result_address,
         .row_bytes = row,
         .rows = epilogue->height,
-        .memory_row_stride = out->row_stride * WORD_BYTES,
+        .memory_row_stride = out->row_stride * CNNVP_WORD_BYTES,
         .buffer_row_stride = row,
         .planes = epilogue->channels,
-        .memory_plane_stride = out->channel_stride * WORD_BYTES,
+        .memory_plane_stride = out->channel_stride * CNNVP_WORD_BYTES,
         .buffer_plane_stride = row * epilogue->height,
         .feature_words = epilogue->channels * epilogue->height * epilogue->width,
     };
@@ -438,8 +437,8 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
     transfer.memory_row_stride = row;
     transfer.memory_plane_stride = row * epilogue->height;
     transfer.buffer_addr = epilogue->chip_address;
-    transfer.buffer_row_stride = out->row_stride * WORD_BYTES;
-    transfer.buffer_plane_stride = out->channel_stride * WORD_BYTES;
+    transfer.buffer_row_stride = out->row_stride * CNNVP_WORD_BYTES;
+    transfer.buffer_plane_stride = out->channel_stride * CNNVP_WORD_BYTES;
     if (epilogue->uncounted)
         transfer.feature_words = 0;
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, move_status(),

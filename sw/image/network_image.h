@@ -18,6 +18,10 @@
 /* Memory begins at 0x80000000 with the guest program, which may take up to here. */
 #define CNNVP_MEMORY_BASE UINT32_C(0x80000000)
 #define CNNVP_IMAGE_ADDRESS UINT32_C(0x80100000)
+/* Words of maps and weights: the one format of a unit's (struct cnnvp_tiling) that this image has. Partial sums. */
+#define CNNVP_WORD_FORMAT "fx16"
+#define CNNVP_WORD_BYTES 2u
+#define CNNVP_SUM_BYTES 8u
 #define CNNVP_IMAGE_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
 #define CNNVP_IMAGE_VERSION UINT32_C(5)
 

@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-#define WORD_BYTES 2u
-
 static uint32_t log2_of(uint32_t power)
 {
     uint32_t bits = 0;

@@ -69,7 +69,7 @@ static struct cnnvp_image_tensor placed_output(const struct cnnvp_graph_layer *l
                                                const struct cnnvp_image_tensor *out)
 {
     struct cnnvp_image_tensor part = *out;
-    part.address += (layer->place_row * out->row_stride + layer->place_column) * (uint32_t)sizeof(int16_t);
+    part.address += (layer->place_row * out->row_stride + layer->place_column) * CNNVP_WORD_BYTES;
     part.height = in->height;
     part.width = in->width;
     part.border_top += layer->place_row;
@@ -84,7 +84,7 @@ static struct cnnvp_image_tensor cropped_input(const struct cnnvp_graph_layer *l
                                                const struct cnnvp_image_tensor *in)
 {
     struct cnnvp_image_tensor part = *in;
-    part.address += (layer->crop_row * in->row_stride + layer->crop_column) * (uint32_t)sizeof(int16_t);
+    part.address += (layer->crop_row * in->row_stride + layer->crop_column) * CNNVP_WORD_BYTES;
     part.height = layer->crop_height;
     part.width = layer->crop_width;
     part.border_top += layer->crop_row;

@@ -5,8 +5,6 @@
 #include "numbers.h"
 #include "image_internal.h"
 
-#define WORD_BYTES 2u
-
 struct fill {
     const struct cnnvp_graph *graph;
     const struct cnnvp_graph_layer *source;
@@ -19,7 +17,7 @@ static void put_word(struct fill *fill, int16_t word)
 {
     fill->at[0] = (uint8_t)((uint16_t)word & 0xffu);
     fill->at[1] = (uint8_t)((uint16_t)word >> 8);
-    fill->at += WORD_BYTES;
+    fill->at += CNNVP_WORD_BYTES;
 }
 
 static void put_biases(struct fill *fill, uint32_t first, uint32_t count)
@@ -53,7 +51,7 @@ static void put_transposed(struct fill *fill, const struct cnnvp_blob_slice *sli
                 words[(size_t)(first + i) * slice->outputs + o] = block[i];
         }
     }
-    fill->at += (size_t)slice->inputs * slice->outputs * WORD_BYTES;
+    fill->at += (size_t)slice->inputs * slice->outputs * CNNVP_WORD_BYTES;
 }
 
 static void put_weights(struct fill *fill, const struct cnnvp_blob_slice *slice)
@@ -71,7 +69,7 @@ static void put_weights(struct fill *fill, const struct cnnvp_blob_slice *slice)
     const size_t count = layer->depthwise != 0 ? taps : slice->inputs * taps;
     for (uint32_t o = slice->out; o < slice->out + slice->outputs; ++o) {
         cnnvp_quantise_all(weights + (o * depth + first) * taps, count, frac, (int16_t *)(void *)fill->at);
-        fill->at += count * WORD_BYTES;
+        fill->at += count * CNNVP_WORD_BYTES;
     }
 }
 

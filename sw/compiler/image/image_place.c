@@ -6,8 +6,6 @@
  */
 #include "image_internal.h"
 
-#define WORD_BYTES 2u
-
 static uint32_t larger(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
@@ -36,12 +34,12 @@ static void widen_border(const struct cnnvp_graph *graph, const struct cnnvp_gra
 
 uint64_t cnnvp_image_frame_bytes(const struct cnnvp_image_tensor *tensor)
 {
-    return (uint64_t)tensor->channels * tensor->channel_stride * WORD_BYTES;
+    return (uint64_t)tensor->channels * tensor->channel_stride * CNNVP_WORD_BYTES;
 }
 
 uint64_t cnnvp_image_frame_lead(const struct cnnvp_image_tensor *tensor)
 {
-    return ((uint64_t)tensor->border_top * tensor->row_stride + tensor->border_left) * WORD_BYTES;
+    return ((uint64_t)tensor->border_top * tensor->row_stride + tensor->border_left) * CNNVP_WORD_BYTES;
 }
 
 /* A view takes its base's frame if it has the same rows; otherwise both lie without gaps. */
@@ -93,7 +91,7 @@ static uint64_t view_offset(const struct cnnvp_graph *graph, const struct cnnvp_
     const struct cnnvp_image_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
     const uint64_t words = cnnvp_graph_offset(graph, tensor);
     const uint64_t plane = (uint64_t)base->height * base->width;
-    return (words / plane * base->channel_stride + words % plane) * WORD_BYTES;
+    return (words / plane * base->channel_stride + words % plane) * CNNVP_WORD_BYTES;
 }
 
 static int is_used(const struct cnnvp_graph *graph, int32_t base)

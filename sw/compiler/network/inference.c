@@ -39,7 +39,7 @@ static cnnvp_result check_images(const struct cnnvp_network *network, uint64_t i
     const struct cnnvp_graph *graph = &network->graph;
     const uint64_t words = cnnvp_graph_words(&graph->tensors[graph->input]);
     const uint64_t room = network->target.memory_size;
-    if (images <= room / (words * sizeof(int16_t)))
+    if (images <= room / (words * CNNVP_WORD_BYTES))
         return CNNVP_DONE;
     return cnnvp_compiler_error(error,
                                 "%s: %llu images of %llu words do not fit into dram's %llu bytes; use fewer images "

@@ -167,8 +167,8 @@ static cnnvp_result map_of(const struct cnnvp_network *network, int32_t tensor, 
         .address = place->address - cnnvp_image_frame_lead(place),
         .size = place->image_stride != 0 ? (uint64_t)place->image_stride * network->images
                                          : cnnvp_image_frame_bytes(place),
-        .least_read_bytes = read * sizeof(int16_t) * network->images,
-        .least_write_bytes = stays ? 0 : words_written(graph, tensor) * sizeof(int16_t) * network->images,
+        .least_read_bytes = read * CNNVP_WORD_BYTES * network->images,
+        .least_write_bytes = stays ? 0 : words_written(graph, tensor) * CNNVP_WORD_BYTES * network->images,
     };
     return result;
 }

@@ -5,8 +5,6 @@
 
 #include "plan_ask.h"
 
-#define WORD_BYTES 2u
-#define SUM_BYTES 8u
 #define NORM_VECTORS 5u /* of one word a channel: mean, 1 / sigma, scale, product, offset */
 
 int cnnvp_plan_has_weights(const struct cnnvp_image_layer *layer)
@@ -71,9 +69,9 @@ uint32_t cnnvp_plan_blob_count(const struct cnnvp_image_layer *layer)
 uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_image_layer *layer, uint32_t index)
 {
     if (!cnnvp_plan_has_weights(layer))
-        return cnnvp_plan_blob_words(layer, 0, 0, 1) * WORD_BYTES;
+        return cnnvp_plan_blob_words(layer, 0, 0, 1) * CNNVP_WORD_BYTES;
     const struct cnnvp_blob_slice slice = cnnvp_blob_slice(layer, index);
-    return cnnvp_plan_blob_words(layer, slice.inputs, slice.outputs, slice.last != 0) * WORD_BYTES;
+    return cnnvp_plan_blob_words(layer, slice.inputs, slice.outputs, slice.last != 0) * CNNVP_WORD_BYTES;
 }
 
 uint64_t cnnvp_plan_blob_words(const struct cnnvp_image_layer *layer, uint32_t in, uint32_t out, int last)
@@ -97,35 +95,35 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_image_layer *layer, u
     const uint64_t plane = (uint64_t)layer->tile_h * layer->tile_w;
     const uint64_t words = layer->group_out * plane;
     struct cnnvp_plan_use use = {
-        .weight_bytes = cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1) * WORD_BYTES};
+        .weight_bytes = cnnvp_plan_blob_words(layer, layer->tile_in, layer->tile_out, 1) * CNNVP_WORD_BYTES};
     switch (layer->op) {
     case CNNVP_OP_CONV:
     case CNNVP_OP_POOL:
         use.input_bytes =
             layer->tile_in * cnnvp_plan_input_rows(layer, layer->tile_h) *
-            cnnvp_plan_input_columns(layer, layer->tile_w) * WORD_BYTES;
+            cnnvp_plan_input_columns(layer, layer->tile_w) * CNNVP_WORD_BYTES;
         break;
     case CNNVP_OP_FC:
-        use.input_bytes = (uint64_t)layer->tile_in * WORD_BYTES;
+        use.input_bytes = (uint64_t)layer->tile_in * CNNVP_WORD_BYTES;
         break;
     case CNNVP_OP_ADD:
-        use.input_bytes = 2u * words * WORD_BYTES;
+        use.input_bytes = 2u * words * CNNVP_WORD_BYTES;
         break;
     default:
-        use.input_bytes = words * WORD_BYTES;
+        use.input_bytes = words * CNNVP_WORD_BYTES;
         break;
     }
     const int sums = (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE) ||
                      (cnnvp_plan_has_weights(layer) && cnnvp_plan_counts_of(layer).input_slices > 1);
-    use.output_bytes = words * (sums && result_bytes < SUM_BYTES ? SUM_BYTES : result_bytes);
+    use.output_bytes = words * (sums && result_bytes < CNNVP_SUM_BYTES ? CNNVP_SUM_BYTES : result_bytes);
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE && layer->by_position != 0)
-        use.output_bytes += words * WORD_BYTES;
+        use.output_bytes += words * CNNVP_WORD_BYTES;
     if (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_MAX && is_swept_in_parts(layer))
         use.output_bytes += use.output_bytes;
     if (layer->op == CNNVP_OP_SOFTMAX && layer->axis != CNNVP_AXIS_LAST)
-        use.output_bytes += words * WORD_BYTES;
+        use.output_bytes += words * CNNVP_WORD_BYTES;
     if (layer->op == CNNVP_OP_NORM && layer->norm == CNNVP_NORM_DATA)
-        use.output_bytes += NORM_VECTORS * (uint64_t)layer->group_out * WORD_BYTES;
+        use.output_bytes += NORM_VECTORS * (uint64_t)layer->group_out * CNNVP_WORD_BYTES;
     return use;
 }
 

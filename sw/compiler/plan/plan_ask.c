@@ -8,7 +8,6 @@
 #include "image/layer_command.h"
 #include "cnnvp_command.h"
 
-#define WORD_BYTES 2u
 #define SOURCE_OUTPUT 2u /* of a vector operand */
 #define ANSWERS 4096u /* a power of two */
 #define MOST_PS (UINT64_C(1) << 50)
@@ -92,7 +91,7 @@ static struct cnnvp_command matmul_command(const struct cnnvp_image_layer *layer
                                     .status = cnnvp_slice_status(layer, slice->first, slice->last)};
     const struct cnnvp_matmul matmul = {.inputs = slice->in,
                                         .outputs = slice->out,
-                                        .bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * WORD_BYTES,
+                                        .bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * CNNVP_WORD_BYTES,
                                         .format = layer->format};
     put_descriptor(&command, &matmul, sizeof matmul);
     return command;
@@ -110,7 +109,7 @@ static struct cnnvp_command window_command(const struct cnnvp_image_layer *layer
     window.in_channel_stride = rows * columns;
     window.in_channels = slice->in;
     window.out_channels = slice->out;
-    window.bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * WORD_BYTES;
+    window.bias_addr = slice->out * cnnvp_output_weights(layer, slice->in) * CNNVP_WORD_BYTES;
     window.valid_rows = cnnvp_pack(0, rows);
     window.valid_cols = cnnvp_pack(0, columns);
     put_descriptor(&command, &window, sizeof window);
@@ -154,14 +153,14 @@ cnnvp_result cnnvp_plan_tiling(const struct cnnvp_image_layer *layer, const char
     struct cnnvp_error said;
     const struct cnnvp_plan_slice whole = {layer->out.height, layer->out.width, cnnvp_layer_inputs(layer),
                                            layer->out.channels, 1, 1};
-    *tiling = (struct cnnvp_tiling){.rows = 1, .cols = 1, .in = 1, .out = 1, .side = 1, .result_bytes = WORD_BYTES,
-                                    .word_bytes = WORD_BYTES, .format = "fx16", .pes = 1};
+    *tiling = (struct cnnvp_tiling){.rows = 1, .cols = 1, .in = 1, .out = 1, .side = 1, .result_bytes = CNNVP_WORD_BYTES,
+                                    .word_bytes = CNNVP_WORD_BYTES, .format = CNNVP_WORD_FORMAT, .pes = 1};
     if (!has_unit(layer) || layer->unit == CNNVP_UNIT_VECTOR)
         return CNNVP_DONE;
     const struct cnnvp_command command = command_of(layer, &whole);
     if (cnnvp_units_tiling(limits->units, "pe_array", &command, tiling, &said) != CNNVP_DONE)
         return cnnvp_compiler_error(error, "layer \"%s\": %s", name, said.text);
-    if (strcmp(tiling->format, "fx16") == 0 && tiling->word_bytes == WORD_BYTES)
+    if (strcmp(tiling->format, CNNVP_WORD_FORMAT) == 0 && tiling->word_bytes == CNNVP_WORD_BYTES)
         return CNNVP_DONE;
     return cnnvp_compiler_error(error,
                                 "layer \"%s\": pe_array calculates with %u-byte words of format \"%s\"; networks run on "
@@ -247,7 +246,7 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
 static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
 {
     const struct cnnvp_operation operation = cnnvp_arithmetic_operation(ask->layer);
-    const struct cnnvp_vector vector = {.b_addr = words * WORD_BYTES,
+    const struct cnnvp_vector vector = {.b_addr = words * CNNVP_WORD_BYTES,
                                         .count = words,
                                         .repeat = 1,
                                         .a_stride = 1,
@@ -298,7 +297,7 @@ static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode
     return ps != CNNVP_PLAN_REFUSED ? ps : 0;
 }
 
-static const struct cnnvp_transfer one_word = {.row_bytes = WORD_BYTES, .rows = 1, .planes = 1};
+static const struct cnnvp_transfer one_word = {.row_bytes = CNNVP_WORD_BYTES, .rows = 1, .planes = 1};
 
 uint64_t cnnvp_plan_latency_ps(struct cnnvp_plan_ask *ask)
 {
@@ -335,14 +334,14 @@ uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_
         const uint32_t planes = i == 0 ? FEW_PLANES : MANY_PLANES;
         const uint32_t row_stride = tensor->row_stride != 0 ? tensor->row_stride : columns;
         const uint32_t plane_stride = tensor->channel_stride != 0 ? tensor->channel_stride : row_stride * rows;
-        const struct cnnvp_transfer box = {.row_bytes = columns * WORD_BYTES,
+        const struct cnnvp_transfer box = {.row_bytes = columns * CNNVP_WORD_BYTES,
                                            .rows = rows,
-                                           .memory_row_stride = row_stride * WORD_BYTES,
-                                           .buffer_row_stride = columns * WORD_BYTES,
+                                           .memory_row_stride = row_stride * CNNVP_WORD_BYTES,
+                                           .buffer_row_stride = columns * CNNVP_WORD_BYTES,
                                            .planes = planes,
-                                           .memory_plane_stride = plane_stride * WORD_BYTES,
-                                           .buffer_plane_stride = rows * columns * WORD_BYTES};
-        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, (uint64_t)tensor->border_left * WORD_BYTES, &box);
+                                           .memory_plane_stride = plane_stride * CNNVP_WORD_BYTES,
+                                           .buffer_plane_stride = rows * columns * CNNVP_WORD_BYTES};
+        const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, (uint64_t)tensor->border_left * CNNVP_WORD_BYTES, &box);
         const uint64_t latency = cnnvp_plan_latency_ps(ask);
         answer->ps[i] = ps > latency ? ps - latency : 0;
     }
