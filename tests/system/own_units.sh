@@ -105,6 +105,27 @@ plain=$busy
 train own relu.yaml
 cmp -s own.onnx built_in.onnx || fail "another ReLU: what is learned differs"
 [ "$busy" = "$plain" ] || fail "another ReLU, as fast: $busy cycles, not $plain"
+# Training plans follow what its units cost: where each transfer takes 20 us more, there are fewer.
+cat >train_dma.yaml <<END
+base: trainer
+units:
+  dma: {model: "$library:late_commands", connect: {to: own}}
+  own:
+    model: dma
+    clock: pe_array
+    word_bytes: 1
+    port_bytes: 128
+    connect: {input: input_buffer, weight: weight_buffer, output: intermediate_buffer, done: instruction.done, mem: dram}
+END
+requests_of() {
+    /usr/bin/python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["units"]["own"]["requests"])' "$1"
+}
+for lag in 0 20000; do
+    "$cnnvp" train "$(dirname "$digits")/lenet5.onnx" --dataset idx:images,labels --batch 8 --timing-only -q \
+        --stats $lag.json -p train_dma.yaml -s dma.lag=$lag || fail "train_dma.yaml, lag $lag"
+done
+fewer "requests of a slow DMA in training" "$(requests_of 0.json)" "$(requests_of 20000.json)"
 for interval in 1 20; do
     "$cnnvp" run "$network" -p relu.yaml -s relu.interval=$interval --check-costs -q -o own.npy || fail "relu.yaml"
     cmp -s own.npy trainer.npy || fail "another ReLU: the output differs"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train_build.h"
 
+#include "train_price.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,20 +98,19 @@ static void place_maps(struct builder *b, const struct cnnvp_train_node *node, i
 
 static cnnvp_result plan_layers(struct builder *b)
 {
-    struct cnnvp_train_plan_place place = {.first = 1};
-    for (size_t i = 0; i < b->net->count; ++i) {
+    struct cnnvp_train_pricer *pricer = cnnvp_train_pricer_new(b->target, &b->options->plan);
+    cnnvp_result result = pricer != NULL ? CNNVP_DONE : cnnvp_compiler_no_memory(b->error);
+    for (size_t i = 0; i < b->net->count && result == CNNVP_DONE; ++i) {
         const struct cnnvp_train_node *node = &b->net->nodes[i];
         struct cnnvp_train_layer *layer = &b->build->layers[i];
-        const cnnvp_result result =
-            cnnvp_train_plan(b->graph, node, b->target, &b->options->plan, &place, layer, b->error);
-        if (result != CNNVP_DONE)
-            return result;
+        result = cnnvp_train_plan(b->graph, node, b->target, &b->options->plan, i == 0, pricer, layer, b->error);
         if (layer->norm)
             layer->epsilon = bits_of(b->graph->layers[node->norm].epsilon);
         if (i != 0)
             layer[-1].out_block = layer->block;
     }
-    return CNNVP_DONE;
+    cnnvp_train_pricer_free(pricer);
+    return result;
 }
 
 /* Tags in the order in which a step comes to them: forward, softmax, backward, gradient. */
@@ -250,9 +251,9 @@ static void fill_header(struct builder *b)
 static cnnvp_result build_all(struct builder *b)
 {
     struct cnnvp_train_image *header = &b->build->header;
-    cnnvp_result result = plan_layers(b);
+    cnnvp_result result = place_held(b);
     if (result == CNNVP_DONE)
-        result = place_held(b);
+        result = plan_layers(b);
     if (result != CNNVP_DONE)
         return result;
     fill_header(b);

@@ -113,6 +113,7 @@ static void forget(struct cnnvp_network *network)
     if (train == NULL)
         return;
     cnnvp_train_build_clear(&train->build);
+    cnnvp_train_target_clear(&train->target);
     cnnvp_graph_clear(&train->graph);
     free(train);
 }
@@ -311,6 +312,7 @@ static cnnvp_result check(const cnnvp_config *config, struct cnnvp_error *error)
 {
     struct cnnvp_train_target target;
     const cnnvp_result result = cnnvp_train_target_read(config, &target, error);
+    cnnvp_train_target_clear(&target);
     return result == CNNVP_DONE ? cnnvp_target_complete(config, CNNVP_TARGET_TRAINING, error) : result;
 }
 

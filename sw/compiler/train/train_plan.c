@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "train_cut.h"
-#include "train_product.h"
+#include "train_fit.h"
+#include "train_price.h"
 
 /* Bytes of a 32-bit intermediate. */
 #define SUM_BYTES UINT64_C(4)
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
+/* Bytes of weights that follow each other in a gradient's tile, at least, where such a tile fits and a layer has so many
+ * weights. Shorter ones open a row each: that costs energy, and half of the simulation's time again. */
+#define PIECE_BYTES UINT64_C(1024)
+#define MANY_WEIGHTS (UINT64_C(1) << 20)
 
-/* ---- a layer ---- */
+/* ---- what a layer is ---- */
 
 static cnnvp_result too_small(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node, const char *what,
                               struct cnnvp_error *error)
@@ -66,70 +66,243 @@ uint64_t cnnvp_train_plan_sums(const struct cnnvp_train_plan_options *options, c
     return node->norm == CNNVP_TRAIN_NO_LAYER ? cnnvp_train_plan_exponents(options, node, node->co) : node->co;
 }
 
-static uint32_t kernels_of(const struct cnnvp_train_target *target, const struct cnnvp_train_node *node)
+/* ---- sizes that are looked at ---- */
+
+/* About 1, 1/2, 1/3, 1/4, 1/6, 1/8, ... of all, in whole units, down to one. */
+struct sizes {
+    uint32_t all, unit;
+    uint32_t now;
+    uint32_t step;
+};
+
+static struct sizes sizes_of(uint32_t all, uint32_t unit)
 {
-    return node->connected ? target->fc_kernels : target->cols;
+    return (struct sizes){.all = all, .unit = cnnvp_minimum32(unit, all)};
 }
 
-static cnnvp_result cut_learning(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node,
-                                 const struct cnnvp_train_target *target,
-                                 const struct cnnvp_train_plan_options *options,
-                                 const struct cnnvp_train_plan_place *place, struct cnnvp_train_layer *layer,
-                                 struct cnnvp_error *error)
+/* 0: there is no further one. */
+static int next_size(struct sizes *sizes)
 {
-    const uint32_t group = (uint32_t)smaller(options->images, target->arrays);
-    const uint32_t groups = (uint32_t)cnnvp_divide_up(options->images, target->arrays);
-    const struct cnnvp_train_product backward = {
-        .target = target, .images = group, .groups = groups, .lead = place->lead,
-        .in_channels = node->co, .out_channels = node->ci,
-        .in_height = node->ho, .in_width = node->wo, .out_height = node->hi, .out_width = node->wi,
-        .taps = (uint64_t)node->kx * node->ky, .kernels = kernels_of(target, node),
-        .kx = node->kx, .ky = node->ky, .sy = node->sy, .error = 1, .connected = node->connected,
-        .by_channel = options->by_channel && !node->connected,
-        .block = cnnvp_train_plan_block(options, node),
-        .kernel_exponents = options->block == CNNVP_TRAIN_BY_CHANNEL,
-    };
-    if (!cnnvp_train_product_cut(&backward, &layer->backward))
+    const uint32_t before = sizes->now;
+    const uint32_t units = cnnvp_divide_up32(sizes->all, sizes->unit);
+    do {
+        if (sizes->now == sizes->unit)
+            return 0;
+        const uint32_t parts = sizes->step < 2u ? sizes->step + 1u : (2u + sizes->step % 2u) << sizes->step / 2u >> 1u;
+        sizes->now = cnnvp_minimum32(cnnvp_divide_up32(units, parts) * sizes->unit, sizes->all);
+        ++sizes->step;
+    } while (sizes->now == before);
+    return 1;
+}
+
+/* ---- the best of them ---- */
+
+struct search {
+    struct cnnvp_train_fit fit;
+    struct cnnvp_train_pricer *pricer;
+    struct cnnvp_train_layer *layer;
+    struct cnnvp_train_tiles *tiles; /* of the layer, that are sought */
+    enum cnnvp_train_pass pass;
+    uint32_t images; /* that a price is for */
+    int first;
+    struct cnnvp_train_tiles best;
+    uint64_t rank; /* goes before the price */
+    uint64_t price; /* UINT64_MAX: none fits */
+};
+
+static void begin(struct search *search, enum cnnvp_train_pass pass, struct cnnvp_train_tiles *tiles, uint32_t images)
+{
+    search->pass = pass;
+    search->tiles = tiles;
+    search->images = images;
+    search->rank = search->price = UINT64_MAX;
+}
+
+/* Smaller tiles are not looked at after so many in a row that were no better. */
+#define PATIENCE 3u
+
+/* Tiles that fit; 1 if they are the best so far. Mantissas wider than 8 bits are summed in binary32, which rounds: the minimum
+ * `rank` first, whatever it takes. */
+static int consider(struct search *search, struct cnnvp_train_tiles tiles, uint64_t rank)
+{
+    const uint64_t wide = search->fit.target->value_bytes != 1u ? rank : 0;
+    if (wide > search->rank)
+        return 0;
+    *search->tiles = tiles;
+    const uint64_t price = cnnvp_train_price(search->pricer, search->pass, search->layer, search->first, search->images,
+                                             wide == search->rank ? search->price : UINT64_MAX);
+    if (price == UINT64_MAX)
+        return 0;
+    search->best = tiles;
+    search->rank = wide;
+    search->price = price;
+    return 1;
+}
+
+static int found(struct search *search)
+{
+    *search->tiles = search->best;
+    return search->price != UINT64_MAX;
+}
+
+/* ---- products ---- */
+
+static int cut_product(struct search *search, int error, struct cnnvp_train_tiles *tiles)
+{
+    const struct cnnvp_train_node *node = search->fit.node;
+    const struct cnnvp_train_target *target = search->fit.target;
+    const struct cnnvp_train_plan_options *options = search->fit.options;
+    const uint32_t inputs = error ? node->co : node->ci;
+    const uint32_t outputs = error ? node->ci : node->co;
+    const uint32_t height = error ? node->hi : node->ho;
+    const uint32_t group = cnnvp_minimum32(options->images, target->arrays);
+    const int by_channel = options->by_channel && !node->connected;
+    begin(search, error ? CNNVP_TRAIN_PASS_ERROR : CNNVP_TRAIN_PASS_FORWARD, tiles,
+          cnnvp_minimum32(options->images, 2u * target->arrays));
+    struct sizes rows = sizes_of(height, error ? node->sy : 1u);
+    while (next_size(&rows)) {
+        struct sizes out = sizes_of(outputs, node->connected ? target->fc_kernels : target->cols);
+        while (next_size(&out)) {
+            struct sizes in = sizes_of(inputs, 1u);
+            uint32_t worse = 0;
+            while (worse < PATIENCE && next_size(&in)) {
+                const struct cnnvp_train_tiles some = {in.now, out.now, rows.now, group};
+                const uint64_t rank = (uint64_t)cnnvp_divide_up32(inputs, in.now) << 40u |
+                                      cnnvp_divide_up32(height, rows.now) * (uint64_t)cnnvp_divide_up32(outputs, out.now);
+                if ((!by_channel || in.now == 1u) && cnnvp_train_product_fits(&search->fit, error, &some))
+                    worse = consider(search, some, rank) ? 0 : worse + 1u;
+            }
+        }
+    }
+    return found(search);
+}
+
+/* ---- whole maps ---- */
+
+static int cut_maps(struct search *search, int back, struct cnnvp_train_tiles *tiles)
+{
+    const struct cnnvp_train_node *node = search->fit.node;
+    const struct cnnvp_train_plan_options *options = search->fit.options;
+    uint32_t images = cnnvp_minimum32(options->images, search->fit.target->arrays);
+    while (images > 1u && !cnnvp_train_maps_fit(&search->fit, back, images))
+        --images;
+    begin(search, back ? CNNVP_TRAIN_PASS_POST_BACK : CNNVP_TRAIN_PASS_POST, tiles,
+          cnnvp_minimum32(options->images, 2u * images));
+    struct sizes channels = sizes_of(node->co, 1u);
+    uint32_t worse = 0;
+    while (worse < PATIENCE && next_size(&channels)) {
+        const struct cnnvp_train_tiles some = {.out = channels.now, .rows = node->ho, .images = images};
+        if (cnnvp_train_maps_fit(&search->fit, back, (uint64_t)images * channels.now))
+            worse = consider(search, some, 0) ? 0 : worse + 1u;
+    }
+    return found(search);
+}
+
+/* ---- gradients ---- */
+
+/* Whole maps of several images, or rows of one; 1 if the best so far is among them. */
+static int try_channels(struct search *search, uint32_t in, uint32_t out)
+{
+    int better = 0;
+    const struct cnnvp_train_node *node = search->fit.node;
+    const uint32_t all = search->fit.options->images;
+    struct cnnvp_train_tiles tiles = {.in = in, .out = out};
+    tiles.rows = cnnvp_train_gradient_fits(&search->fit, &tiles) ? cnnvp_train_gradient_rows(&search->fit, &tiles) : 0;
+    if (tiles.rows == 0)
+        return 0;
+    struct sizes images = sizes_of(
+        tiles.rows == node->ho ? cnnvp_minimum32(all, search->fit.target->arrays) : 1u, 1u);
+    while (next_size(&images)) {
+        tiles.images = images.now;
+        if (cnnvp_train_operands_fit(&search->fit, &tiles))
+            better |= consider(search, tiles, cnnvp_divide_up32(all, tiles.images) *
+                                                  (uint64_t)cnnvp_divide_up32(node->ho, tiles.rows));
+    }
+    return better;
+}
+
+/* Channels of activations whose weights follow each other for so many bytes. */
+static void try_inputs(struct search *search, uint64_t piece_bytes)
+{
+    const struct cnnvp_train_node *node = search->fit.node;
+    const uint64_t channel = (uint64_t)node->kx * node->ky * SUM_BYTES;
+    struct sizes out = sizes_of(node->co, search->fit.target->cols);
+    while (next_size(&out)) {
+        struct sizes in = sizes_of(node->ci, search->fit.target->arrays);
+        uint32_t worse = 0;
+        while (worse < PATIENCE && next_size(&in))
+            if (in.now == node->ci || in.now * channel >= piece_bytes)
+                worse = try_channels(search, in.now, out.now) || search->price == UINT64_MAX ? 0 : worse + 1u;
+    }
+}
+
+static int cut_gradient(struct search *search)
+{
+    struct cnnvp_train_layer *layer = search->layer;
+    layer->quantise_rows = cnnvp_train_weight_rows(&search->fit);
+    if (layer->quantise_rows == 0)
+        return 0;
+    begin(search, CNNVP_TRAIN_PASS_LEARN, &layer->gradient, search->fit.options->images);
+    if (cnnvp_train_net_weights(search->fit.node) >= MANY_WEIGHTS)
+        try_inputs(search, PIECE_BYTES);
+    if (search->price == UINT64_MAX)
+        try_inputs(search, 0);
+    return found(search);
+}
+
+/* Rows of weights at a time, beside the gradient that has been found. */
+static void cut_weights(struct search *search)
+{
+    struct cnnvp_train_layer *layer = search->layer;
+    const uint32_t most = layer->quantise_rows;
+    uint32_t best = most;
+    struct sizes rows = sizes_of(search->fit.node->co, search->fit.target->arrays);
+    while (next_size(&rows)) {
+        layer->quantise_rows = cnnvp_minimum32(rows.now, most);
+        const uint64_t price = cnnvp_train_price(search->pricer, CNNVP_TRAIN_PASS_LEARN, layer, search->first,
+                                                 search->images, search->price);
+        if (price == UINT64_MAX)
+            continue;
+        search->price = price;
+        best = layer->quantise_rows;
+    }
+    layer->quantise_rows = best;
+}
+
+/* ---- a layer ---- */
+
+static cnnvp_result cut_learning(const struct cnnvp_graph *graph, struct search *search, struct cnnvp_error *error)
+{
+    const struct cnnvp_train_node *node = search->fit.node;
+    const struct cnnvp_train_target *target = search->fit.target;
+    if (!cut_product(search, 1, &search->layer->backward))
         return too_small(graph, node, "of the errors", error);
-    if (!cnnvp_train_cut_gradient(target, node, options, place->first, &layer->gradient))
-        return too_small(graph, node, "of the gradient", error);
-    if (!cnnvp_train_cut_maps(target, node, options, 1, &layer->back_tiles))
+    if (!cut_maps(search, 1, &search->layer->back_tiles))
         return too_small(graph, node, "of backward post-processing", error);
-    layer->quantise_rows = cnnvp_train_cut_weights(target, node);
-    if (layer->quantise_rows == 0 || (uint64_t)node->co * (SUM_BYTES + target->value_bytes) + 8u > target->output_half)
+    if (cnnvp_train_weight_rows(&search->fit) == 0 ||
+        (uint64_t)node->co * (SUM_BYTES + target->value_bytes) + 8u > target->output_half)
         return too_small(graph, node, "of the update", error);
+    if (!cut_gradient(search))
+        return too_small(graph, node, "of the gradient", error);
+    cut_weights(search);
     return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_train_plan(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node,
                               const struct cnnvp_train_target *target, const struct cnnvp_train_plan_options *options,
-                              struct cnnvp_train_plan_place *place, struct cnnvp_train_layer *layer,
+                              int first, struct cnnvp_train_pricer *pricer, struct cnnvp_train_layer *layer,
                               struct cnnvp_error *error)
 {
-    const uint32_t group = (uint32_t)smaller(options->images, target->arrays);
-    const struct cnnvp_train_product forward = {
-        .target = target, .images = group, .groups = (uint32_t)cnnvp_divide_up(options->images, target->arrays),
-        .scattered = place->first, .lead = place->lead, .in_channels = node->ci, .out_channels = node->co,
-        .in_height = node->hi, .in_width = node->wi, .out_height = node->ho, .out_width = node->wo,
-        .taps = (uint64_t)node->kx * node->ky, .kernels = kernels_of(target, node),
-        .kx = node->kx, .ky = node->ky, .sy = node->sy, .connected = node->connected,
-        .bias = node->has_bias && node->norm == CNNVP_TRAIN_NO_LAYER,
-        .by_channel = options->by_channel && !node->connected,
-        .block = cnnvp_train_plan_block(options, node),
-        .kernel_exponents = options->block == CNNVP_TRAIN_BY_CHANNEL,
-    };
+    struct search search = {.fit = {target, options, node}, .pricer = pricer, .layer = layer, .first = first};
     describe(node, layer);
-    layer->block = cnnvp_train_plan_block(options, node);
-    if (!cnnvp_train_product_cut(&forward, &layer->forward))
-        return too_small(graph, node, "of the forward pass", error);
-    if (!cnnvp_train_cut_maps(target, node, options, 0, &layer->post))
-        return too_small(graph, node, "of forward post-processing", error);
+    layer->block = layer->out_block = cnnvp_train_plan_block(options, node);
     if (layer->norm && (uint64_t)node->co * CNNVP_TRAIN_NORM_BYTES > target->batch_norm)
         return too_small(graph, node, "of batch norm (one entry a channel in batch_norm_buffer)", error);
     if (cnnvp_train_plan_sums(options, node) * CNNVP_TRAIN_SUM_BYTES > target->sum)
         return too_small(graph, node, "of the statistics (one entry a channel in sum_buffer)", error);
-    const struct cnnvp_train_plan_place begin = *place;
-    place->first = 0;
-    (void)cnnvp_train_product_time(&forward, &layer->forward, &place->lead);
-    return options->learns ? cut_learning(graph, node, target, options, &begin, layer, error) : CNNVP_DONE;
+    if (!cut_product(&search, 0, &layer->forward))
+        return too_small(graph, node, "of the forward pass", error);
+    if (!cut_maps(&search, 0, &layer->post))
+        return too_small(graph, node, "of forward post-processing", error);
+    return options->learns ? cut_learning(graph, &search, error) : CNNVP_DONE;
 }

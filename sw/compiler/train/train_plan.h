@@ -4,7 +4,6 @@
 #define CNNVP_COMPILER_TRAIN_PLAN_H
 
 #include "image/train_image.h"
-#include "train_timing.h"
 #include "plan.h"
 #include "train_net.h"
 
@@ -20,10 +19,8 @@ struct cnnvp_train_target {
     uint32_t input_halves, weight_halves, output_halves;
     /* Buffers of the multi-function module, bytes. */
     uint64_t max_min, sum, batch_norm, relu, id, output_data;
-    uint32_t input_width, weight_width, output_width; /* bytes of the buffers' ports, in a cycle */
-    uint32_t module_sets;  /* of the multi-function module: images at a time */
-    uint32_t module_lanes; /* of each of them */
-    struct cnnvp_train_timing timing;
+    uint32_t core_ps;      /* of a cycle */
+    cnnvp_units *units;    /* asked what instructions take */
     struct cnnvp_target map; /* memory, element, interrupt controller */
 };
 
@@ -31,6 +28,7 @@ struct cnnvp_train_target {
 int cnnvp_train_target_is(const cnnvp_config *config);
 CNNVP_MUST_USE cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_train_target *target,
                                                     struct cnnvp_error *error);
+void cnnvp_train_target_clear(struct cnnvp_train_target *target);
 
 struct cnnvp_train_plan_options {
     enum cnnvp_train_image_block block;
@@ -52,18 +50,14 @@ uint64_t cnnvp_train_plan_sums(const struct cnnvp_train_plan_options *options, c
 /* Bytes of a map of `values` as a bit string of `width` bits each. */
 uint64_t cnnvp_train_plan_packed(uint64_t values, uint64_t width);
 
-/* Where a layer stands. */
-struct cnnvp_train_plan_place {
-    int first;
-    uint64_t lead; /* ps that the core is ahead of the element when it begins; 0 at first */
-};
+struct cnnvp_train_pricer; /* train_price.h */
 
-/* Fills the shape and the tiles of `layer`, and makes *place that of the next one. The error names the node whose
- * smallest tile does not fit. */
+/* Fills the shape and the tiles of `layer`. first: its images come from the data set. The error names the node whose smallest
+ * tile does not fit. */
 CNNVP_MUST_USE cnnvp_result cnnvp_train_plan(const struct cnnvp_graph *graph, const struct cnnvp_train_node *node,
                                              const struct cnnvp_train_target *target,
                                              const struct cnnvp_train_plan_options *options,
-                                             struct cnnvp_train_plan_place *place, struct cnnvp_train_layer *layer,
-                                             struct cnnvp_error *error);
+                                             int first, struct cnnvp_train_pricer *pricer,
+                                             struct cnnvp_train_layer *layer, struct cnnvp_error *error);
 
 #endif

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#define PS_A_US 1000000u
+#define DEFAULT_MHZ 1000u
+
 int cnnvp_train_target_is(const cnnvp_config *config)
 {
     static const char *const needed[] = {"pe_array.arrays", "pe_array.cols", "pe_array.rows", "pe_array.mantissa_bits",
@@ -54,12 +57,7 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
     target->fc_kernels = target->cols * (number(config, "pe_array.fc_rows") != 0 ? target->rows : 1u);
     target->mantissa_bits = number(config, "pe_array.mantissa_bits");
     target->value_bytes = target->mantissa_bits > 8 ? 4 : 1;
-    target->input_width = 2u * number(config, "input_buffer.width_words");
-    target->weight_width = 2u * number(config, "weight_buffer.width_words");
-    target->output_width = 2u * number(config, "intermediate_buffer.width_words");
-    target->module_sets = number(config, "multi_function.sets");
-    target->module_lanes = number(config, "multi_function.lanes");
-    target->timing = cnnvp_train_timing_of(config);
+    target->core_ps = PS_A_US / (number(config, "cpu.clock_mhz") != 0 ? number(config, "cpu.clock_mhz") : DEFAULT_MHZ);
     target->error_rows = number(config, "pe_array.gradient") != 0;
     cnnvp_result result =
         cnnvp_target_buffer(config, "input_buffer", &target->input_half, &target->input_halves, error);
@@ -70,5 +68,13 @@ cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, struct cnnvp_tr
             cnnvp_target_buffer(config, "intermediate_buffer", &target->output_half, &target->output_halves, error);
     if (result == CNNVP_DONE)
         result = read_module(config, target, error);
-    return result == CNNVP_DONE ? cnnvp_target_map(config, &target->map, error) : result;
+    if (result == CNNVP_DONE)
+        result = cnnvp_target_map(config, &target->map, error);
+    return result == CNNVP_DONE ? cnnvp_units_new(config, &target->units, error) : result;
+}
+
+void cnnvp_train_target_clear(struct cnnvp_train_target *target)
+{
+    cnnvp_units_free(target->units);
+    target->units = NULL;
 }

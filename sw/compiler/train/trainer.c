@@ -187,6 +187,7 @@ void cnnvp_trainer_free(cnnvp_trainer *trainer)
     if (trainer == NULL)
         return;
     cnnvp_train_build_clear(&trainer->build);
+    cnnvp_train_target_clear(&trainer->target);
     cnnvp_graph_clear(&trainer->graph);
     free(trainer->state);
     free(trainer->file);

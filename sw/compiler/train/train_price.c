@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train_price.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "guest.h"
+#include "train.h"
+
+/* Part of all work that counts beside the longest: what is not hidden. */
+#define WORK_PART 24u
+#define ANSWERS 8192u /* a power of two */
+#define ROOM 4096u    /* words that the element always has room for */
+
+/* Transfers are asked about with so many pieces or bytes: what more of them takes follows from the difference. */
+#define FEW_PIECES 2u
+#define MANY_PIECES 10u
+#define FEW_BYTES UINT32_C(2048)
+#define MANY_BYTES UINT32_C(34816)
+#define BURST_BYTES 64u
+
+enum unit { NONE, ARRAY, VECTOR, DMA, UNITS };
+static const char *const unit_names[UNITS] = {NULL, "pe_array", "multi_function", "dma"};
+
+/* Of each opcode, from the instruction set's own table. */
+struct opcode {
+    enum unit unit;
+    uint32_t count;  /* registers of its descriptor */
+    uint32_t places; /* of these, those that say where something is, a bit each: they do not change what it takes */
+};
+
+enum register_offset {
+#define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = offset,
+#include "instruction/instruction.def"
+};
+
+struct answer {
+    uint32_t key[3 + CNNVP_DESCRIPTOR_MAX];
+    int known;
+    uint64_t ps;
+};
+
+struct cnnvp_train_pricer {
+    const struct cnnvp_train_target *target;
+    struct cnnvp_machine machine;
+    struct cnnvp_train_image image;
+    struct cnnvp_train_layer layers[2]; /* one below, and the layer */
+    struct cnnvp_train_images images;   /* where a first layer reads */
+    int learns;
+    uint32_t *order;                    /* numbers of images: their own places */
+    uint32_t low;                       /* half of a word */
+    uint32_t registers[256];            /* of the element */
+    struct opcode opcodes[256];
+    uint64_t burst, latency;            /* ps of a burst among others, and of what a lone one takes more */
+    uint64_t busy[UNITS];
+    uint64_t gap[UNITS], widest[UNITS]; /* work of other units since a unit's last command, and most between two of them */
+    uint64_t core;
+    uint64_t bound;
+    int over;                           /* the bound is reached, or a unit refuses */
+    struct answer answers[ANSWERS];
+    struct cnnvp_guest guest;
+};
+
+/* ---- what instructions are ---- */
+
+static int is_place(const char *name)
+{
+    static const char *const places[] = {"entry", "norm_entry", "first", "seed", "seed_high", "feature_words", "record",
+                                         "block"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; ++i)
+        if (strcmp(name, places[i]) == 0)
+            return 1;
+    return length > 5 && strcmp(name + length - 5, "_addr") == 0;
+}
+
+#define MOST_MEMBERS 32u
+#define NAME(name, help) #name,
+#define FORM(form, name) FORM_##form,
+enum form { FORM_NONE, CNNVP_DESCRIPTORS(FORM) FORMS };
+#undef FORM
+#define FORM(form, name) [FORM_##form] = {CNNVP_DESCRIPTOR_##form(NAME) NULL},
+static const char *const members[FORMS][MOST_MEMBERS] = {CNNVP_DESCRIPTORS(FORM)};
+
+#define UNIT_none NONE
+#define UNIT_array ARRAY
+#define UNIT_vector VECTOR
+#define UNIT_dma DMA
+static const struct {
+    uint32_t code;
+    enum unit unit;
+    enum form form;
+} table[] = {
+#define CNNVP_OPCODE(mnemonic, code, class, format, unit, descriptor, mask, help) {code, UNIT_##unit, FORM_##descriptor},
+#include "instruction/opcodes.def"
+};
+
+static void read_table(struct opcode opcodes[256])
+{
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+        struct opcode *opcode = &opcodes[table[i].code];
+        const char *const *names = members[table[i].form];
+        opcode->unit = table[i].unit;
+        for (opcode->count = 0; names[opcode->count] != NULL; ++opcode->count)
+            opcode->places |= (uint32_t)is_place(names[opcode->count]) << opcode->count;
+    }
+}
+
+/* ---- what they take ---- */
+
+static uint64_t ask(struct cnnvp_train_pricer *pricer, enum unit unit, const struct cnnvp_command *command)
+{
+    struct cnnvp_cost cost;
+    struct cnnvp_error error;
+    const cnnvp_result result =
+        cnnvp_units_command(pricer->target->units, unit_names[unit], command, &cost, &error);
+    if (result == CNNVP_DONE && cost.status == CNNVP_OK)
+        return cost.ps;
+    pricer->over = 1;
+    return 0;
+}
+
+/* The answer is kept: what differs in places alone takes as long. */
+static uint64_t ask_once(struct cnnvp_train_pricer *pricer, const struct cnnvp_command *command)
+{
+    const struct opcode *opcode = &pricer->opcodes[command->opcode];
+    uint32_t key[3 + CNNVP_DESCRIPTOR_MAX] = {command->opcode, command->status, command->halves};
+    uint64_t hash = 0;
+    for (uint32_t i = 0; i < command->count; ++i)
+        key[3 + i] = (opcode->places >> i & 1u) != 0 ? 0 : command->descriptor[i];
+    for (uint32_t i = 0; i < 3 + command->count; ++i)
+        hash = (hash ^ key[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    struct answer *answer = &pricer->answers[hash >> 32 & (ANSWERS - 1u)];
+    if (!answer->known || memcmp(answer->key, key, sizeof key) != 0) {
+        memcpy(answer->key, key, sizeof key);
+        answer->ps = ask(pricer, opcode->unit, command);
+        answer->known = !pricer->over;
+    }
+    return answer->ps;
+}
+
+static uint64_t pieces_ps(struct cnnvp_train_pricer *pricer, const struct cnnvp_command *command, uint32_t bytes,
+                          uint32_t pieces)
+{
+    struct cnnvp_command some = *command;
+    struct cnnvp_transfer transfer;
+    memcpy(&transfer, command->descriptor, sizeof transfer);
+    transfer.memory_addr = (uint32_t)pricer->target->map.memory_base;
+    transfer.buffer_addr = 0;
+    transfer.row_bytes = transfer.buffer_row_stride = bytes;
+    transfer.rows = pieces;
+    transfer.planes = 1;
+    transfer.memory_plane_stride = transfer.buffer_plane_stride = transfer.feature_words = 0;
+    if (transfer.memory_row_stride < bytes)
+        transfer.memory_row_stride = bytes;
+    memcpy(some.descriptor, &transfer, sizeof transfer);
+    return ask_once(pricer, &some);
+}
+
+/* Of `all`, by what few and many take. */
+static uint64_t beyond(uint64_t few_ps, uint64_t many_ps, uint64_t few, uint64_t many, uint64_t all)
+{
+    return many_ps + (many_ps > few_ps ? many_ps - few_ps : 0) * (all - many) / (many - few);
+}
+
+/* What a transfer keeps the memory busy for, if others follow each other. */
+static uint64_t transfer_ps(struct cnnvp_train_pricer *pricer, const struct cnnvp_command *command)
+{
+    struct cnnvp_transfer transfer;
+    memcpy(&transfer, command->descriptor, sizeof transfer);
+    const uint64_t pieces = (uint64_t)transfer.rows * transfer.planes;
+    const uint64_t bytes = transfer.row_bytes * pieces;
+    const uint32_t few = pieces > MANY_PIECES ? FEW_PIECES : (uint32_t)pieces;
+    uint64_t ps;
+    if (transfer.row_bytes > MANY_BYTES)
+        ps = beyond(pieces_ps(pricer, command, FEW_BYTES, 1), pieces_ps(pricer, command, MANY_BYTES, 1), FEW_BYTES,
+                    MANY_BYTES, bytes);
+    else if (pieces > MANY_PIECES)
+        ps = beyond(pieces_ps(pricer, command, transfer.row_bytes, few),
+                    pieces_ps(pricer, command, transfer.row_bytes, MANY_PIECES), few, MANY_PIECES, pieces);
+    else
+        ps = pieces_ps(pricer, command, transfer.row_bytes, few);
+    return ps > pricer->latency + pricer->burst ? ps - pricer->latency : pricer->burst;
+}
+
+static void ask_latency(struct cnnvp_train_pricer *pricer)
+{
+    struct cnnvp_command command = {.opcode = CNNVP_OPCODE_receive,
+                                    .status = (uint32_t)CNNVP_TRAIN_MIDDLE << CNNVP_STATUS_request_buffer,
+                                    .count = sizeof(struct cnnvp_transfer) / sizeof(uint32_t)};
+    const uint64_t one = pieces_ps(pricer, &command, BURST_BYTES, 1);
+    const uint64_t many = pieces_ps(pricer, &command, FEW_BYTES, 1);
+    pricer->burst = (many > one ? many - one : 0) / (FEW_BYTES / BURST_BYTES - 1u);
+    pricer->latency = one > pricer->burst ? one - pricer->burst : 0;
+}
+
+/* ---- the machine that notes ---- */
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static uint64_t longest(const struct cnnvp_train_pricer *pricer)
+{
+    return larger(larger(pricer->busy[ARRAY], pricer->busy[VECTOR]), larger(pricer->busy[DMA], pricer->core));
+}
+
+static void note(struct cnnvp_train_pricer *pricer, uint32_t high)
+{
+    const struct opcode *opcode = &pricer->opcodes[high >> 24];
+    const uint32_t base = high >> 8 & 0xffu;
+    struct cnnvp_command command = {.opcode = high >> 24, .status = high >> 16 & 0xffu, .halves = high & 0xffu,
+                                    .immediate = pricer->low, .count = opcode->count};
+    pricer->core += CNNVP_PLAN_COMMAND_CYCLES * pricer->target->core_ps;
+    memcpy(command.descriptor, &pricer->registers[base], opcode->count * sizeof command.descriptor[0]);
+    const uint64_t ps = command.opcode == CNNVP_OPCODE_request ? pieces_ps(pricer, &command, BURST_BYTES, 1)
+                        : opcode->unit == DMA                  ? transfer_ps(pricer, &command)
+                                                               : ask_once(pricer, &command);
+    pricer->busy[opcode->unit] += ps;
+    for (enum unit u = ARRAY; u < UNITS; ++u) {
+        pricer->gap[u] = u == opcode->unit ? 0 : pricer->gap[u] + ps;
+        pricer->widest[u] = larger(pricer->widest[u], pricer->gap[u]);
+    }
+    pricer->over |= longest(pricer) >= pricer->bound;
+    if (pricer->over)
+        pricer->guest.element.failed = 1; /* nothing more is pushed */
+}
+
+static void write_register(void *host, uint32_t address, uint32_t value)
+{
+    struct cnnvp_train_pricer *pricer = host;
+    if (address == ELEMENT_PUSH_LO)
+        pricer->low = value;
+    if (address != ELEMENT_PUSH_HI)
+        return;
+    if (value >> 24 == CNNVP_OPCODE_set)
+        pricer->registers[value >> 8 & 0xffu] = pricer->low;
+    else if (pricer->opcodes[value >> 24].unit != NONE)
+        note(pricer, value);
+}
+
+static uint32_t read_register(void *host, uint32_t address)
+{
+    (void)host;
+    return address == ELEMENT_FREE ? ROOM : 0;
+}
+
+/* All that the layer functions read: the order of images. */
+static const void *memory(void *host, uint32_t address)
+{
+    const struct cnnvp_train_pricer *pricer = host;
+    return &pricer->order[address / sizeof pricer->order[0]];
+}
+
+/* ---- a pass ---- */
+
+static uint32_t flags_of(const struct cnnvp_train_plan_options *options)
+{
+    return (options->by_channel ? CNNVP_TRAIN_CHANNEL_ORDER : 0u) | (options->narrow ? CNNVP_TRAIN_NARROW : 0u);
+}
+
+struct cnnvp_train_pricer *cnnvp_train_pricer_new(const struct cnnvp_train_target *target,
+                                                  const struct cnnvp_train_plan_options *options)
+{
+    struct cnnvp_train_pricer *pricer = calloc(1, sizeof *pricer);
+    uint32_t *order = calloc(options->images + 1u, sizeof *order);
+    if (pricer == NULL || order == NULL) {
+        free(pricer);
+        free(order);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < options->images; ++i)
+        order[i] = i;
+    pricer->order = order;
+    pricer->target = target;
+    pricer->learns = options->learns;
+    pricer->machine = (struct cnnvp_machine){.host = pricer, .read = read_register, .write = write_register,
+                                             .memory = memory};
+    pricer->image = (struct cnnvp_train_image){
+        .flags = flags_of(options),
+        .input_halves = target->input_halves, .weight_halves = target->weight_halves,
+        .output_halves = target->output_halves,
+        .input_half = (uint32_t)target->input_half, .weight_half = (uint32_t)target->weight_half,
+        .output_half = (uint32_t)target->output_half,
+        .arrays = target->arrays, .mantissa_bits = target->mantissa_bits, .value_bytes = target->value_bytes,
+        .held_back = 4u, .held_exponents = 8u,
+        .block = options->block, .rounding = CNNVP_ROUNDING_NEAREST, .momentum = 1u, .batch = options->images,
+    };
+    read_table(pricer->opcodes);
+    ask_latency(pricer);
+    pricer->over = 0;
+    return pricer;
+}
+
+void cnnvp_train_pricer_free(struct cnnvp_train_pricer *pricer)
+{
+    if (pricer != NULL)
+        free(pricer->order);
+    free(pricer);
+}
+
+/* Tensors far from each other: what lies in the halves is told apart by where it came from. */
+static void place(struct cnnvp_train_layer *layer, const struct cnnvp_train_target *target)
+{
+    const uint32_t base = (uint32_t)target->map.memory_base;
+    uint32_t *const places[] = {
+        &layer->in.mantissas, &layer->in.exponents, &layer->sums, &layer->positive, &layer->positions,
+        &layer->error.mantissas, &layer->error.exponents, &layer->back, &layer->norm_entries, &layer->extreme_entries,
+        &layer->weights.mantissas, &layer->weights.exponents, &layer->master.values, &layer->master.velocity,
+        &layer->biases.mantissas, &layer->biases.exponents, &layer->bias_master.values, &layer->bias_master.velocity};
+    for (uint32_t i = 0; i < sizeof places / sizeof places[0]; ++i)
+        *places[i] = base + (i << 26);
+}
+
+static void run(struct cnnvp_train_pricer *pricer, enum cnnvp_train_pass pass, const struct cnnvp_train_layer *layer)
+{
+    struct cnnvp_guest *guest = &pricer->guest;
+    switch (pass) {
+    case CNNVP_TRAIN_PASS_FORWARD:
+        cnnvp_train_forward(guest, layer);
+        break;
+    case CNNVP_TRAIN_PASS_ERROR:
+        cnnvp_train_error(guest, layer, pricer->layers);
+        break;
+    case CNNVP_TRAIN_PASS_LEARN:
+        cnnvp_train_learn(guest, layer);
+        break;
+    case CNNVP_TRAIN_PASS_POST:
+        cnnvp_train_post(guest, layer, &pricer->layers[0].in);
+        break;
+    case CNNVP_TRAIN_PASS_POST_BACK:
+        cnnvp_train_post_back(guest, layer, 0);
+        break;
+    }
+}
+
+uint64_t cnnvp_train_price(struct cnnvp_train_pricer *pricer, enum cnnvp_train_pass pass,
+                           const struct cnnvp_train_layer *layer, int first, uint32_t images, uint64_t bound)
+{
+    struct cnnvp_guest *guest = &pricer->guest;
+    pricer->layers[0] = pricer->layers[1] = *layer;
+    place(&pricer->layers[0], pricer->target);
+    place(&pricer->layers[1], pricer->target);
+    pricer->images = (struct cnnvp_train_images){.count = images, .mantissas = pricer->layers[1].in.mantissas,
+                                                 .exponents = pricer->layers[1].in.exponents};
+    memset(guest, 0, offsetof(struct cnnvp_guest, collected));
+    memset(pricer->registers, 0, sizeof pricer->registers);
+    memset(pricer->busy, 0, sizeof pricer->busy);
+    guest->machine = &pricer->machine;
+    guest->element.machine = &pricer->machine;
+    guest->train = (struct cnnvp_train){.image = &pricer->image, .layers = &pricer->layers[first ? 1 : 0],
+                                        .data = &pricer->images, .images = images,
+                                        .step = pricer->learns ? 0 : CNNVP_TRAIN_NO_STEP};
+    memset(pricer->gap, 0, sizeof pricer->gap);
+    memset(pricer->widest, 0, sizeof pricer->widest);
+    pricer->core = 0;
+    pricer->over = 0;
+    pricer->bound = bound;
+    run(pricer, pass, &pricer->layers[1]);
+    enum unit busiest = ARRAY;
+    for (enum unit u = VECTOR; u < UNITS; ++u)
+        busiest = pricer->busy[u] > pricer->busy[busiest] ? u : busiest;
+    const uint64_t all = pricer->busy[ARRAY] + pricer->busy[VECTOR] + pricer->busy[DMA] + pricer->core;
+    const uint64_t price = longest(pricer) + pricer->widest[busiest] + all / WORK_PART;
+    return pricer->over || price >= bound ? UINT64_MAX : price;
+}
