@@ -7,8 +7,8 @@
 
 #include "stage/step.h"
 
-#define STAGE_DEF "batch_norm/batch_norm.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "batch_norm/batch_norm.def"
+#include "unit/unit_enums.inc"
 
 struct batch_norm {
     struct cnnvp_stage stage;
@@ -250,8 +250,12 @@ static int norm_init(void *self, const struct cnnvp_init *init)
     return cnnvp_stage_init(self, init);
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_batch_norm = {
-    STAGE_UNIT(batch_norm),
+    UNIT_TABLES,
+    .kind = "batch_norm",
+    .version = "1.0",
     .summary = "batch norm forward and backward, range or standard, by multiply-add",
     .instance_size = sizeof(struct batch_norm),
     .init = norm_init,

@@ -5,8 +5,8 @@
 #include "stage/step.h"
 #include "update/update.h"
 
-#define STAGE_DEF "bn_update/bn_update.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "bn_update/bn_update.def"
+#include "unit/unit_enums.inc"
 
 void cnnvp_bn_update_entry(float rate, float momentum, int velocities, struct cnnvp_norm *norm)
 {
@@ -69,8 +69,12 @@ static int bn_update_access(void *self, uint32_t port, struct cnnvp_access *acce
     return CNNVP_OK;
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_bn_update = {
-    STAGE_UNIT(bn_update),
+    UNIT_TABLES,
+    .kind = "bn_update",
+    .version = "1.0",
     .summary = "gamma and beta from the gradients that batch norm's backward has summed up",
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,

@@ -17,24 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARAM_FIRST = -1
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) , PARAM_##name
-#include "buffer.def"
-};
-
-enum { STAT_FIRST = -1
-#define CNNVP_STAT(name, unit, layer, energy, help) , STAT_##name
-#include "buffer.def"
-};
-
-enum { COUNTER_FIRST = -1
-#define CNNVP_COUNTER(name, unit) , COUNTER_##name
-#include "buffer.def"
-};
+#define UNIT_DEF "buffer/buffer.def"
+#include "unit/unit_enums.inc"
 
 /* Bit 31 of an address names the half; an address has no bits above. */
+#define WINDOW (UINT64_C(1) << 32) /* of the port */
 #define HALF_BIT (UINT64_C(1) << 31)
-#define WINDOW (UINT64_C(1) << 32)
 #define STORAGE_ALIGNMENT 64u
 
 struct buffer {
@@ -372,42 +360,14 @@ static void buffer_reset(void *self)
 
 /* ---- tables ---- */
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
-    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
-#include "buffer.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "buffer.def"
-};
-
-static const struct cnnvp_counter counters[] = {
-#define CNNVP_COUNTER(name, unit) {#name, unit},
-#include "buffer.def"
-};
-
-static const struct cnnvp_port ports[] = {
-    {"port", CNNVP_PORT_TARGET, CNNVP_PORT_WORDS, WINDOW, 0, "tiles and updates: DMA, PE array, vector unit"},
-};
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_buffer = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "buffer",
     .version = "1.0",
     .summary = "on-chip buffer: ping-pong halves, rotating reads, updates of partial sums",
     .instance_size = sizeof(struct buffer),
-    .params = params,
-    .param_count = sizeof params / sizeof params[0],
-    .ports = ports,
-    .port_count = sizeof ports / sizeof ports[0],
-    .stats = stats,
-    .stat_count = sizeof stats / sizeof stats[0],
-    .counters = counters,
-    .counter_count = sizeof counters / sizeof counters[0],
     .init = buffer_init,
     .fini = buffer_fini,
     .reset = buffer_reset,

@@ -8,35 +8,21 @@
  */
 #include "clint.h"
 
-enum clint_register {
-#define CNNVP_REGISTER(name, offset, access, reset, mask, help) REG_##name,
-#include "clint.def"
-    REGISTERS
-};
+#define UNIT_DEF "clint/clint.def"
+#include "unit/unit_enums.inc"
 
-enum clint_param {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "clint.def"
-};
-
-enum clint_stat {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "clint.def"
-};
-
-enum { PORT_REGS, PORT_SOFTWARE, PORT_TIMER };
 enum { EVENT_COMPARE, EVENTS };
 
 struct clint {
     const struct cnnvp_host_ops *ops;
     struct cnnvp_host *host;
-    uint32_t reg[REGISTERS];
+    uint32_t reg[REGISTER_COUNT];
     uint64_t timebase_mhz;
     uint64_t offset; /* mtime less the ticks since the simulation began, modulo 2^64 */
     int timer;       /* level */
 };
 
-static uint64_t pair(const struct clint *clint, enum clint_register low)
+static uint64_t pair(const struct clint *clint, uint32_t low)
 {
     return (uint64_t)clint->reg[low + 1] << 32 | clint->reg[low];
 }
@@ -78,8 +64,8 @@ static void update(struct clint *clint)
         (void)clint->ops->notify(clint->host, EVENT_COMPARE, CNNVP_TIME_NEVER);
     else
         (void)clint->ops->notify(clint->host, EVENT_COMPARE, time_of(clint, now + (compare - mtime)));
-    (void)clint->ops->irq(clint->host, PORT_TIMER, timer);
-    (void)clint->ops->irq(clint->host, PORT_SOFTWARE, (int)(clint->reg[REG_MSIP] & 1u));
+    (void)clint->ops->irq(clint->host, PORT_timer, timer);
+    (void)clint->ops->irq(clint->host, PORT_software, (int)(clint->reg[REG_MSIP] & 1u));
 }
 
 static int reg_read(void *instance, uint32_t reg)
@@ -132,46 +118,16 @@ static int init(void *instance, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
-static const struct cnnvp_register registers[] = {
-#define CNNVP_REGISTER(name, offset, access, reset, mask, help)                                                        \
-    {#name, offset, CNNVP_REG_##access, reset, mask, offsetof(struct clint, reg) + REG_##name * sizeof(uint32_t), help},
-#include "clint.def"
-};
-
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
-    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
-#include "clint.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "clint.def"
-};
-
-static const struct cnnvp_port ports[] = {
-    [PORT_REGS] = {"regs", CNNVP_PORT_TARGET, 0, 0x10000, 0, "registers"},
-    [PORT_SOFTWARE] = {"software", CNNVP_PORT_IRQ_OUT, CNNVP_PORT_OPTIONAL, 0, 0, "software interrupt (MSIP)"},
-    [PORT_TIMER] = {"timer", CNNVP_PORT_IRQ_OUT, CNNVP_PORT_OPTIONAL, 0, 0, "timer interrupt (MTIP)"},
-};
+#define UNIT_STORAGE(name) offsetof(struct clint, reg) + REG_##name * sizeof(uint32_t)
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_clint = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "clint",
     .version = "1.0",
     .summary = "software interrupt and machine timer of hart 0 (SiFive CLINT layout)",
     .instance_size = sizeof(struct clint),
-    .params = params,
-    .param_count = sizeof params / sizeof params[0],
-    .ports = ports,
-    .port_count = sizeof ports / sizeof ports[0],
-    .registers = registers,
-    .register_count = sizeof registers / sizeof registers[0],
-    .register_port = PORT_REGS,
-    .stats = stats,
-    .stat_count = sizeof stats / sizeof stats[0],
+    .register_port = PORT_regs,
     .event_count = EVENTS,
     .init = init,
     .reset = reset,

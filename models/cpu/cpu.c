@@ -11,21 +11,6 @@
 
 #include "cpu_internal.h"
 
-enum cpu_param {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "cpu.def"
-};
-
-enum cpu_stat {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "cpu.def"
-    STATS
-};
-
-_Static_assert(STATS <= sizeof((struct cpu){0}.reported) / sizeof(uint64_t), "reported[] holds every statistic");
-
-enum { PORT_CONTROL, PORT_BUS, PORT_IRQ };
-
 #define EXIT_FAILURE_CODE 1u
 /* Deep enough for what device accesses lead to: chains of units run on this stack. */
 #define PROCESS_STACK (512u * 1024u)
@@ -57,7 +42,7 @@ static void flush(void *instance)
     struct cpu *cpu = instance;
     struct cnnvp_rv32_stats stats;
     cnnvp_rv32_get_stats(cpu->core, &stats);
-    const uint64_t values[STATS] = {
+    const uint64_t values[STAT_COUNT] = {
         [STAT_instructions] = stats.retired,
         [STAT_cycles] = stats.slots + stats.idle_cycles,
         [STAT_wfi_cycles] = cpu->wfi_cycles,
@@ -69,7 +54,7 @@ static void flush(void *instance)
         [STAT_exceptions] = stats.exceptions,
         [STAT_interrupts] = stats.interrupts,
     };
-    for (uint32_t i = 0; i < STATS; i++) {
+    for (uint32_t i = 0; i < STAT_COUNT; i++) {
         if (values[i] > cpu->reported[i])
             cpu->ops->count(cpu->host, i, 0, values[i] - cpu->reported[i]);
         cpu->reported[i] = values[i];
@@ -171,7 +156,7 @@ static void process(void *instance)
     flush(cpu);
     cnnvp_rv32_follow_calls(cpu->core, cpu->program.follow_calls != 0);
     cnnvp_rv32_reset(cpu->core, cpu->program.entry);
-    for (uint32_t i = 0; i < STATS; i++)
+    for (uint32_t i = 0; i < STAT_COUNT; i++)
         cpu->reported[i] = 0;
     cpu->wfi_cycles = cpu->stall_cycles = cpu->device_reads = cpu->device_writes = 0;
     cpu->stopped = cpu->finished = 0;
@@ -193,7 +178,7 @@ static void signal_changed(void *instance, uint32_t port, uint32_t line, int lev
 {
     static const enum cnnvp_rv32_line lines[] = {CNNVP_RV32_MSIP, CNNVP_RV32_MTIP, CNNVP_RV32_MEIP};
     struct cpu *cpu = instance;
-    if (port != PORT_IRQ || line >= sizeof lines / sizeof lines[0])
+    if (port != PORT_irq || line >= sizeof lines / sizeof lines[0])
         return;
     cnnvp_rv32_set_irq(cpu->core, lines[line], level);
     if (level)
@@ -249,42 +234,14 @@ static void reset(void *instance)
     (void)instance;
 }
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
-    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
-#include "cpu.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "cpu.def"
-};
-
-static const struct cnnvp_port ports[] = {
-    [PORT_CONTROL] = {"control", CNNVP_PORT_TARGET, CNNVP_PORT_OPTIONAL | CNNVP_PORT_PROGRAM, 4, 0,
-                      "takes the program to be run"},
-    [PORT_BUS] = {"bus", CNNVP_PORT_INITIATOR, CNNVP_PORT_PLAIN, 0, 0, "memory and devices"},
-    [PORT_IRQ] = {"irq", CNNVP_PORT_IRQ_IN, CNNVP_PORT_OPTIONAL, 0, 3, "lines 0 software, 1 timer, 2 external"},
-};
-
-static const struct cnnvp_counter counters[] = {{"functions", "function"}};
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_cpu = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "cpu",
     .version = "1.0",
     .summary = "RISC-V core RV32IMAC, machine mode, one instruction a cycle",
     .instance_size = sizeof(struct cpu),
-    .params = params,
-    .param_count = sizeof params / sizeof params[0],
-    .ports = ports,
-    .port_count = sizeof ports / sizeof ports[0],
-    .stats = stats,
-    .stat_count = sizeof stats / sizeof stats[0],
-    .counters = counters,
-    .counter_count = sizeof counters / sizeof counters[0],
     .process_stack = PROCESS_STACK,
     .init = init,
     .fini = fini,

@@ -9,7 +9,6 @@
  */
 #include "cpu_internal.h"
 
-enum { PORT_BUS = 1 };
 enum { PAGE_SHIFT = 12, FAULTS_LOGGED = 16 };
 
 uint64_t cpu_slots(struct cpu *cpu, uint64_t edge)
@@ -68,7 +67,7 @@ int cpu_map(struct cpu *cpu, uint32_t address)
     if (*known == page)
         return 0;
     *known = page;
-    if (cpu->ops->dmi(cpu->host, PORT_BUS, address, &dmi) != CNNVP_OK || dmi.start > UINT32_MAX)
+    if (cpu->ops->dmi(cpu->host, PORT_bus, address, &dmi) != CNNVP_OK || dmi.start > UINT32_MAX)
         return 0;
     const uint64_t start = (dmi.start + granule - 1u) / granule * granule;
     uint64_t end = dmi.end < UINT32_MAX ? dmi.end + 1u : (uint64_t)UINT32_MAX + 1u;
@@ -101,7 +100,7 @@ static int device_access(struct cpu *cpu, uint32_t op, uint32_t address, uint8_t
     int status = cpu_sync(cpu);
     if (status != CNNVP_OK)
         return status;
-    status = cpu->ops->access(cpu->host, PORT_BUS, &access);
+    status = cpu->ops->access(cpu->host, PORT_bus, &access);
     if (status == CNNVP_E_STOPPED) {
         cpu->stopped = 1;
         cnnvp_rv32_stop(cpu->core);
@@ -172,7 +171,7 @@ int cpu_fetch(void *context, uint32_t address, uint16_t *half)
     }
     struct cnnvp_access access = {
         .op = CNNVP_READ, .flags = CNNVP_UNTIMED | CNNVP_DEBUG, .address = address, .data = bytes, .size = 2};
-    status = cpu->ops->access(cpu->host, PORT_BUS, &access);
+    status = cpu->ops->access(cpu->host, PORT_bus, &access);
     *half = (uint16_t)from_bytes(bytes, 2);
     if (status != CNNVP_OK)
         log_fault(cpu, "fetch of", address, status);

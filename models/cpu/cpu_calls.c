@@ -7,13 +7,12 @@
  */
 #include "cpu_internal.h"
 
-enum { COUNTER_FUNCTIONS };
 #define IS_CALL (UINT64_C(1) << 32)
 
 static void show(struct cpu *cpu, uint64_t value)
 {
     const cnnvp_time now = cnnvp_edge_time(cpu->mhz, cpu->edge + cnnvp_rv32_executed(cpu->core));
-    cpu->ops->counter(cpu->host, COUNTER_FUNCTIONS, now, value);
+    cpu->ops->counter(cpu->host, COUNTER_functions, now, value);
 }
 
 static void open_call(struct cpu *cpu, uint32_t to, uint32_t back, int is_trap)

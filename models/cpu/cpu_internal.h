@@ -7,6 +7,9 @@
 #include "cpu/program.h"
 #include "cpu/rv32.h"
 
+#define UNIT_DEF "cpu/cpu.def"
+#include "unit/unit_enums.inc"
+
 /* Calls that are open, for the trace. Deeper ones are not shown. */
 enum { CPU_CALLS = 512 };
 
@@ -49,7 +52,7 @@ struct cpu {
     uint64_t device_reads;
     uint64_t device_writes;
     struct cpu_calls calls;
-    uint64_t reported[16]; /* counts handed to the host, by statistic */
+    uint64_t reported[STAT_COUNT]; /* counts handed to the host, by statistic */
 };
 
 /* -- cpu_bus.c -- */

@@ -83,7 +83,7 @@ int dma_buffer_access(struct dma *dma, enum cnnvp_op op, uint32_t flags, uint32_
         .mode = cnnvp_buffer_dma_mode(whose->feature_words) |
                 (op == CNNVP_BORROW_WRITE && whose->from_memory ? CNNVP_BUFFER_COPIES : 0u),
     };
-    return dma->ops->access(dma->host, DMA_PORT_input + index, access);
+    return dma->ops->access(dma->host, PORT_input + index, access);
 }
 
 static int refuse(struct dma *dma, const struct cnnvp_command *command, int status, const char *why)
@@ -159,7 +159,7 @@ static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const
 {
     struct dma_channel *channel = &dma->channels[number];
     if (channel->count == dma->slots) {
-        dma->ops->count(dma->host, DMA_STAT_refused, command->tag, 1);
+        dma->ops->count(dma->host, STAT_refused, command->tag, 1);
         return NULL;
     }
     struct dma_transfer *transfer = dma_slot(dma, channel, channel->count);
@@ -202,7 +202,7 @@ static int do_request(struct dma *dma, const struct cnnvp_command *command, uint
     if (status != CNNVP_OK)
         return status;
     dma->channels[DMA_READ].count++;
-    dma->ops->count(dma->host, DMA_STAT_requests, command->tag, 1);
+    dma->ops->count(dma->host, STAT_requests, command->tag, 1);
     const cnnvp_time now = dma->ops->now(dma->host);
     *delay += dma_after(dma, now, 1) - now;
     dma_advance(dma);
@@ -285,11 +285,11 @@ static void finish_copy(struct dma *dma, const struct cnnvp_command *command, ui
     const cnnvp_time end = dma_after(dma, from, dma_port_cycles(dma, bytes) + waits);
     dma->copy_end = end;
     *delay += end - now;
-    dma->ops->count(dma->host, is_move ? DMA_STAT_moves : DMA_STAT_fills, command->tag, 1);
-    dma->ops->count(dma->host, is_move ? DMA_STAT_move_bytes : DMA_STAT_fill_bytes, command->tag, bytes);
-    dma->ops->count(dma->host, DMA_STAT_copy_busy_cycles, command->tag,
+    dma->ops->count(dma->host, is_move ? STAT_moves : STAT_fills, command->tag, 1);
+    dma->ops->count(dma->host, is_move ? STAT_move_bytes : STAT_fill_bytes, command->tag, bytes);
+    dma->ops->count(dma->host, STAT_copy_busy_cycles, command->tag,
                     cnnvp_edge_at_or_after(dma->clock_mhz, end) - cnnvp_edge_at_or_after(dma->clock_mhz, from));
-    dma->ops->span(dma->host, DMA_TRACK_copy, is_move ? "move" : "fill", command->tag, command->sequence, from, end);
+    dma->ops->span(dma->host, TRACK_copy, is_move ? "move" : "fill", command->tag, command->sequence, from, end);
 }
 
 static struct dma_transfer copy_transfer(const struct cnnvp_command *command)
@@ -359,7 +359,7 @@ static int do_live(struct dma *dma, const struct cnnvp_command *command, uint32_
         .size = dma_shape_span(&range),
         .mode = cnnvp_buffer_dma_mode(command->descriptor[REG_feature_words]) | CNNVP_BUFFER_MARK,
     };
-    const int status = dma->ops->access(dma->host, DMA_PORT_input + index, &mark);
+    const int status = dma->ops->access(dma->host, PORT_input + index, &mark);
     if (status != CNNVP_OK)
         return refuse(dma, command, status, "the range does not fit the half of the buffer");
     const cnnvp_time now = dma->ops->now(dma->host);
@@ -436,18 +436,18 @@ static int dma_init(void *self, const struct cnnvp_init *init)
     struct dma *dma = self;
     dma->host = init->host;
     dma->ops = init->ops;
-    dma->burst_bytes = init->ops->param(init->host, DMA_PARAM_burst_bytes);
-    dma->outstanding = init->ops->param(init->host, DMA_PARAM_outstanding);
-    dma->slots = (uint32_t)init->ops->param(init->host, DMA_PARAM_requests);
-    dma->port_bytes = init->ops->param(init->host, DMA_PARAM_port_bytes);
-    dma->word_bytes = (uint32_t)init->ops->param(init->host, DMA_PARAM_word_bytes);
+    dma->burst_bytes = init->ops->param(init->host, PARAM_burst_bytes);
+    dma->outstanding = init->ops->param(init->host, PARAM_outstanding);
+    dma->slots = (uint32_t)init->ops->param(init->host, PARAM_requests);
+    dma->port_bytes = init->ops->param(init->host, PARAM_port_bytes);
+    dma->word_bytes = (uint32_t)init->ops->param(init->host, PARAM_word_bytes);
     dma->timing_only = init->ops->timing_only(init->host);
     if ((dma->burst_bytes & (dma->burst_bytes - 1u)) != 0)
-        return init->ops->config_error(init->host, DMA_PARAM_burst_bytes,
+        return init->ops->config_error(init->host, PARAM_burst_bytes,
                                        "burst_bytes must be a power of two, %llu is not",
                                        (unsigned long long)dma->burst_bytes);
     if (dma->port_bytes % 2u != 0)
-        return init->ops->config_error(init->host, DMA_PARAM_port_bytes, "port_bytes must be even, %llu is not",
+        return init->ops->config_error(init->host, PARAM_port_bytes, "port_bytes must be even, %llu is not",
                                        (unsigned long long)dma->port_bytes);
     return CNNVP_OK;
 }
@@ -482,43 +482,14 @@ static void dma_reset(void *self)
 
 /* ---- tables ---- */
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
-    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
-#include "dma.def"
-};
-
-static const struct cnnvp_port ports[] = {
-#define CNNVP_UNIT_PORT(name, kind, flags, window, help) {#name, CNNVP_PORT_##kind, flags, window, 0, help},
-#include "dma.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "dma.def"
-};
-
-static const char *const tracks[] = {
-#define CNNVP_TRACK(name) #name,
-#include "dma.def"
-};
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_dma = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "dma",
     .version = "1.0",
     .summary = "transfers between off-chip memory and buffers, request and data as two steps",
     .instance_size = sizeof(struct dma),
-    .params = params,
-    .param_count = sizeof params / sizeof params[0],
-    .ports = ports,
-    .port_count = sizeof ports / sizeof ports[0],
-    .stats = stats,
-    .stat_count = sizeof stats / sizeof stats[0],
-    .tracks = tracks,
-    .track_count = sizeof tracks / sizeof tracks[0],
     .event_count = DMA_CHANNELS,
     .init = dma_init,
     .fini = dma_fini,

@@ -48,7 +48,7 @@ static void count_peak(struct dma *dma, uint32_t tag)
     for (uint32_t c = 0; c < DMA_CHANNELS; ++c)
         now += dma->channels[c].bursts < dma->outstanding ? dma->channels[c].bursts : dma->outstanding;
     if (now > dma->peak) {
-        dma->ops->count(dma->host, DMA_STAT_outstanding_peak, tag, now - dma->peak);
+        dma->ops->count(dma->host, STAT_outstanding_peak, tag, now - dma->peak);
         dma->peak = now;
     }
 }
@@ -82,7 +82,7 @@ static int send_piece(struct dma *dma, uint32_t number, struct dma_transfer *tra
     if (number == DMA_READ && !transfer->received)
         dma->ahead += bytes;
     transfer->posted += bytes;
-    const int status = dma->ops->request(dma->host, DMA_PORT_mem, &piece->request);
+    const int status = dma->ops->request(dma->host, PORT_mem, &piece->request);
     if (status != CNNVP_OK) {
         transfer->status = status;
         return 1;
@@ -91,7 +91,7 @@ static int send_piece(struct dma *dma, uint32_t number, struct dma_transfer *tra
     channel->bursts += piece->bursts;
     channel->newest = piece->bursts;
     transfer->flying++;
-    dma->ops->count(dma->host, DMA_STAT_memory_requests, piece->request.tag, 1);
+    dma->ops->count(dma->host, STAT_memory_requests, piece->request.tag, 1);
     count_peak(dma, piece->request.tag);
     return 1;
 }
@@ -116,7 +116,7 @@ static void send_pieces(struct dma *dma, uint32_t number)
         while ((limit = allowance(dma, transfer)) != 0) {
             if (must_wait(dma, number, transfer, by_receive ? transfer->receive_order : transfer->order)) {
                 if (!transfer->waited)
-                    dma->ops->count(dma->host, DMA_STAT_hazard_waits, transfer->tag, 1);
+                    dma->ops->count(dma->host, STAT_hazard_waits, transfer->tag, 1);
                 transfer->waited = 1;
                 return;
             }
@@ -192,9 +192,9 @@ static cnnvp_time write_buffer(struct dma *dma, struct dma_transfer *transfer)
 static void record(struct dma *dma, uint32_t number, const struct dma_transfer *transfer)
 {
     static const char *const names[DMA_CHANNELS] = {"receive", "store"};
-    static const uint32_t commands[DMA_CHANNELS] = {DMA_STAT_receives, DMA_STAT_stores};
-    static const uint32_t bytes[DMA_CHANNELS] = {DMA_STAT_read_bytes, DMA_STAT_write_bytes};
-    static const uint32_t busy[DMA_CHANNELS] = {DMA_STAT_read_busy_cycles, DMA_STAT_write_busy_cycles};
+    static const uint32_t commands[DMA_CHANNELS] = {STAT_receives, STAT_stores};
+    static const uint32_t bytes[DMA_CHANNELS] = {STAT_read_bytes, STAT_write_bytes};
+    static const uint32_t busy[DMA_CHANNELS] = {STAT_read_busy_cycles, STAT_write_busy_cycles};
     struct dma_channel *channel = &dma->channels[number];
     const uint32_t tag = transfer->receive_tag;
     const cnnvp_time end = transfer->finish;
@@ -206,7 +206,7 @@ static void record(struct dma *dma, uint32_t number, const struct dma_transfer *
         dma->ops->count(dma->host, commands[number], tag, 1);
         dma->ops->count(dma->host, bytes[number], tag, transfer->bytes);
     } else {
-        dma->ops->count(dma->host, DMA_STAT_failed, tag, 1);
+        dma->ops->count(dma->host, STAT_failed, tag, 1);
         dma->ops->log(dma->host, CNNVP_LOG_WARNING,
                       "instruction %llu: %s of %llu bytes at 0x%llx failed: %s",
                       (unsigned long long)transfer->sequence, names[number], (unsigned long long)transfer->bytes,
@@ -222,7 +222,7 @@ static void announce(struct dma *dma, uint64_t sequence, uint32_t tag, int statu
     struct cnnvp_completion completion = {sequence, status, 0};
     struct cnnvp_access access = {
         .op = CNNVP_COMMAND, .tag = tag, .flow = sequence, .data = &completion, .size = sizeof completion};
-    const int answer = dma->ops->access(dma->host, DMA_PORT_done, &access);
+    const int answer = dma->ops->access(dma->host, PORT_done, &access);
     if (answer != CNNVP_OK)
         dma->ops->log(dma->host, CNNVP_LOG_WARNING, "instruction %llu: its completion was refused: %s",
                       (unsigned long long)sequence, cnnvp_status_text(answer));

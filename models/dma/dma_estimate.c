@@ -28,10 +28,10 @@ static int memory_time(struct dma *dma, const struct dma_shape *memory, uint32_t
     const struct cnnvp_request plane = request_of(dma, memory, op, memory->count * memory->size);
     cnnvp_time all = 0;
     cnnvp_time first = 0;
-    int status = dma->ops->estimate(dma->host, DMA_PORT_mem, &plane, &all);
+    int status = dma->ops->estimate(dma->host, PORT_mem, &plane, &all);
     if (status == CNNVP_OK && memory->planes > 1u) {
         const struct cnnvp_request burst = request_of(dma, memory, op, 1);
-        status = dma->ops->estimate(dma->host, DMA_PORT_mem, &burst, &first);
+        status = dma->ops->estimate(dma->host, PORT_mem, &burst, &first);
     }
     if (first > all)
         first = all;

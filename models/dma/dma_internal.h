@@ -7,29 +7,8 @@
 #include "dma.h"
 #include "dma_geometry.h"
 
-enum {
-    DMA_PARAM_FIRST = -1
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) , DMA_PARAM_##name
-#include "dma.def"
-};
-
-enum {
-    DMA_PORT_FIRST = -1
-#define CNNVP_UNIT_PORT(name, kind, flags, window, help) , DMA_PORT_##name
-#include "dma.def"
-};
-
-enum {
-    DMA_STAT_FIRST = -1
-#define CNNVP_STAT(name, unit, layer, energy, help) , DMA_STAT_##name
-#include "dma.def"
-};
-
-enum {
-    DMA_TRACK_FIRST = -1
-#define CNNVP_TRACK(name) , DMA_TRACK_##name
-#include "dma.def"
-};
+#define UNIT_DEF "dma/dma.def"
+#include "unit/unit_enums.inc"
 
 #define DMA_SLOTS 64u  /* the largest value of parameter `requests` */
 #define DMA_PIECES 16u /* memory requests of a channel in flight */

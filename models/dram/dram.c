@@ -20,29 +20,10 @@
 #include "dram_bandwidth.h"
 #include "dram_queue.h"
 
-enum dram_parameter {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "dram/dram.def"
-    PARAM_COUNT
-};
+#define UNIT_DEF "dram/dram.def"
+#include "unit/unit_enums.inc"
 
-enum dram_statistic {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "dram/dram.def"
-    STAT_COUNT
-};
-
-enum { PORT_MEM, PORT_COUNT };
 enum { EVENT_WORK, EVENT_COUNT };
-enum counter {
-    COUNTER_BANDWIDTH,
-    COUNTER_ROW_HITS,
-    COUNTER_ROW_MISSES,
-    COUNTER_ROW_CONFLICTS,
-    COUNTER_TURNAROUNDS,
-    COUNTER_REFRESHES,
-    COUNTER_COUNT
-};
 
 #define REQUEST_BYTES (UINT64_C(1) << 40)
 
@@ -192,8 +173,8 @@ static void note_class(void *context, const struct dram_issued *issued)
 
 static void note_command(void *context, const struct dram_issued *issued)
 {
-    static const enum counter counters[] = {
-        [DRAM_HIT] = COUNTER_ROW_HITS, [DRAM_MISS] = COUNTER_ROW_MISSES, [DRAM_CONFLICT] = COUNTER_ROW_CONFLICTS};
+    static const uint32_t counters[] = {
+        [DRAM_HIT] = COUNTER_row_hits, [DRAM_MISS] = COUNTER_row_misses, [DRAM_CONFLICT] = COUNTER_row_conflicts};
     struct dram *self = context;
     const cnnvp_time at = issued->clock * self->queue.timing.tck_ps;
     if (issued->row_class != DRAM_UNCLASSIFIED) {
@@ -204,12 +185,12 @@ static void note_command(void *context, const struct dram_issued *issued)
         struct requester *requester = &self->requesters[issued->entry.source];
         requester->turnarounds += (uint64_t)issued->turned;
         requester->queue_clocks += issued->clock - issued->entry.entered;
-        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_BANDWIDTH], issued->done * self->queue.timing.tck_ps,
+        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_bandwidth], issued->done * self->queue.timing.tck_ps,
                                  DRAM_BURST_BYTES);
         if (issued->turned)
-            cnnvp_dram_bandwidth_add(&self->windows[COUNTER_TURNAROUNDS], at, 1);
+            cnnvp_dram_bandwidth_add(&self->windows[COUNTER_turnarounds], at, 1);
     } else if (issued->command == DRAM_REF) {
-        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_REFRESHES], at, 1);
+        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_refreshes], at, 1);
     }
 }
 
@@ -223,10 +204,10 @@ static void note_columns(void *context, const struct dram_columns *columns)
     requester->queue_clocks += columns->queue_clocks;
     requester->turnarounds += (uint64_t)columns->turned;
     if (columns->turned)
-        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_TURNAROUNDS], columns->clock * self->queue.timing.tck_ps, 1);
+        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_turnarounds], columns->clock * self->queue.timing.tck_ps, 1);
     if (columns->hits)
-        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_ROW_HITS], columns->clock * self->queue.timing.tck_ps, columns->hits);
-    cnnvp_dram_bandwidth_add(&self->windows[COUNTER_BANDWIDTH], columns->done * self->queue.timing.tck_ps,
+        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_row_hits], columns->clock * self->queue.timing.tck_ps, columns->hits);
+    cnnvp_dram_bandwidth_add(&self->windows[COUNTER_bandwidth], columns->done * self->queue.timing.tck_ps,
                              columns->bursts * DRAM_BURST_BYTES);
 }
 
@@ -358,7 +339,7 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
         return status;
     }
     for (uint32_t i = 0; i < COUNTER_COUNT; ++i)
-        self->windows[i] = (struct dram_bandwidth){.scale = i == COUNTER_BANDWIDTH ? DRAM_BYTES_PER_S : 1,
+        self->windows[i] = (struct dram_bandwidth){.scale = i == COUNTER_bandwidth ? DRAM_BYTES_PER_S : 1,
                                                    .counter = i, .show = show_window, .context = self};
     self->burst_trace = 1;
     self->queue.issued = note_command;
@@ -515,49 +496,14 @@ static void dram_flush(void *instance)
 
 /* ---- tables ---- */
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name_, type_, unit_, default_, min_, max_, choices_, help_)                                        \
-    {.name = #name_, .type = CNNVP_PARAM_##type_, .unit = (unit_), .default_value = (default_), .min = (min_),         \
-     .max = (max_), .choices = (choices_), .help = (help_)},
-#include "dram/dram.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name_, unit_, layer_, energy_, help_) {#name_, (unit_), (layer_), (energy_), (help_)},
-#include "dram/dram.def"
-};
-
-static const struct cnnvp_port ports[PORT_COUNT] = {
-    [PORT_MEM] = {"mem", CNNVP_PORT_MEM_TARGET, 0, 0, 0, "the memory"},
-};
-
-static const struct cnnvp_counter counters[COUNTER_COUNT] = {
-    [COUNTER_BANDWIDTH] = {"bandwidth", "bytes/s"},
-    [COUNTER_ROW_HITS] = {"row_hits", "bursts/us"},
-    [COUNTER_ROW_MISSES] = {"row_misses", "bursts/us"},
-    [COUNTER_ROW_CONFLICTS] = {"row_conflicts", "bursts/us"},
-    [COUNTER_TURNAROUNDS] = {"turnarounds", "changes/us"},
-    [COUNTER_REFRESHES] = {"refreshes", "refreshes/us"},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_dram = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "dram",
     .version = "2.0",
     .summary = "Off-chip memory: a named DRAM part and its controller, command by command, several requesters",
     .instance_size = sizeof(struct dram),
-    .params = params,
-    .param_count = COUNT(params),
-    .ports = ports,
-    .port_count = COUNT(ports),
-    .stats = stats,
-    .stat_count = COUNT(stats),
-    .counters = counters,
-    .counter_count = COUNT(counters),
     .event_count = EVENT_COUNT,
     .init = dram_init,
     .fini = dram_fini,

@@ -5,10 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum dram_parameter {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "dram/dram.def"
-};
+#define UNIT_DEF "dram/dram.def"
+#include "unit/unit_enums.inc"
 
 struct preset {
     uint32_t tck_ps, buses, groups, banks, rows, row_bytes;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define STAGE_DEF "encode/encode.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "encode/encode.def"
+#include "unit/unit_enums.inc"
 
 /* A packed matrix of a tile. */
 struct matrix {
@@ -108,8 +108,12 @@ static int encode_access(void *self, uint32_t port, struct cnnvp_access *access)
     return CNNVP_OK;
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_encode = {
-    STAGE_UNIT(encode),
+    UNIT_TABLES,
+    .kind = "encode",
+    .version = "1.0",
     .summary = "packer of mantissas, 0/1 and position matrices in front of external memory",
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,

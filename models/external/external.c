@@ -17,19 +17,10 @@
 
 #include "dram/dram_bandwidth.h"
 
-enum external_parameter {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "external/external.def"
-};
+#define UNIT_DEF "external/external.def"
+#include "unit/unit_enums.inc"
 
-enum external_statistic {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "external/external.def"
-};
-
-enum { PORT_MEM, PORT_SOCKET, PORT_COUNT };
 enum { EVENT_SEND, EVENT_COUNT };
-enum { COUNTER_BANDWIDTH, COUNTER_COUNT };
 
 /* What is kept in a request's `scratch`. */
 enum scratch {
@@ -204,7 +195,7 @@ static void send_burst(struct external *self, struct cnnvp_request *request)
     request->scratch[SENT] += burst->request.size;
     ++request->scratch[FLYING];
     self->turn = request;
-    const int status = self->ops->request(self->host, PORT_SOCKET, &burst->request);
+    const int status = self->ops->request(self->host, PORT_socket, &burst->request);
     if (status != CNNVP_OK) {
         --request->scratch[FLYING];
         free_burst(self, burst);
@@ -304,7 +295,7 @@ static int external_init(void *instance, const struct cnnvp_init *init)
     if (init->ops->param(init->host, PARAM_storage))
         self->data = calloc(1, (size_t)self->size); /* pages come into being when they are touched */
     self->bandwidth = (struct dram_bandwidth){
-        .scale = DRAM_BYTES_PER_S, .counter = COUNTER_BANDWIDTH, .show = show_bandwidth, .context = self};
+        .scale = DRAM_BYTES_PER_S, .counter = COUNTER_bandwidth, .show = show_bandwidth, .context = self};
     if (self->bursts && (self->data || !init->ops->param(init->host, PARAM_storage)))
         return CNNVP_OK;
     free(self->bursts);
@@ -341,7 +332,7 @@ static int external_access(void *instance, uint32_t port, struct cnnvp_access *a
     if (!access->size)
         return CNNVP_OK;
     if (!self->data)
-        return self->ops->access(self->host, PORT_SOCKET, access);
+        return self->ops->access(self->host, PORT_socket, access);
     if (access->data && access->op == CNNVP_READ)
         memcpy(access->data, self->data + access->address, (size_t)access->size);
     else if (access->data)
@@ -374,7 +365,7 @@ static int external_dmi(void *instance, uint32_t port, uint64_t address, struct 
     if (!in_range(self, address, 1))
         return CNNVP_E_ADDR;
     if (!self->data)
-        return self->dmi ? self->ops->dmi(self->host, PORT_SOCKET, address, dmi) : CNNVP_E_NOSUP;
+        return self->dmi ? self->ops->dmi(self->host, PORT_socket, address, dmi) : CNNVP_E_NOSUP;
     *dmi = (struct cnnvp_dmi){.data = self->data, .start = 0, .end = self->size - 1u};
     return CNNVP_OK;
 }
@@ -393,46 +384,14 @@ static void external_flush(void *instance)
 
 /* ---- tables ---- */
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name_, type_, unit_, default_, min_, max_, choices_, help_)                                        \
-    {.name = #name_, .type = CNNVP_PARAM_##type_, .unit = (unit_), .default_value = (default_), .min = (min_),         \
-     .max = (max_), .choices = (choices_), .help = (help_)},
-#include "external/external.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name_, unit_, layer_, energy_, help_) {#name_, (unit_), (layer_), (energy_), (help_)},
-#include "external/external.def"
-};
-
-static const struct cnnvp_port ports[PORT_COUNT] = {
-    [PORT_MEM] = {"mem", CNNVP_PORT_MEM_TARGET, 0, 0, 0, "the memory"},
-    [PORT_SOCKET] = {"socket", CNNVP_PORT_MEM_INITIATOR, CNNVP_PORT_OUTSIDE, 0, 0,
-                     "the TLM-2.0 socket to somebody else's memory"},
-};
-
-static const struct cnnvp_counter counters[COUNTER_COUNT] = {
-    [COUNTER_BANDWIDTH] = {"bandwidth", "bytes/s"},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_external = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "external",
     .version = "1.0",
     .summary = "Somebody else's off-chip memory: a TLM-2.0 initiator socket that a C++ program binds",
     .instance_size = sizeof(struct external),
-    .params = params,
-    .param_count = COUNT(params),
-    .ports = ports,
-    .port_count = COUNT(ports),
-    .stats = stats,
-    .stat_count = COUNT(stats),
-    .counters = counters,
-    .counter_count = COUNT(counters),
     .event_count = EVENT_COUNT,
     .init = external_init,
     .fini = external_fini,

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 /* The command port takes commands only: one word of address space. */
-#define COMMAND_WINDOW 8u
 
 enum { TRACK_array };
 
@@ -217,12 +216,17 @@ void cnnvp_fx16_occupy(const struct cnnvp_fx16_unit *unit, const struct cnnvp_co
 
 /* ---- tables ---- */
 
-const struct cnnvp_port cnnvp_fx16_ports[CNNVP_FX16_PORTS] = {
-    [CNNVP_FX16_PORT_command] = {"command", CNNVP_PORT_TARGET, CNNVP_PORT_COMMANDS, COMMAND_WINDOW, 0,
-                                 "commands of the instruction element"},
-    [CNNVP_FX16_PORT_input] = {"input", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "input buffer"},
-    [CNNVP_FX16_PORT_weight] = {"weight", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "weight buffer"},
-    [CNNVP_FX16_PORT_output] = {"output", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "output buffer"},
+const struct cnnvp_port cnnvp_fx16_ports[] = {
+#define CNNVP_UNIT_PORT(name, kind, flags, window, lines, help)                                                        \
+    [CNNVP_FX16_PORT_##name] = {#name, CNNVP_PORT_##kind, flags, window, lines, help},
+#define CNNVP_TRACK(name)
+#include "fx16_ports.inc"
+#undef CNNVP_UNIT_PORT
+#undef CNNVP_TRACK
 };
 
-const char *const cnnvp_fx16_tracks[1] = {[TRACK_array] = "array"};
+const char *const cnnvp_fx16_tracks[] = {
+#define CNNVP_UNIT_PORT(name, kind, flags, window, lines, help)
+#define CNNVP_TRACK(name) [TRACK_##name] = #name,
+#include "fx16_ports.inc"
+};

@@ -18,7 +18,7 @@ enum { ADVANCE_STEPS = 65536 }; /* instructions of one callback; a program that 
 
 void cnnvp_element_update_irq(struct element *self)
 {
-    (void)self->ops->irq(self->host, PORT_IRQ, (self->reg.IRQ_STATUS & self->reg.IRQ_ENABLE) != 0);
+    (void)self->ops->irq(self->host, PORT_irq, (self->reg.IRQ_STATUS & self->reg.IRQ_ENABLE) != 0);
 }
 
 void cnnvp_element_raise(struct element *self, uint32_t bits)
@@ -126,7 +126,7 @@ static void send_fetch(struct element *self)
         .size = (uint64_t)size * 8u, .count = 1, .burst_bytes = 64, .outstanding = 4};
     fetch->in_memory = 1;
     self->touched = 1;
-    const int status = self->ops->request(self->host, PORT_FETCH, &fetch->request);
+    const int status = self->ops->request(self->host, PORT_fetch, &fetch->request);
     if (status != CNNVP_OK) {
         fetch->in_memory = 0;
         cnnvp_element_fail_fetch(self, status);
@@ -234,7 +234,7 @@ void cnnvp_element_advance(struct element *self, int ahead)
 void cnnvp_element_note_occupancy(struct element *self)
 {
     const uint32_t held = self->pipeline.queue_depth - cnnvp_pipeline_free(&self->pipeline);
-    self->ops->counter(self->host, 0, self->ops->now(self->host), held);
+    self->ops->counter(self->host, COUNTER_queue, self->ops->now(self->host), held);
     if (held > self->peak) {
         self->ops->count(self->host, STAT_queue_peak, 0, held - self->peak);
         self->peak = held;

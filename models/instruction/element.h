@@ -10,23 +10,8 @@
 #include "ledger.h"
 #include "pipeline.h"
 
-enum element_register {
-#define CNNVP_REGISTER(name, offset, access, reset, mask, help) REG_##name,
-#include "instruction/instruction.def"
-    REG_COUNT
-};
-
-enum element_statistic {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "instruction/instruction.def"
-    STAT_COUNT
-};
-
-enum element_parameter {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "instruction/instruction.def"
-    PARAM_COUNT
-};
+#define UNIT_DEF "instruction/instruction.def"
+#include "unit/unit_enums.inc"
 
 enum element_error {
     ERROR_none = 0,
@@ -34,8 +19,6 @@ enum element_error {
 #include "instruction/instruction.def"
 };
 
-enum element_port { PORT_REGS, PORT_DONE, PORT_IRQ, PORT_ARRAY, PORT_VECTOR, PORT_DMA, PORT_FETCH, PORT_COUNT };
-enum element_track { TRACK_ISSUE, TRACK_WAIT, TRACK_COUNT };
 enum element_event { EVENT_ADVANCE, EVENT_KINDS };
 
 enum {

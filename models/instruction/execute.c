@@ -8,7 +8,7 @@
 #include "isa.h"
 
 static const uint32_t unit_ports[] = {
-    [ISA_UNIT_array] = PORT_ARRAY, [ISA_UNIT_vector] = PORT_VECTOR, [ISA_UNIT_dma] = PORT_DMA};
+    [ISA_UNIT_array] = PORT_array, [ISA_UNIT_vector] = PORT_vector, [ISA_UNIT_dma] = PORT_dma};
 
 static int waits_for_all(const struct element *self, uint32_t opcode)
 {
@@ -69,7 +69,7 @@ static void count_wait(struct element *self, uint64_t from, uint64_t cycle)
         stat = STAT_buffer_wait_cycles;
     }
     self->ops->count(self->host, stat, 0, cycle - from);
-    self->ops->span(self->host, TRACK_WAIT, what, self->ledger.layer, self->sequence,
+    self->ops->span(self->host, TRACK_wait, what, self->ledger.layer, self->sequence,
                     cnnvp_edge_time(self->mhz, from), cnnvp_edge_time(self->mhz, cycle));
 }
 
@@ -278,7 +278,7 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
             --self->sequence;
             return 0;
         }
-        self->ops->span(self->host, TRACK_ISSUE, op->mnemonic, self->ledger.layer, self->sequence,
+        self->ops->span(self->host, TRACK_issue, op->mnemonic, self->ledger.layer, self->sequence,
                         cnnvp_edge_time(self->mhz, cycle), cnnvp_edge_time(self->mhz, cycle + 1u));
     } else if (op->class_ == ISA_CLASS_data) {
         execute_data(self, &entry.fields);

@@ -89,7 +89,7 @@ static void forget_requests(struct element *self)
 {
     struct cnnvp_command command = {.opcode = CNNVP_COMMAND_FORGET};
     struct cnnvp_access access = {.op = CNNVP_COMMAND, .data = &command, .size = sizeof command};
-    (void)self->ops->access(self->host, PORT_DMA, &access);
+    (void)self->ops->access(self->host, PORT_dma, &access);
 }
 
 static void guest_reset(struct element *self)
@@ -265,7 +265,7 @@ static int element_reg_read(void *instance, uint32_t reg)
 static int element_access(void *instance, uint32_t port, struct cnnvp_access *access)
 {
     struct element *self = instance;
-    if (port != PORT_DONE || access->op != CNNVP_COMMAND || !access->data
+    if (port != PORT_done || access->op != CNNVP_COMMAND || !access->data
         || access->size < sizeof(struct cnnvp_completion))
         return CNNVP_E_ACCESS;
     const struct cnnvp_completion *completion = access->data;
@@ -357,72 +357,16 @@ static void element_flush(void *instance)
 
 /* ---- tables ---- */
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name_, type_, unit_, default_, min_, max_, choices_, help_)                                        \
-    {.name = #name_, .type = CNNVP_PARAM_##type_, .unit = (unit_), .default_value = (default_), .min = (min_),         \
-     .max = (max_), .choices = (choices_), .help = (help_)},
-#include "instruction/instruction.def"
-};
-
-static const struct cnnvp_register registers[] = {
-#define CNNVP_REGISTER(name_, offset_, access_, reset_, mask_, help_)                                                  \
-    {.name = #name_, .offset = (offset_), .access = CNNVP_REG_##access_, .reset = (reset_), .mask = (mask_),           \
-     .storage = offsetof(struct element, reg.name_), .help = (help_)},
-#include "instruction/instruction.def"
-};
-
-static const struct cnnvp_field fields[] = {
-#define CNNVP_FIELD(reg_, name_, lsb_, width_, help_) {#reg_, #name_, (lsb_), (width_), (help_)},
-#include "instruction/instruction.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name_, unit_, layer_, energy_, help_) {#name_, (unit_), (layer_), (energy_), (help_)},
-#include "instruction/instruction.def"
-};
-
-static const struct cnnvp_port ports[] = {
-    [PORT_REGS] = {"regs", CNNVP_PORT_TARGET, 0, 0x1000, 0, "registers"},
-    [PORT_DONE] = {"done", CNNVP_PORT_TARGET, CNNVP_PORT_OPTIONAL | CNNVP_PORT_COMPLETIONS, 0x1000, 0,
-                   "completions of commands"},
-    [PORT_IRQ] = {"irq", CNNVP_PORT_IRQ_OUT, CNNVP_PORT_OPTIONAL, 0, 0, "event, error, space, refused"},
-    [PORT_ARRAY] = {"array", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_COMMANDS, 0, 0,
-                    "commands to the PE array"},
-    [PORT_VECTOR] = {"vector", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_COMMANDS, 0, 0,
-                     "commands to the vector unit"},
-    [PORT_DMA] = {"dma", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_COMMANDS, 0, 0,
-                  "commands to the DMA"},
-    [PORT_FETCH] = {"fetch", CNNVP_PORT_MEM_INITIATOR, CNNVP_PORT_OPTIONAL, 0, 0, "reads programs from memory"},
-};
-
-static const char *const tracks[] = {[TRACK_ISSUE] = "issue", [TRACK_WAIT] = "wait"};
-static const struct cnnvp_counter counters[] = {{"queue", "words"}};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define UNIT_STORAGE(name) offsetof(struct element, reg.name)
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_instruction = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "instruction",
     .version = "1.0",
     .summary = "Instruction element: queue, fetch, decode, instruction sequence, execution (S003)",
     .instance_size = sizeof(struct element),
-    .params = params,
-    .param_count = COUNT(params),
-    .ports = ports,
-    .port_count = COUNT(ports),
-    .registers = registers,
-    .register_count = COUNT(registers),
-    .fields = fields,
-    .field_count = COUNT(fields),
-    .register_port = PORT_REGS,
-    .stats = stats,
-    .stat_count = COUNT(stats),
-    .tracks = tracks,
-    .track_count = COUNT(tracks),
-    .counters = counters,
-    .counter_count = COUNT(counters),
+    .register_port = PORT_regs,
     .event_count = EVENT_KINDS,
     .init = element_init,
     .fini = element_fini,

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STAGE_DEF "max_pool/max_pool.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "max_pool/max_pool.def"
+#include "unit/unit_enums.inc"
 
 /* Pooled planes move up in place: a plane's results never lie behind its values. */
 static void pool_tile(const struct cnnvp_pool_ids *pool, const struct cnnvp_tile *tile, uint8_t *positions)
@@ -157,8 +157,12 @@ static int max_pool_access(void *self, uint32_t port, struct cnnvp_access *acces
                             wide ? 4u : 1u);
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_max_pool = {
-    STAGE_UNIT(max_pool),
+    UNIT_TABLES,
+    .kind = "max_pool",
+    .version = "1.0",
     .summary = "max pool of mantissas, with the positions of the maxima",
     .instance_size = sizeof(struct cnnvp_pool_ids),
     .init = cnnvp_stage_init,

@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-#define STAGE_DEF "max_pool_back/max_pool_back.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "max_pool_back/max_pool_back.def"
+#include "unit/unit_enums.inc"
 
 /* False where a position lies outside its window: the matrix is not one that max pool has left. */
 static bool restore(const struct cnnvp_pool_ids *pool, const struct cnnvp_tile *tile, const uint8_t *positions)
@@ -133,8 +133,12 @@ static int max_pool_back_access(void *self, uint32_t port, struct cnnvp_access *
     return cnnvp_stage_pass(&pool->stage, access, PORT_next, tile, tile->images * tile->channels * tile->plane, 4u);
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_max_pool_back = {
-    STAGE_UNIT(max_pool_back),
+    UNIT_TABLES,
+    .kind = "max_pool_back",
+    .version = "1.0",
     .summary = "max pool backward, by the positions of the maxima",
     .instance_size = sizeof(struct cnnvp_pool_ids),
     .init = cnnvp_stage_init,

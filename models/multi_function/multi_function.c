@@ -14,10 +14,9 @@
 
 #include <string.h>
 
-#define STAGE_DEF "multi_function/multi_function.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "multi_function/multi_function.def"
+#include "unit/unit_enums.inc"
 
-enum { TRACK_work };
 
 enum { DETAIL_fast, DETAIL_cycle };
 
@@ -394,8 +393,12 @@ static void multi_function_fini(void *self)
     cnnvp_job_scratch_free(&module->scratch);
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_multi_function = {
-    STAGE_UNIT(multi_function),
+    UNIT_TABLES,
+    .kind = "multi_function",
+    .version = "1.0",
     .summary = "S001's multi-function module: streams tiles through statistics, batch norm, ReLU, pool, update and "
                "others",
     .instance_size = sizeof(struct multi_function),

@@ -17,17 +17,8 @@
 #include "nfu_cycle.h"
 #include "nfu_tile.h"
 
-enum {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "nfu/nfu.def"
-    PARAM_COUNT
-};
-
-enum {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "nfu/nfu.def"
-    STAT_COUNT
-};
+#define UNIT_DEF "nfu/nfu.def"
+#include "unit/unit_enums.inc"
 
 enum { DETAIL_fast, DETAIL_cycle };
 
@@ -185,33 +176,14 @@ static void nfu_fini(void *self)
 
 /* ---- tables ---- */
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
-    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
-#include "nfu/nfu.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "nfu/nfu.def"
-};
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_nfu = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "nfu",
     .version = "1.0",
     .summary = "8x8 PE array with neighbour propagation (NFU): convolution, pooling, matrix multiply, PE operations",
     .instance_size = sizeof(struct nfu),
-    .params = params,
-    .param_count = PARAM_COUNT,
-    .ports = cnnvp_fx16_ports,
-    .port_count = CNNVP_FX16_PORTS,
-    .stats = stats,
-    .stat_count = STAT_COUNT,
-    .tracks = cnnvp_fx16_tracks,
-    .track_count = sizeof cnnvp_fx16_tracks / sizeof cnnvp_fx16_tracks[0],
     .init = nfu_init,
     .fini = nfu_fini,
     .access = nfu_access,

@@ -8,24 +8,15 @@
  */
 #include "plic.h"
 
-enum plic_register {
-#define CNNVP_REGISTER(name, offset, access, reset, mask, help) REG_##name,
-#include "plic.def"
-    REGISTERS
-};
+#define UNIT_DEF "plic/plic.def"
+#include "unit/unit_enums.inc"
 
-enum plic_stat {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "plic.def"
-};
-
-enum { PORT_REGS, PORT_SOURCE, PORT_EXTERNAL };
 enum { SOURCES = 32 /* source 0 does not exist */ };
 
 struct plic {
     const struct cnnvp_host_ops *ops;
     struct cnnvp_host *host;
-    uint32_t reg[REGISTERS];
+    uint32_t reg[REGISTER_COUNT];
     uint32_t levels;  /* bit n: line of source n is high */
     uint32_t claimed; /* bit n: gateway n waits for a completion */
 };
@@ -53,7 +44,7 @@ static void update(struct plic *plic)
 {
     plic->reg[REG_PENDING] |= plic->levels & ~plic->claimed;
     plic->reg[REG_CLAIM] = best_source(plic, 0);
-    (void)plic->ops->irq(plic->host, PORT_EXTERNAL, best_source(plic, plic->reg[REG_THRESHOLD]) != 0);
+    (void)plic->ops->irq(plic->host, PORT_external, best_source(plic, plic->reg[REG_THRESHOLD]) != 0);
 }
 
 /* The value that the read returns is what CLAIM holds after this function: the claim's effects follow it. */
@@ -92,7 +83,7 @@ static void signal_changed(void *instance, uint32_t port, uint32_t line, int lev
 {
     struct plic *plic = instance;
 
-    if (port != PORT_SOURCE || line == 0 || line >= SOURCES)
+    if (port != PORT_source || line == 0 || line >= SOURCES)
         return;
     if (level)
         plic->levels |= 1u << line;
@@ -120,38 +111,16 @@ static int init(void *instance, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
-static const struct cnnvp_register registers[] = {
-#define CNNVP_REGISTER(name, offset, access, reset, mask, help)                                                        \
-    {#name, offset, CNNVP_REG_##access, reset, mask, offsetof(struct plic, reg) + REG_##name * sizeof(uint32_t), help},
-#include "plic.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "plic.def"
-};
-
-static const struct cnnvp_port ports[] = {
-    [PORT_REGS] = {"regs", CNNVP_PORT_TARGET, 0, 0x400000, 0, "registers"},
-    [PORT_SOURCE] = {"source", CNNVP_PORT_IRQ_IN, CNNVP_PORT_OPTIONAL, 0, SOURCES, "interrupt sources; 0 is not used"},
-    [PORT_EXTERNAL] = {"external", CNNVP_PORT_IRQ_OUT, CNNVP_PORT_OPTIONAL, 0, 0, "external interrupt (MEIP)"},
-};
+#define UNIT_STORAGE(name) offsetof(struct plic, reg) + REG_##name * sizeof(uint32_t)
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_plic = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "plic",
     .version = "1.0",
     .summary = "interrupt controller: 31 level-triggered sources, one context (RISC-V PLIC)",
     .instance_size = sizeof(struct plic),
-    .ports = ports,
-    .port_count = sizeof ports / sizeof ports[0],
-    .registers = registers,
-    .register_count = sizeof registers / sizeof registers[0],
-    .register_port = PORT_REGS,
-    .stats = stats,
-    .stat_count = sizeof stats / sizeof stats[0],
+    .register_port = PORT_regs,
     .init = init,
     .reset = reset,
     .reg_written = reg_written,

@@ -9,8 +9,8 @@
 #include "stage/step.h"
 #include "statistics/statistics.h"
 
-#define STAGE_DEF "quantise/quantise.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "quantise/quantise.def"
+#include "unit/unit_enums.inc"
 
 static void count_events(const struct cnnvp_stage *stage, const struct cnnvp_access *access,
                          const struct cnnvp_bfp_counts *counts)
@@ -183,8 +183,12 @@ static int quantise_access(void *self, uint32_t port, struct cnnvp_access *acces
     return cnnvp_stage_pass(stage, access, PORT_next, tile, words, wide ? 4u : 1u);
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_quantise = {
-    STAGE_UNIT(quantise),
+    UNIT_TABLES,
+    .kind = "quantise",
+    .version = "1.0",
     .summary = "block floating point under exponents from the max-min buffer",
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,

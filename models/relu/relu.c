@@ -6,8 +6,8 @@
 
 #include "stage/step.h"
 
-#define STAGE_DEF "relu/relu.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "relu/relu.def"
+#include "unit/unit_enums.inc"
 
 static void activate(const struct cnnvp_tile *tile, uint8_t *matrix)
 {
@@ -80,8 +80,12 @@ static int relu_access(void *self, uint32_t port, struct cnnvp_access *access)
     return cnnvp_stage_pass(stage, access, PORT_next, tile, tile->images * tile->channels * tile->plane, 4u);
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_relu = {
-    STAGE_UNIT(relu),
+    UNIT_TABLES,
+    .kind = "relu",
+    .version = "1.0",
     .summary = "ReLU forward, with its 0/1 matrix",
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,

@@ -5,8 +5,8 @@
 #include "relu/relu.h"
 #include "stage/step.h"
 
-#define STAGE_DEF "relu_back/relu_back.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "relu_back/relu_back.def"
+#include "unit/unit_enums.inc"
 
 struct stepped {
     const struct cnnvp_tile *tile;
@@ -61,8 +61,12 @@ static int relu_back_access(void *self, uint32_t port, struct cnnvp_access *acce
     return cnnvp_stage_pass(stage, access, PORT_next, tile, tile->images * tile->channels * tile->plane, 4u);
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_relu_back = {
-    STAGE_UNIT(relu_back),
+    UNIT_TABLES,
+    .kind = "relu_back",
+    .version = "1.0",
     .summary = "ReLU backward, by the 0/1 matrix",
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,

@@ -17,26 +17,13 @@
 
 #include "scheduler_walk.h"
 
-enum scheduler_register {
-#define CNNVP_REGISTER(name, offset, access, reset, mask, help) REG_##name,
-#include "scheduler/scheduler.def"
-    REGISTERS
-};
-
 enum scheduler_field {
 #define CNNVP_FIELD(reg, name, lsb, width, help) reg##_##name = (int)(((1u << (width)) - 1u) << (lsb)),
 #include "scheduler/scheduler.def"
 };
 
-enum scheduler_param {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "scheduler/scheduler.def"
-};
-
-enum scheduler_stat {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "scheduler/scheduler.def"
-};
+#define UNIT_DEF "scheduler/scheduler.def"
+#include "unit/unit_enums.inc"
 
 enum element_offset {
 #define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = offset,
@@ -48,13 +35,12 @@ enum {
 #include "instruction/opcodes.def"
 };
 
-enum { PORT_REGS, PORT_ELEMENT, PORT_IRQ };
 enum { EVENT_GO, EVENTS };
 
 struct scheduler {
     const struct cnnvp_host_ops *ops;
     struct cnnvp_host *host;
-    uint32_t reg[REGISTERS];
+    uint32_t reg[REGISTER_COUNT];
     uint32_t *table;
     uint32_t capacity;
     uint64_t poll_cycles;
@@ -73,7 +59,7 @@ static int element_access(struct scheduler *self, enum cnnvp_op op, uint32_t off
 {
     struct cnnvp_access access = {
         .op = op, .flags = CNNVP_UNTIMED, .address = offset, .data = value, .size = sizeof *value};
-    return self->ops->access(self->host, PORT_ELEMENT, &access);
+    return self->ops->access(self->host, PORT_element, &access);
 }
 
 /* 1: the word would change nothing. Takes the mark of one that is kept off. */
@@ -100,7 +86,7 @@ static int is_idle(struct scheduler *self, uint32_t *high, uint32_t low)
 static void update_irq(struct scheduler *self)
 {
     const int level = (self->reg[REG_STATUS] & (STATUS_done | STATUS_error)) != 0 && self->reg[REG_IRQ_ENABLE] != 0;
-    (void)self->ops->irq(self->host, PORT_IRQ, level);
+    (void)self->ops->irq(self->host, PORT_irq, level);
 }
 
 static void finish(struct scheduler *self, uint32_t status)
@@ -246,54 +232,16 @@ static void fini(void *instance)
     free(self->table);
 }
 
-static const struct cnnvp_register registers[] = {
-#define CNNVP_REGISTER(name, offset, access, reset, mask, help)                                                        \
-    {#name, offset, CNNVP_REG_##access, reset, mask,                                                                   \
-     offsetof(struct scheduler, reg) + REG_##name * sizeof(uint32_t), help},
-#include "scheduler/scheduler.def"
-};
-
-static const struct cnnvp_field fields[] = {
-#define CNNVP_FIELD(reg, name, lsb, width, help) {#reg, #name, lsb, width, help},
-#include "scheduler/scheduler.def"
-};
-
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
-    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
-#include "scheduler/scheduler.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "scheduler/scheduler.def"
-};
-
-static const struct cnnvp_port ports[] = {
-    [PORT_REGS] = {"regs", CNNVP_PORT_TARGET, 0, 0x1000, 0, "registers"},
-    [PORT_ELEMENT] = {"element", CNNVP_PORT_INITIATOR, CNNVP_PORT_PLAIN, 0, 0, "registers of the instruction element"},
-    [PORT_IRQ] = {"irq", CNNVP_PORT_IRQ_OUT, CNNVP_PORT_OPTIONAL, 0, 0, "done or error"},
-};
+#define UNIT_STORAGE(name) offsetof(struct scheduler, reg) + REG_##name * sizeof(uint32_t)
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_scheduler = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "scheduler",
     .version = "1.0",
     .summary = "depth-first scheduler: Morton counters issue a chain's instructions block by block",
     .instance_size = sizeof(struct scheduler),
-    .params = params,
-    .param_count = sizeof params / sizeof params[0],
-    .ports = ports,
-    .port_count = sizeof ports / sizeof ports[0],
-    .registers = registers,
-    .register_count = sizeof registers / sizeof registers[0],
-    .fields = fields,
-    .field_count = sizeof fields / sizeof fields[0],
-    .register_port = PORT_REGS,
-    .stats = stats,
-    .stat_count = sizeof stats / sizeof stats[0],
+    .register_port = PORT_regs,
     .event_count = EVENTS,
     .init = init,
     .fini = fini,

@@ -9,8 +9,8 @@
 
 #include "stage/step.h"
 
-#define STAGE_DEF "softmax/softmax.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "softmax/softmax.def"
+#include "unit/unit_enums.inc"
 
 struct softmax {
     struct cnnvp_stage stage;
@@ -119,8 +119,12 @@ static int softmax_init(void *self, const struct cnnvp_init *init)
     return cnnvp_stage_init(self, init);
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_softmax = {
-    STAGE_UNIT(softmax),
+    UNIT_TABLES,
+    .kind = "softmax",
+    .version = "1.0",
     .summary = "softmax classifier, with cross-entropy and its gradient in training",
     .instance_size = sizeof(struct softmax),
     .init = softmax_init,

@@ -12,8 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define STAGE_DEF "statistics/statistics.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "statistics/statistics.def"
+#include "unit/unit_enums.inc"
 
 static void add_tile(const struct cnnvp_tile *tile, struct cnnvp_extremes *entries, const struct cnnvp_extremes *apart)
 {
@@ -153,8 +153,12 @@ static int statistics_access(void *self, uint32_t port, struct cnnvp_access *acc
     return cnnvp_stage_pass(stage, access, PORT_sum, tile, tile->images * tile->channels * tile->plane, 4u);
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_statistics = {
-    STAGE_UNIT(statistics),
+    UNIT_TABLES,
+    .kind = "statistics",
+    .version = "1.0",
     .summary = "extremes of channels, for batch norm and quantiser",
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,

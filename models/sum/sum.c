@@ -10,8 +10,8 @@
 #include <float.h>
 #include <stdlib.h>
 
-#define STAGE_DEF "sum/sum.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "sum/sum.def"
+#include "unit/unit_enums.inc"
 
 /* Channels whose images and planes share an entry are summed plane by plane all the same. */
 static uint64_t add_tile(const struct cnnvp_tile *tile, struct cnnvp_sums *entries)
@@ -146,8 +146,12 @@ static int sum_access(void *self, uint32_t port, struct cnnvp_access *access)
     return CNNVP_OK;
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_sum = {
-    STAGE_UNIT(sum),
+    UNIT_TABLES,
+    .kind = "sum",
+    .version = "1.0",
     .summary = "sums of channels, for batch norm",
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,

@@ -20,24 +20,12 @@
 
 #include <stdlib.h>
 
-enum {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "train_array/train_array.def"
-    PARAM_COUNT
-};
+#define UNIT_DEF "train_array/train_array.def"
+#include "unit/unit_enums.inc"
 
-enum {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "train_array/train_array.def"
-    STAT_COUNT
-};
-
-enum { PORT_command, PORT_input, PORT_weight, PORT_output, PORT_scales };
-enum { TRACK_array };
 enum { DETAIL_fast, DETAIL_cycle };
 
 /* The command port takes commands only: one word of address space. */
-#define COMMAND_WINDOW 8u
 
 struct train_array {
     struct cnnvp_host *host;
@@ -388,47 +376,14 @@ static void train_array_fini(void *self)
 
 /* ---- tables ---- */
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
-    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
-#include "train_array/train_array.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "train_array/train_array.def"
-};
-
-static const struct cnnvp_port ports[] = {
-    [PORT_command] = {"command", CNNVP_PORT_TARGET, CNNVP_PORT_COMMANDS, COMMAND_WINDOW, 0,
-                      "commands of the instruction element"},
-    [PORT_input] = {"input", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0,
-                    "input buffer: images, activations or errors"},
-    [PORT_weight] = {"weight", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0,
-                     "weight buffer: weights, or errors in gradients"},
-    [PORT_output] = {"output", CNNVP_PORT_INITIATOR, CNNVP_PORT_WORDS, 0, 0, "intermediate buffer"},
-    [PORT_scales] = {"scales", CNNVP_PORT_INITIATOR, CNNVP_PORT_OPTIONAL | CNNVP_PORT_WORDS, 0, 0,
-                     "max-min buffer: scales kept there"},
-};
-
-static const char *const tracks[] = {[TRACK_array] = "array"};
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_train_array = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "train_array",
     .version = "1.0",
     .summary = "4 x 32 x 3 PEs on block floating point: convolution and fully connected, forward, error, gradient",
     .instance_size = sizeof(struct train_array),
-    .params = params,
-    .param_count = PARAM_COUNT,
-    .ports = ports,
-    .port_count = sizeof ports / sizeof ports[0],
-    .stats = stats,
-    .stat_count = STAT_COUNT,
-    .tracks = tracks,
-    .track_count = sizeof tracks / sizeof tracks[0],
     .init = train_array_init,
     .fini = train_array_fini,
     .access = train_array_access,

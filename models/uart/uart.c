@@ -19,21 +19,13 @@ enum uart_offset {
 };
 
 enum uart_bit {
-#define CNNVP_FIELD(reg, name, lsb, width, help) reg##_##name = 1 << lsb,
+#define CNNVP_BYTE_FIELD(reg, name, lsb, width, help) reg##_##name = 1 << lsb,
 #include "uart.def"
 };
 
-enum uart_param {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "uart.def"
-};
+#define UNIT_DEF "uart/uart.def"
+#include "unit/unit_enums.inc"
 
-enum uart_stat {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "uart.def"
-};
-
-enum { PORT_REGS, PORT_IRQ };
 enum { EVENT_POLL, EVENTS };
 enum { CAUSE_NONE = 1, CAUSE_ERROR = 6, CAUSE_RECEIVED = 4, CAUSE_EMPTY = 2, IIR_FIFO = 0xc0 };
 enum { IER_MASK = 0x0f, MCR_MASK = 0x1f, FIFO_SIZE = 16 };
@@ -114,7 +106,7 @@ static uint8_t cause(const struct uart *uart)
 
 static void update(struct uart *uart)
 {
-    (void)uart->ops->irq(uart->host, PORT_IRQ, cause(uart) != CAUSE_NONE);
+    (void)uart->ops->irq(uart->host, PORT_irq, cause(uart) != CAUSE_NONE);
 }
 
 /* -- registers -- */
@@ -288,36 +280,14 @@ static int init(void *instance, const struct cnnvp_init *init)
     return CNNVP_OK;
 }
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
-    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
-#include "uart.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "uart.def"
-};
-
-static const struct cnnvp_port ports[] = {
-    [PORT_REGS] = {"regs", CNNVP_PORT_TARGET, CNNVP_PORT_PLAIN, 0x100, 0, "registers, byte accesses"},
-    [PORT_IRQ] = {"irq", CNNVP_PORT_IRQ_OUT, CNNVP_PORT_OPTIONAL, 0, 0, "received, empty or error, as enabled"},
-};
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_uart = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "uart",
     .version = "1.0",
     .summary = "serial port with 16550 registers, on the terminal",
     .instance_size = sizeof(struct uart),
-    .params = params,
-    .param_count = sizeof params / sizeof params[0],
-    .ports = ports,
-    .port_count = sizeof ports / sizeof ports[0],
-    .stats = stats,
-    .stat_count = sizeof stats / sizeof stats[0],
     .event_count = EVENTS,
     .init = init,
     .reset = reset,

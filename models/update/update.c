@@ -7,8 +7,8 @@
 
 #include "stage/step.h"
 
-#define STAGE_DEF "update/update.def"
-#include "stage/stage_tables.inc"
+#define UNIT_DEF "update/update.def"
+#include "unit/unit_enums.inc"
 
 static void update_one(void *context, uint32_t image, uint64_t index)
 {
@@ -50,8 +50,12 @@ static int update_access(void *self, uint32_t port, struct cnnvp_access *access)
     return passed;
 }
 
+#include "unit/unit_tables.inc"
+
 const struct cnnvp_unit cnnvp_unit_update = {
-    STAGE_UNIT(update),
+    UNIT_TABLES,
+    .kind = "update",
+    .version = "1.0",
     .summary = "stochastic gradient descent with momentum on 32-bit master weights",
     .instance_size = sizeof(struct cnnvp_stage),
     .init = cnnvp_stage_init,

@@ -18,23 +18,8 @@
 
 #include "cnnvp_buffer.h"
 
-enum {
-    PARAM_FIRST = -1
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) , PARAM_##name
-#include "vector.def"
-};
-
-enum {
-    PORT_FIRST = -1
-#define CNNVP_UNIT_PORT(name, kind, flags, window, help) , PORT_##name
-#include "vector.def"
-};
-
-enum {
-    STAT_FIRST = -1
-#define CNNVP_STAT(name, unit, layer, energy, help) , STAT_##name
-#include "vector.def"
-};
+#define UNIT_DEF "vector/vector.def"
+#include "unit/unit_enums.inc"
 
 struct vector {
     struct cnnvp_host *host;
@@ -300,40 +285,14 @@ static void vector_reset(void *self)
 
 /* ---- tables ---- */
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
-    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
-#include "vector.def"
-};
-
-static const struct cnnvp_port ports[] = {
-#define CNNVP_UNIT_PORT(name, kind, flags, window, help) {#name, CNNVP_PORT_##kind, flags, window, 0, help},
-#include "vector.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "vector.def"
-};
-
-static const char *const tracks[] = {"vector"};
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_vector = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "vector",
     .version = "1.0",
     .summary = "lanes of MAC, add, subtract, divide, compare: activation, normalisation, softmax, pooling, convolution",
     .instance_size = sizeof(struct vector),
-    .params = params,
-    .param_count = sizeof params / sizeof params[0],
-    .ports = ports,
-    .port_count = sizeof ports / sizeof ports[0],
-    .stats = stats,
-    .stat_count = sizeof stats / sizeof stats[0],
-    .tracks = tracks,
-    .track_count = sizeof tracks / sizeof tracks[0],
     .init = vector_init,
     .fini = vector_fini,
     .reset = vector_reset,

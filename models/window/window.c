@@ -22,17 +22,8 @@
 #include "window_cycle.h"
 #include "window_tile.h"
 
-enum {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help) PARAM_##name,
-#include "window/window.def"
-    PARAM_COUNT
-};
-
-enum {
-#define CNNVP_STAT(name, unit, layer, energy, help) STAT_##name,
-#include "window/window.def"
-    STAT_COUNT
-};
+#define UNIT_DEF "window/window.def"
+#include "unit/unit_enums.inc"
 
 enum {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help) OP_##mnemonic = (code),
@@ -217,33 +208,14 @@ static void window_fini(void *self)
 
 /* ---- tables ---- */
 
-static const struct cnnvp_param params[] = {
-#define CNNVP_PARAM(name, type, unit, default_value, min, max, choices, help)                                          \
-    {#name, CNNVP_PARAM_##type, unit, default_value, min, max, choices, help},
-#include "window/window.def"
-};
-
-static const struct cnnvp_stat stats[] = {
-#define CNNVP_STAT(name, unit, layer, energy, help) {#name, unit, layer, energy, help},
-#include "window/window.def"
-};
+#include "unit/unit_tables.inc"
 
 const struct cnnvp_unit cnnvp_unit_window = {
-    .struct_size = sizeof(struct cnnvp_unit),
-    .abi_major = CNNVP_ABI_MAJOR,
-    .abi_minor = CNNVP_ABI_MINOR,
+    UNIT_TABLES,
     .kind = "window",
     .version = "1.0",
     .summary = "3x3 window engine: a multiplier window for each channel pair, pooling unit, fully connected unit",
     .instance_size = sizeof(struct window),
-    .params = params,
-    .param_count = PARAM_COUNT,
-    .ports = cnnvp_fx16_ports,
-    .port_count = CNNVP_FX16_PORTS,
-    .stats = stats,
-    .stat_count = STAT_COUNT,
-    .tracks = cnnvp_fx16_tracks,
-    .track_count = sizeof cnnvp_fx16_tracks / sizeof cnnvp_fx16_tracks[0],
     .init = window_init,
     .fini = window_fini,
     .access = window_access,

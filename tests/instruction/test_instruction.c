@@ -73,7 +73,7 @@ static void test_pingpong(void **state)
     rig_push_all(rig, words, COUNT(words));
     rig_finish(rig, 400);
     check_cycles(rig, cycles, 4);
-    assert_int_equal(rig->element->irq_level[PORT_IRQ], 0);
+    assert_int_equal(rig->element->irq_level[PORT_irq], 0);
     assert_int_equal(fake_read(rig->element, "EVENT_COUNT"), 1);
     assert_int_equal(fake_tag_count(rig->element, "stall_cycles_input", 1), 100 + 51);
     assert_int_equal(fake_tag_count(rig->element, "stall_cycles_output", 1), 0);
@@ -155,14 +155,14 @@ static void test_queue_full(void **state)
     (void)fake_write(rig->element, "IRQ_STATUS", IRQ_REFUSED);
     (void)fake_write(rig->element, "SPACE_THRESHOLD", 10);
     rig_to(rig, 116);
-    assert_int_equal(rig->element->irq_level[PORT_IRQ], 0);
+    assert_int_equal(rig->element->irq_level[PORT_irq], 0);
     rig_finish(rig, 1000);
-    assert_int_equal(rig->element->irq_level[PORT_IRQ], 1);
-    assert_int_equal(rig->element->irq_changed[PORT_IRQ], 117000);
+    assert_int_equal(rig->element->irq_level[PORT_irq], 1);
+    assert_int_equal(rig->element->irq_changed[PORT_irq], 117000);
     (void)fake_write(rig->element, "IRQ_STATUS", IRQ_SPACE);
-    assert_int_equal(rig->element->irq_level[PORT_IRQ], 0);
+    assert_int_equal(rig->element->irq_level[PORT_irq], 0);
     (void)fake_write(rig->element, "SPACE_THRESHOLD", 16);
-    assert_int_equal(rig->element->irq_level[PORT_IRQ], 1); /* there is room already */
+    assert_int_equal(rig->element->irq_level[PORT_irq], 1); /* there is room already */
     assert_int_equal(fake_count(rig->element, "queue_peak"), 16);
     assert_int_equal(rig_count(rig, "pushed_words"), 16);
     assert_int_equal(fake_read(rig->element, "COMPLETED"), 16);
@@ -234,8 +234,8 @@ static void test_loop_gives_room(void **state)
     (void)fake_write(rig->element, "IRQ_ENABLE", IRQ_SPACE);
     (void)fake_write(rig->element, "SPACE_THRESHOLD", 5);
     rig_finish(rig, 100); /* rounds are fetched at 15 .. 22, 23 .. 30, 31 .. 38 */
-    assert_int_equal(rig->element->irq_level[PORT_IRQ], 1);
-    assert_int_equal(rig->element->irq_changed[PORT_IRQ], 38000);
+    assert_int_equal(rig->element->irq_level[PORT_irq], 1);
+    assert_int_equal(rig->element->irq_changed[PORT_irq], 38000);
     rig_free(rig);
 }
 
@@ -283,16 +283,16 @@ static void test_sync_irq_halt(void **state)
     (void)fake_write(rig->element, "IRQ_ENABLE", IRQ_EVENT);
     rig_push_all(rig, words, COUNT(words));
     rig_to(rig, 153); /* receive 13 .. 113, sync 113, conv 114 .. 154, irq 154 */
-    assert_int_equal(rig->element->irq_level[PORT_IRQ], 0);
+    assert_int_equal(rig->element->irq_level[PORT_irq], 0);
     assert_int_equal(fake_read(rig->element, "EVENT"), 0);
     rig_to(rig, 300);
-    assert_int_equal(rig->element->irq_level[PORT_IRQ], 1);
-    assert_int_equal(rig->element->irq_changed[PORT_IRQ], 154000);
+    assert_int_equal(rig->element->irq_level[PORT_irq], 1);
+    assert_int_equal(rig->element->irq_changed[PORT_irq], 154000);
     assert_int_equal(fake_read(rig->element, "EVENT"), 1234);
     assert_int_equal(fake_read(rig->element, "EVENT_COUNT"), 1);
     assert_int_equal(fake_read(rig->element, "STATUS"), 0x11); /* busy, halted */
     (void)fake_write(rig->element, "IRQ_STATUS", IRQ_EVENT);
-    assert_int_equal(rig->element->irq_level[PORT_IRQ], 0);
+    assert_int_equal(rig->element->irq_level[PORT_irq], 0);
     (void)fake_write(rig->element, "CTRL", 1);
     rig_finish(rig, 400);
     const uint64_t cycles[] = {13, 114, 303};
@@ -323,11 +323,11 @@ static void fails_and_goes_on(const uint64_t *words, uint32_t failing, uint32_t 
     rig_to(rig, 500);
     const uint32_t before = rig->count;
     check_error(rig, cause, failing, words[failing], status);
-    assert_int_equal(rig->element->irq_level[PORT_IRQ], 1);
+    assert_int_equal(rig->element->irq_level[PORT_irq], 1);
     assert_int_equal(rig->element->warnings, 1);
     assert_int_equal(fake_count(rig->element, "errors"), 1);
     (void)fake_write(rig->element, "IRQ_STATUS", IRQ_ERROR);
-    assert_int_equal(rig->element->irq_level[PORT_IRQ], 0);
+    assert_int_equal(rig->element->irq_level[PORT_irq], 0);
     assert_int_equal(fake_read(rig->element, "STATUS") & 8u, 0);
     rig_finish(rig, 600);
     assert_int_equal(rig->count, before + 1u);
