@@ -50,11 +50,6 @@ int cnnvp_energy_builtin(size_t index, struct cnnvp_energy_table *table)
     return 1;
 }
 
-const char *cnnvp_energy_builtin_help(size_t index)
-{
-    return index < TABLES ? tables[index].help : "";
-}
-
 void cnnvp_energy_default(struct cnnvp_energy_table *table)
 {
     (void)cnnvp_energy_builtin(TABLE_horowitz, table);
@@ -74,36 +69,12 @@ const char *cnnvp_energy_name(enum cnnvp_energy_entry entry)
     return entries[entry].name;
 }
 
-const char *cnnvp_energy_help(enum cnnvp_energy_entry entry)
-{
-    return entries[entry].help;
-}
-
 const char *cnnvp_energy_names(void)
 {
     return ""
 #define CNNVP_ENERGY(name, horowitz, eyeriss, sram, help) " " #name
 #include "energy.def"
         ;
-}
-
-cnnvp_result cnnvp_energy_set(struct cnnvp_energy_table *table, const char *name, double picojoules,
-                              struct cnnvp_error *error)
-{
-    enum cnnvp_energy_entry entry = cnnvp_energy_find(name);
-
-    if (entry == CNNVP_ENERGY_ENTRIES) {
-        snprintf(error->text, sizeof error->text, "no entry '%.100s' in the energy table; there are:%s", name,
-                 cnnvp_energy_names());
-        return CNNVP_BAD_INPUT;
-    }
-    if (!isfinite(picojoules) || picojoules < 0) {
-        snprintf(error->text, sizeof error->text, "energy of %s: %g pJ, must be a number of 0 or more", name,
-                 picojoules);
-        return CNNVP_BAD_INPUT;
-    }
-    table->picojoules[entry] = picojoules;
-    return CNNVP_DONE;
 }
 
 /* Value of the parameter `size`, 0 where there is none. */

@@ -24,19 +24,13 @@ struct cnnvp_energy_table {
 void cnnvp_energy_default(struct cnnvp_energy_table *table);
 /* The index-th built-in table; 0 behind the last. */
 int cnnvp_energy_builtin(size_t index, struct cnnvp_energy_table *table);
-const char *cnnvp_energy_builtin_help(size_t index);
 
 /* Index of an entry, CNNVP_ENERGY_ENTRIES if there is none of that name. */
 enum cnnvp_energy_entry cnnvp_energy_find(const char *name);
 const char *cnnvp_energy_name(enum cnnvp_energy_entry entry);
-const char *cnnvp_energy_help(enum cnnvp_energy_entry entry);
 
 /* Names of all entries, for messages. */
 const char *cnnvp_energy_names(void);
-
-/* Replaces one entry. BAD_INPUT: no such entry, or not a finite number of 0 or more. */
-CNNVP_MUST_USE cnnvp_result cnnvp_energy_set(struct cnnvp_energy_table *table, const char *name, double picojoules,
-                                             struct cnnvp_error *error);
 
 /* Picojoules of one count for an instance, scaled by its size where the entry says so. */
 double cnnvp_energy_of(const struct cnnvp_energy_table *table, enum cnnvp_energy_entry entry,

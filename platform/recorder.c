@@ -222,11 +222,6 @@ void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial)
     recorder->stats.partial = partial;
 }
 
-void cnnvp_recorder_set_energy(cnnvp_recorder *recorder, const struct cnnvp_energy_table *table)
-{
-    recorder->stats.energy = *table;
-}
-
 cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds, char **json)
 {
     return cnnvp_stats_json(&recorder->stats, end_ps, wall_seconds, json);

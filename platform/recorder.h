@@ -80,8 +80,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_recorder_describe(cnnvp_recorder *recorder, co
 void cnnvp_recorder_layer(const cnnvp_recorder *recorder, size_t layer, struct cnnvp_layer_result *result);
 /* 1: the run did not come to its end; stats.json then has the member "partial": true. */
 void cnnvp_recorder_set_partial(cnnvp_recorder *recorder, int partial);
-/* Replaces the default energy table (energy.def); the table is copied. */
-void cnnvp_recorder_set_energy(cnnvp_recorder *recorder, const struct cnnvp_energy_table *table);
 /* stats.json; `end_ps` is total.time_ps; free the text with free(). */
 CNNVP_MUST_USE cnnvp_result cnnvp_recorder_json(const cnnvp_recorder *recorder, uint64_t end_ps, double wall_seconds,
                                                 char **json);

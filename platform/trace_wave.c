@@ -273,7 +273,8 @@ static void number_texts(struct dump *dump)
     }
 }
 
-uint32_t cnnvp_wave_signals(const struct cnnvp_trace *trace)
+/* Signals that a trace has at most. */
+static uint32_t count_signals(const struct cnnvp_trace *trace)
 {
     return trace->stream_count * TRACK_PARTS;
 }
@@ -282,7 +283,7 @@ void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer 
 {
     struct dump dump = {.trace = trace, .writer = writer, .file = file};
     struct cnnvp_merge *merge = cnnvp_merge_new(trace);
-    size_t signals = (size_t)cnnvp_wave_signals(trace) + 1;
+    size_t signals = (size_t)count_signals(trace) + 1;
 
     dump.signals = calloc(signals, sizeof *dump.signals);
     dump.changes = calloc(signals, sizeof *dump.changes);

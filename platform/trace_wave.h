@@ -29,7 +29,4 @@ struct cnnvp_wave_writer {
 
 /* Writes all of a trace; after an error trace->error says which. */
 void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer *writer, void *file);
-/* Signals that a trace has at most. */
-uint32_t cnnvp_wave_signals(const struct cnnvp_trace *trace);
-
 #endif

@@ -109,7 +109,7 @@ static void backward(const struct cnnvp_tile *tile, const struct entries *entrie
     }
 }
 
-/* Partial sums of the plane that a set has in work, as sum/sum.h orders them. */
+/* Partial sums of the plane that a set has in work, as stage/sums.h orders them. */
 struct partial {
     double errors[8], products[8];
 };

@@ -3,7 +3,7 @@
 #include "batch_norm.h"
 
 #include "elementary/elementary.h"
-#include "sum/sum.h"
+#include "stage/sums.h"
 
 #include <math.h>
 

@@ -71,30 +71,6 @@ float cnnvp_bfp_max(const float *values, uint64_t n)
     return float_of(max);
 }
 
-uint32_t cnnvp_bfp_max_sum(const int32_t *sums, uint64_t n)
-{
-    const struct bfp_kernels *kernels = cnnvp_bfp_kernels();
-    uint32_t max = 0;
-    for (uint64_t i = 0; i < n; i += CHUNK) {
-        const uint32_t part = kernels->max_sum(sums + i, smaller(CHUNK, n - i));
-        max = part > max ? part : max;
-    }
-    return max;
-}
-
-static uint64_t magnitude_of(int64_t sum)
-{
-    return sum < 0 ? 0u - (uint64_t)sum : (uint64_t)sum;
-}
-
-uint64_t cnnvp_bfp_max_wide(const int64_t *sums, uint64_t n)
-{
-    uint64_t max = 0;
-    for (uint64_t i = 0; i < n; ++i)
-        max = magnitude_of(sums[i]) > max ? magnitude_of(sums[i]) : max;
-    return max;
-}
-
 static int8_t clamp_exponent(int64_t exponent, struct cnnvp_bfp_counts *counts)
 {
     if (exponent < CNNVP_BFP_MIN_EXPONENT || exponent > CNNVP_BFP_MAX_EXPONENT) {
@@ -112,11 +88,6 @@ int8_t cnnvp_bfp_exponent(float max, struct cnnvp_bfp_counts *counts)
     const int32_t field = (int32_t)(magnitude >> 23);
     /* a subnormal is magnitude * 2^-149 */
     return clamp_exponent(field != 0 ? field - 127 : log2_floor(magnitude) - 149, counts);
-}
-
-int8_t cnnvp_bfp_exponent_of_sum(uint64_t max, int32_t scale, struct cnnvp_bfp_counts *counts)
-{
-    return max == 0 ? CNNVP_BFP_MIN_EXPONENT : clamp_exponent((int64_t)log2_floor(max) + scale, counts);
 }
 
 /* ---- to mantissas ---- */
@@ -244,42 +215,6 @@ void cnnvp_bfp_carry_wide(const struct cnnvp_bfp_format *format, int8_t exponent
     struct carry carry = carry_of(format, exponent);
     for (uint64_t i = 0; i < n; ++i)
         mantissas[i] = carry_on(&carry, values[i], counts);
-}
-
-/* ---- sums to mantissas ---- */
-
-/* The right shift of sums * 2^scale. */
-static int32_t sum_shift(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale)
-{
-    return exponent - ((int32_t)format->mantissa_bits - 2) - scale;
-}
-
-void cnnvp_bfp_quantise_sums(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale, uint64_t first,
-                             const int32_t *sums, uint64_t n, int8_t *mantissas, struct cnnvp_bfp_counts *counts)
-{
-    const struct bfp_kernels *kernels = cnnvp_bfp_kernels();
-    const struct bfp_run run = {sum_shift(format, exponent, scale), (1u << (format->mantissa_bits - 1u)) - 1u};
-    struct bfp_tally tally = {0};
-    if (run.shift >= 1 && run.shift <= 40)
-        for (uint64_t i = 0; i < n; i += CHUNK)
-            kernels->sums(&run, format->rounding, format->seed, first + i, sums + i, smaller(CHUNK, n - i),
-                          mantissas + i, &tally);
-    else
-        for (uint64_t i = 0; i < n; ++i)
-            mantissas[i] = (int8_t)cnnvp_bfp_round(magnitude_of(sums[i]), run.shift, sums[i] < 0, format->rounding,
-                                                   random_of(format, first + i), format->mantissa_bits,
-                                                   &tally.saturated);
-    counts->saturated += tally.saturated;
-}
-
-void cnnvp_bfp_quantise_sums_wide(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale,
-                                  uint64_t first, const int64_t *sums, uint64_t n, int32_t *mantissas,
-                                  struct cnnvp_bfp_counts *counts)
-{
-    const int32_t shift = sum_shift(format, exponent, scale);
-    for (uint64_t i = 0; i < n; ++i)
-        mantissas[i] = cnnvp_bfp_round(magnitude_of(sums[i]), shift, sums[i] < 0, format->rounding,
-                                       random_of(format, first + i), format->mantissa_bits, &counts->saturated);
 }
 
 /* ---- to binary32 ---- */

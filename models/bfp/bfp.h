@@ -74,14 +74,9 @@ bool cnnvp_bfp_format_valid(const struct cnnvp_bfp_format *format);
 
 /* The largest finite magnitude among n values, 0 for n = 0. */
 float cnnvp_bfp_max(const float *values, uint64_t n);
-/* The largest magnitude among n sums. */
-uint32_t cnnvp_bfp_max_sum(const int32_t *sums, uint64_t n);
-uint64_t cnnvp_bfp_max_wide(const int64_t *sums, uint64_t n);
 
 /* The block exponent for a largest magnitude (the sign of `max` does not matter; not finite counts as 0). */
 int8_t cnnvp_bfp_exponent(float max, struct cnnvp_bfp_counts *counts);
-/* The same for magnitudes max * 2^scale. */
-int8_t cnnvp_bfp_exponent_of_sum(uint64_t max, int32_t scale, struct cnnvp_bfp_counts *counts);
 
 /* n values to mantissas under a given exponent; values that it is too small for saturate and are counted. `first` is
  * the index of the first value in its tensor. The int8_t form takes up to 8 mantissa bits. */
@@ -108,13 +103,6 @@ int32_t cnnvp_bfp_carry_one(const struct cnnvp_bfp_format *format, int8_t expone
                             struct cnnvp_bfp_counts *counts);
 void cnnvp_bfp_carry_wide(const struct cnnvp_bfp_format *format, int8_t exponent, const float *values, uint64_t n,
                           int32_t *mantissas, struct cnnvp_bfp_counts *counts);
-
-/* cnnvp_bfp_quantise from sums * 2^scale, as the PE module leaves them. */
-void cnnvp_bfp_quantise_sums(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale, uint64_t first,
-                             const int32_t *sums, uint64_t n, int8_t *mantissas, struct cnnvp_bfp_counts *counts);
-void cnnvp_bfp_quantise_sums_wide(const struct cnnvp_bfp_format *format, int8_t exponent, int32_t scale,
-                                  uint64_t first, const int64_t *sums, uint64_t n, int32_t *mantissas,
-                                  struct cnnvp_bfp_counts *counts);
 
 /* mantissa * 2^(exponent - (w - 2)) in binary32: exact for w <= 8, rounded to nearest even where a result of more
  * bits is subnormal; -2^128, which is no binary32, becomes the largest float of its sign. */

@@ -8,7 +8,7 @@
 
 /* What n values have in common. */
 struct bfp_run {
-    int32_t shift;  /* floats: right shift of the significand = shift - exponent field; sums: right shift, 1 .. 40 */
+    int32_t shift;  /* right shift of the significand = shift - exponent field */
     uint32_t limit; /* largest mantissa, 2^(w-1) - 1 */
 };
 
@@ -21,11 +21,8 @@ struct bfp_tally {
 struct bfp_kernels {
     const char *name;
     uint32_t (*max_bits)(const float *values, size_t n); /* bits of the largest finite magnitude */
-    uint32_t (*max_sum)(const int32_t *sums, size_t n);
     void (*floats)(const struct bfp_run *run, uint32_t rounding, uint64_t seed, uint64_t first, const float *values,
                    size_t n, int8_t *mantissas, struct bfp_tally *tally);
-    void (*sums)(const struct bfp_run *run, uint32_t rounding, uint64_t seed, uint64_t first, const int32_t *sums,
-                 size_t n, int8_t *mantissas, struct bfp_tally *tally);
 };
 
 /* The fastest variant that this machine runs. */

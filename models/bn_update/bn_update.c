@@ -3,7 +3,7 @@
 #include "bn_update.h"
 
 #include "stage/step.h"
-#include "update/update.h"
+#include "stage/momentum.h"
 
 #define UNIT_DEF "bn_update/bn_update.def"
 #include "unit/unit_enums.inc"

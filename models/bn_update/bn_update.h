@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BN-gradient update of S001 (kind `bn_update`): applies dgamma and dbeta, which batch norm's backward has left in the
- * batch norm buffer (Part B 1-26), to gamma and beta there, by the rule of update/update.h. Gradients are rounded to
+ * batch norm buffer (Part B 1-26), to gamma and beta there, by the rule of stage/momentum.h. Gradients are rounded to
  * binary32 first.
  */
 #ifndef CNNVP_BN_UPDATE_H

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "fx16.h"
+#include "fx16/fx16_words.h"
 
 /* Sums handled at a time: 2 KiB on the stack, in the first-level cache. */
 #define CHUNK 256u

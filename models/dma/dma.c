@@ -43,7 +43,8 @@ enum {
 
 /* ---- helpers ---- */
 
-int dma_store_reserve(struct dma_store *store, uint64_t bytes)
+/* Makes room for `bytes`; keeps nothing. CNNVP_OK or CNNVP_E_NOMEM. */
+CNNVP_MUST_USE static int reserve_store(struct dma_store *store, uint64_t bytes)
 {
     uint64_t capacity = 4096u;
     if (store->capacity >= bytes)
@@ -184,7 +185,7 @@ static struct dma_transfer *new_transfer(struct dma *dma, uint32_t number, const
 
 static int reserve_staging(struct dma *dma, struct dma_transfer *transfer)
 {
-    return dma->timing_only ? CNNVP_OK : dma_store_reserve(&transfer->staging, transfer->bytes);
+    return dma->timing_only ? CNNVP_OK : reserve_store(&transfer->staging, transfer->bytes);
 }
 
 static int do_request(struct dma *dma, const struct cnnvp_command *command, uint32_t index, cnnvp_time *delay)
@@ -314,7 +315,7 @@ static int do_move(struct dma *dma, const struct cnnvp_command *command, uint32_
     int status = dma_buffer_access(dma, CNNVP_BORROW_WRITE, CNNVP_DEBUG, index, command->halves >> index & 1u, &target,
                                    &whose, &write);
     if (status == CNNVP_OK && !dma->timing_only)
-        status = dma_store_reserve(&dma->scratch, bytes);
+        status = reserve_store(&dma->scratch, bytes);
     if (status == CNNVP_OK)
         status = dma_buffer_access(dma, CNNVP_BORROW_READ, 0, from, command->halves >> from & 1u, &source, &whose,
                                    &read);

@@ -84,8 +84,6 @@ struct dma {
     struct dma_channel channels[DMA_CHANNELS];
 };
 
-/* Makes room for `bytes`; keeps nothing. CNNVP_OK or CNNVP_E_NOMEM. */
-CNNVP_MUST_USE int dma_store_reserve(struct dma_store *store, uint64_t bytes);
 /* `time` + `cycles`, counted from the clock edge at or after `time`. */
 cnnvp_time dma_after(const struct dma *dma, cnnvp_time time, uint64_t cycles);
 uint64_t dma_port_cycles(const struct dma *dma, uint64_t bytes);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dram_bandwidth.h"
+#include "unit/bandwidth.h"
 #include "dram_queue.h"
 
 #define UNIT_DEF "dram/dram.def"
@@ -54,7 +54,7 @@ struct dram {
     struct dram_queue trial; /* of estimates */
     int trial_made;
     cnnvp_time notified;
-    struct dram_bandwidth windows[COUNTER_COUNT];
+    struct cnnvp_bandwidth windows[COUNTER_COUNT];
     struct requester requesters[DRAM_STREAMS]; /* by the queue's streams */
     int burst_trace; /* somebody listens to bursts */
     struct row_classes rows;
@@ -179,18 +179,18 @@ static void note_command(void *context, const struct dram_issued *issued)
     const cnnvp_time at = issued->clock * self->queue.timing.tck_ps;
     if (issued->row_class != DRAM_UNCLASSIFIED) {
         note_class(self, issued);
-        cnnvp_dram_bandwidth_add(&self->windows[counters[issued->row_class]], at, 1);
+        cnnvp_bandwidth_add(&self->windows[counters[issued->row_class]], at, 1);
     }
     if (cnnvp_dram_is_column(issued->command)) {
         struct requester *requester = &self->requesters[issued->entry.source];
         requester->turnarounds += (uint64_t)issued->turned;
         requester->queue_clocks += issued->clock - issued->entry.entered;
-        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_bandwidth], issued->done * self->queue.timing.tck_ps,
+        cnnvp_bandwidth_add(&self->windows[COUNTER_bandwidth], issued->done * self->queue.timing.tck_ps,
                                  DRAM_BURST_BYTES);
         if (issued->turned)
-            cnnvp_dram_bandwidth_add(&self->windows[COUNTER_turnarounds], at, 1);
+            cnnvp_bandwidth_add(&self->windows[COUNTER_turnarounds], at, 1);
     } else if (issued->command == DRAM_REF) {
-        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_refreshes], at, 1);
+        cnnvp_bandwidth_add(&self->windows[COUNTER_refreshes], at, 1);
     }
 }
 
@@ -204,10 +204,10 @@ static void note_columns(void *context, const struct dram_columns *columns)
     requester->queue_clocks += columns->queue_clocks;
     requester->turnarounds += (uint64_t)columns->turned;
     if (columns->turned)
-        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_turnarounds], columns->clock * self->queue.timing.tck_ps, 1);
+        cnnvp_bandwidth_add(&self->windows[COUNTER_turnarounds], columns->clock * self->queue.timing.tck_ps, 1);
     if (columns->hits)
-        cnnvp_dram_bandwidth_add(&self->windows[COUNTER_row_hits], columns->clock * self->queue.timing.tck_ps, columns->hits);
-    cnnvp_dram_bandwidth_add(&self->windows[COUNTER_bandwidth], columns->done * self->queue.timing.tck_ps,
+        cnnvp_bandwidth_add(&self->windows[COUNTER_row_hits], columns->clock * self->queue.timing.tck_ps, columns->hits);
+    cnnvp_bandwidth_add(&self->windows[COUNTER_bandwidth], columns->done * self->queue.timing.tck_ps,
                              columns->bursts * DRAM_BURST_BYTES);
 }
 
@@ -339,7 +339,7 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
         return status;
     }
     for (uint32_t i = 0; i < COUNTER_COUNT; ++i)
-        self->windows[i] = (struct dram_bandwidth){.scale = i == COUNTER_bandwidth ? DRAM_BYTES_PER_S : 1,
+        self->windows[i] = (struct cnnvp_bandwidth){.scale = i == COUNTER_bandwidth ? CNNVP_BANDWIDTH_SCALE : 1,
                                                    .counter = i, .show = show_window, .context = self};
     self->burst_trace = 1;
     self->queue.issued = note_command;
@@ -491,7 +491,7 @@ static void dram_flush(void *instance)
     self->traffic = (struct traffic){.tag = self->traffic.tag};
     count_requesters(self);
     for (uint32_t i = 0; i < COUNTER_COUNT; ++i)
-        cnnvp_dram_bandwidth_show(&self->windows[i]);
+        cnnvp_bandwidth_show(&self->windows[i]);
 }
 
 /* ---- tables ---- */

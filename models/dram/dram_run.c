@@ -2,7 +2,7 @@
 /* See dram_run.h. */
 #include "dram_run.h"
 
-#include "dram_bandwidth.h"
+#include "unit/bandwidth.h"
 
 void dram_report(struct dram_run *run)
 {
@@ -25,8 +25,8 @@ void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint
     dram_report(run);
     run->columns = (struct dram_columns){.clock = clock, .done = done, .tag = tag, .source = source,
                                          .turned = run->channel->last_write == 1};
-    run->window_command = cnnvp_dram_window_end(clock * tck) / tck;
-    run->window_data = cnnvp_dram_window_end(done * tck) / tck;
+    run->window_command = cnnvp_bandwidth_window_end(clock * tck) / tck;
+    run->window_data = cnnvp_bandwidth_window_end(done * tck) / tck;
 }
 
 /* 1 if all that waits are bursts of the stream's first request, in one bank. */

@@ -20,7 +20,7 @@ enum dram_scratch {
     DRAM_LATENCY, /* sum of ends less sum of times at which bursts could be sent */
 };
 
-/* Read commands that the queue has issued one after the other, all in one window of time (dram_bandwidth.h) and their data
+/* Read commands that the queue has issued one after the other, all in one window of time (unit/bandwidth.h) and their data
  * too, of one source and tag. Their rows were open: what is no hit has been classified before. */
 struct dram_columns {
     uint64_t bursts, hits, queue_clocks;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dram/dram_bandwidth.h"
+#include "unit/bandwidth.h"
 
 #define UNIT_DEF "external/external.def"
 #include "unit/unit_enums.inc"
@@ -51,7 +51,7 @@ struct external {
     uint32_t free; /* first free burst, in_flight: none */
     struct cnnvp_request *first; /* under way, in order of arrival */
     struct cnnvp_request *turn;  /* the one that sent last, NULL: it is gone */
-    struct dram_bandwidth bandwidth;
+    struct cnnvp_bandwidth bandwidth;
 };
 
 /* ---- requests ---- */
@@ -263,7 +263,7 @@ static void external_complete(void *instance, uint32_t port, struct cnnvp_reques
         self->ops->count(self->host, STAT_bursts, done->tag, 1);
         if (read)
             self->ops->count(self->host, STAT_reads, done->tag, 1);
-        cnnvp_dram_bandwidth_add(&self->bandwidth, now, done->size);
+        cnnvp_bandwidth_add(&self->bandwidth, now, done->size);
     } else {
         fail(self, request, done, done->status);
     }
@@ -294,8 +294,8 @@ static int external_init(void *instance, const struct cnnvp_init *init)
     self->bursts = calloc(self->in_flight, sizeof *self->bursts);
     if (init->ops->param(init->host, PARAM_storage))
         self->data = calloc(1, (size_t)self->size); /* pages come into being when they are touched */
-    self->bandwidth = (struct dram_bandwidth){
-        .scale = DRAM_BYTES_PER_S, .counter = COUNTER_bandwidth, .show = show_bandwidth, .context = self};
+    self->bandwidth = (struct cnnvp_bandwidth){
+        .scale = CNNVP_BANDWIDTH_SCALE, .counter = COUNTER_bandwidth, .show = show_bandwidth, .context = self};
     if (self->bursts && (self->data || !init->ops->param(init->host, PARAM_storage)))
         return CNNVP_OK;
     free(self->bursts);
@@ -379,7 +379,7 @@ static void external_event(void *instance, uint32_t event)
 static void external_flush(void *instance)
 {
     struct external *self = instance;
-    cnnvp_dram_bandwidth_show(&self->bandwidth);
+    cnnvp_bandwidth_show(&self->bandwidth);
 }
 
 /* ---- tables ---- */

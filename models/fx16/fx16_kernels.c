@@ -4,10 +4,11 @@
  * definition and runs anywhere.
  */
 #include "fx16_kernels.h"
+#include "simd.h"
 
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef CNNVP_SIMD_X86
 #define FX16_X86 1
 #include <immintrin.h>
 #endif
@@ -80,17 +81,11 @@ static const struct fx16_kernels plain_kernels = {"plain", plain_direct, plain_d
 
 #ifdef FX16_X86
 
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#define WIDE ""
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#define WIDE ",prefer-vector-width=512"
-#endif
+#define UNROLL CNNVP_SIMD_UNROLL(8)
 
 /* ---- AVX2 ---- */
 
-#define TARGET __attribute__((target("avx2")))
+#define TARGET CNNVP_TARGET_AVX2
 #define NAME(function) avx2_##function
 #define VECTOR __m256i
 #define LANES 8u
@@ -165,7 +160,7 @@ static const struct fx16_kernels avx2_kernels = {"avx2", avx2_direct, avx2_dot, 
 #define DOT_OUTPUTS 3u
 #define DOT_POSITIONS 4u
 
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl" WIDE)))
+#define TARGET CNNVP_TARGET_AVX512
 #define NAME(function) avx512_##function
 #define MULTIPLY_ADD(s, a, b) _mm512_add_epi32(s, _mm512_madd_epi16(a, b))
 
@@ -199,7 +194,7 @@ TARGET static inline int64_t avx512_total(__m512i low, __m512i high)
 static const struct fx16_kernels avx512_kernels = {"avx512",   avx512_direct, avx512_dot, avx512_matmul,
                                                    avx512_row, avx512_split};
 
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni" WIDE)))
+#define TARGET CNNVP_TARGET_AVX512VNNI
 #define NAME(function) vnni_##function
 
 /* _mm512_dpwssd_epi32, around which GCC 12 copies each sum to another register and back. */
@@ -215,49 +210,20 @@ TARGET static inline __m512i vnni_multiply_add(__m512i sum, __m512i a, __m512i b
 static const struct fx16_kernels vnni_kernels = {"avx512vnni", vnni_direct, vnni_dot, avx512_matmul,
                                                  avx512_row,   avx512_split};
 
-static int runs_avx512(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-
-static const struct fx16_kernels *supported(size_t rank)
-{
-    switch (rank) {
-    case 0:
-        return runs_avx512() && __builtin_cpu_supports("avx512vnni") ? &vnni_kernels : NULL;
-    case 1:
-        return runs_avx512() ? &avx512_kernels : NULL;
-    case 2:
-        return __builtin_cpu_supports("avx2") ? &avx2_kernels : NULL;
-    default:
-        return &plain_kernels;
-    }
-}
-
-enum { RANKS = 4 };
-
-#else
-
-static const struct fx16_kernels *supported(size_t rank)
-{
-    (void)rank;
-    return &plain_kernels;
-}
-
-enum { RANKS = 1 };
-
 #endif
+
+static const struct cnnvp_simd_variant variants[] = {
+#ifdef CNNVP_SIMD_X86
+    {CNNVP_SIMD_AVX512VNNI, &vnni_kernels},
+    {CNNVP_SIMD_AVX512, &avx512_kernels},
+    {CNNVP_SIMD_AVX2, &avx2_kernels},
+#endif
+    {CNNVP_SIMD_PLAIN, &plain_kernels},
+};
 
 const struct fx16_kernels *cnnvp_fx16_kernels_variant(size_t index)
 {
-    size_t found = 0;
-    for (size_t rank = 0; rank < RANKS; ++rank) {
-        const struct fx16_kernels *kernels = supported(rank);
-        if (kernels != NULL && found++ == index)
-            return kernels;
-    }
-    return NULL;
+    return cnnvp_simd_pick(variants, sizeof variants / sizeof variants[0], index);
 }
 
 const struct fx16_kernels *cnnvp_fx16_kernels(void)

@@ -2,8 +2,8 @@
 /* Max pool of S001 (C4): of quantised activations; the ID buffer keeps the position of each maximum (Part B 1-20). */
 #include "max_pool.h"
 
-#include "bfp/encoder.h"
-#include "pool_ids.h"
+#include "stage/pool.h"
+#include "stage/pool_ids.h"
 #include "stage/step.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void pool_tile(const struct cnnvp_pool_ids *pool, const struct cnnvp_tile
         if (positions == NULL)
             continue;
         memset(positions + p * bytes, 0, (size_t)bytes);
-        cnnvp_encoder_pack_bits(pool->ids, pooled, bits, positions + p * bytes);
+        cnnvp_pool_ids_pack(pool->ids, pooled, bits, positions + p * bytes);
     }
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Max pool of S001 (kind `max_pool`) and its arithmetic in both directions, free of any host. Forward takes quantised
- * activations (S001 C4: pool after quantise) and records where in its window each maximum lies; of equal ones the first
- * in raster order (Part B 1-6). Windows lie wholly in the map; rows and columns that no window covers get no error.
+ * Max pool of S001 (kind `max_pool`): of quantised activations (S001 C4: pool after quantise), with the position of
+ * each maximum. Its arithmetic is in stage/pool.h.
  */
 #ifndef CNNVP_MAX_POOL_H
 #define CNNVP_MAX_POOL_H
@@ -10,26 +9,5 @@
 #include "cnnvp_tile.h"
 
 extern const struct cnnvp_unit cnnvp_unit_max_pool;
-
-/* One map, rows contiguous. */
-struct cnnvp_max_pool {
-    uint32_t h, w;
-    uint32_t ky, kx; /* window, ky * kx <= 256; 2x2: positions have two bits */
-    uint32_t sy, sx;
-};
-
-/* Size of the result; 0 where the window is larger than the map or something else is out of range. */
-uint32_t cnnvp_max_pool_rows(const struct cnnvp_max_pool *pool);
-uint32_t cnnvp_max_pool_cols(const struct cnnvp_max_pool *pool);
-
-/* ids[i]: ky * (columns of the window) + kx of the maximum of window i. The pool is valid (rows and columns above). out
- * may be in, or lie before it. */
-void cnnvp_max_pool_forward(const struct cnnvp_max_pool *pool, const int8_t *in, int8_t *out, uint8_t *ids);
-void cnnvp_max_pool_forward_wide(const struct cnnvp_max_pool *pool, const int32_t *in, int32_t *out, uint8_t *ids);
-
-/* dx, of the map's size: 0 but where maxima were, which get the errors of their windows, added in raster order where
- * windows overlap. An ID outside its window gives CNNVP_E_INVAL, with dx undefined. */
-CNNVP_MUST_USE int cnnvp_max_pool_backward(const struct cnnvp_max_pool *pool, const float *dy, const uint8_t *ids,
-                                           float *dx);
 
 #endif

@@ -5,9 +5,8 @@
  */
 #include "max_pool_back.h"
 
-#include "bfp/encoder.h"
-#include "max_pool/max_pool.h"
-#include "max_pool/pool_ids.h"
+#include "stage/pool.h"
+#include "stage/pool_ids.h"
 #include "stage/step.h"
 
 #include <string.h>
@@ -26,7 +25,7 @@ static bool restore(const struct cnnvp_pool_ids *pool, const struct cnnvp_tile *
     bool good = true;
     for (uint64_t p = 0; p < planes; ++p) {
         float *to = tile->values + p * tile->plane;
-        cnnvp_encoder_unpack_bits(positions + p * bytes, pooled, bits, pool->ids);
+        cnnvp_pool_ids_unpack(positions + p * bytes, pooled, bits, pool->ids);
         if (cnnvp_max_pool_backward(&shape, tile->errors + p * pooled, pool->ids, to) != CNNVP_OK) {
             memset(to, 0, (size_t)tile->plane * sizeof *to);
             good = false;

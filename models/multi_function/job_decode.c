@@ -7,7 +7,7 @@
 #include "job.h"
 
 #include "bfp/bfp.h"
-#include "max_pool/max_pool.h"
+#include "stage/pool.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * `fp32`. Everything is read before anything is written, so results may lie where operands do. A command is atomic: one
  * that is refused (status, one warning) has changed nothing.
  *
- *   tstat      statistics (extremes, statistics/statistics.h) and sum (sum/sum.h) take the tile; value i of channel c
+ *   tstat      statistics (extremes, stage/extremes.h) and sum (stage/sums.h) take the tile; value i of channel c
  *              of image n has number first + n * map + i. Entries that channels share have positions without meaning.
  *              convert: the tile in binary32 at out_addr. squares: instead sum of (x - sum / count)^2 into `squares`.
  *   tcoef      coefficients of batch norm (batch_norm/batch_norm.h) of entries entry .. entry + channels - 1 of the
@@ -30,7 +30,7 @@
  *   tsoftmax   softmax/softmax.h; record `result` + n of the output data buffer is a struct cnnvp_class_result and a
  *              probability for each class. gradient: rate of the gradient is `factor`; a label that is no class is
  *              refused.
- *   tupdate    update/update.h, weights and velocities in place; extremes of the new weights.
+ *   tupdate    stage/momentum.h, weights and velocities in place; extremes of the new weights.
  *   tbnupdate  bn_update/bn_update.h.
  *   tdecode    mantissa * 2^(exponent - (bits - 2)).
  *   tload, tsave, tclear   bytes of a buffer of the module; tclear of the max-min buffer makes entries without values.

@@ -6,8 +6,8 @@
 #include "quantise.h"
 
 #include "bfp/bfp.h"
+#include "stage/extremes.h"
 #include "stage/step.h"
-#include "statistics/statistics.h"
 
 #define UNIT_DEF "quantise/quantise.def"
 #include "unit/unit_enums.inc"

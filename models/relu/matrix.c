@@ -22,9 +22,3 @@ void cnnvp_relu_forward_keep(float *x, uint64_t n, uint8_t *matrix)
     }
     cnnvp_relu_forward(x, n);
 }
-
-void cnnvp_relu_backward(const uint8_t *matrix, uint64_t n, float *dy)
-{
-    for (uint64_t i = 0; i < n; ++i)
-        dy[i] = ((unsigned)matrix[i / 8u] >> (i % 8u) & 1u) != 0 ? dy[i] : 0.0f;
-}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ReLU of S001 (kind `relu`) and its arithmetic in both directions, free of any host. Forward leaves the 0/1 matrix,
- * one bit a value, that backward takes (S001 C4, C5). NaN counts as not positive. Bit i of a plane is bit i mod 8 of
+ * ReLU of S001 (kind `relu`) and its arithmetic, free of any host. It leaves the 0/1 matrix,
+ * one bit a value, that `relu_back` takes (S001 C4, C5). NaN counts as not positive. Bit i of a plane is bit i mod 8 of
  * byte i / 8.
  */
 #ifndef CNNVP_RELU_H
@@ -15,7 +15,4 @@ extern const struct cnnvp_unit cnnvp_unit_relu;
 void cnnvp_relu_forward(float *x, uint64_t n);
 /* The same, and bits that say which; `matrix` has cnnvp_tile_packed(n, 1) bytes, whose rest is filled with zeros. */
 void cnnvp_relu_forward_keep(float *x, uint64_t n, uint8_t *matrix);
-/* dy where the bit is set, else +0. */
-void cnnvp_relu_backward(const uint8_t *matrix, uint64_t n, float *dy);
-
 #endif

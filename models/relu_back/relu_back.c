@@ -2,11 +2,16 @@
 /* ReLU backward of S001 (C4): errors pass where the 0/1 matrix in the ReLU buffer says so. */
 #include "relu_back.h"
 
-#include "relu/relu.h"
 #include "stage/step.h"
 
 #define UNIT_DEF "relu_back/relu_back.def"
 #include "unit/unit_enums.inc"
+
+void cnnvp_relu_backward(const uint8_t *matrix, uint64_t n, float *dy)
+{
+    for (uint64_t i = 0; i < n; ++i)
+        dy[i] = ((unsigned)matrix[i / 8u] >> (i % 8u) & 1u) != 0 ? dy[i] : 0.0f;
+}
 
 struct stepped {
     const struct cnnvp_tile *tile;

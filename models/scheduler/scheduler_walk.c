@@ -26,7 +26,8 @@ static uint32_t bits_y(const struct scheduler_walk *walk, uint32_t level)
     return level_word(walk, level, LEVEL_BITS) >> 8 & 0xffu;
 }
 
-void scheduler_next_block(uint32_t wide, uint32_t high, uint32_t *x, uint32_t *y)
+/* NX and NY of S004: interleave from the low bit on, add 1, take apart. */
+static void next_block(uint32_t wide, uint32_t high, uint32_t *x, uint32_t *y)
 {
     const uint32_t common = wide < high ? wide : high;
     uint32_t number = 0;
@@ -88,7 +89,7 @@ static void begin_step(struct scheduler_walk *walk)
     const uint32_t layer = walk->layer;
     walk->input_x = walk->x[layer];
     walk->input_y = walk->y[layer];
-    scheduler_next_block(bits_x(walk, layer), bits_y(walk, layer), &walk->x[layer], &walk->y[layer]);
+    next_block(bits_x(walk, layer), bits_y(walk, layer), &walk->x[layer], &walk->y[layer]);
     walk->gathered[layer + 1u] += level_word(walk, layer + 1u, LEVEL_PART);
     walk->blocks -= layer == 0;
     ++walk->steps;
@@ -112,7 +113,7 @@ static void end_step(struct scheduler_walk *walk)
         return;
     }
     if (ready)
-        scheduler_next_block(bits_x(walk, next), bits_y(walk, next), &walk->x[next], &walk->y[next]);
+        next_block(bits_x(walk, next), bits_y(walk, next), &walk->x[next], &walk->y[next]);
     walk->layer = 0;
     walk->done = walk->blocks == 0;
 }

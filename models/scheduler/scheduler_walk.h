@@ -50,9 +50,6 @@ struct scheduler_section {
     uint32_t x, y, gathered, half;
 };
 
-/* NX and NY of S004: interleave from the low bit on, add 1, take apart. */
-void scheduler_next_block(uint32_t bits_x, uint32_t bits_y, uint32_t *x, uint32_t *y);
-
 /* The first block; the first one of feature 0 has been loaded. 0: the table is malformed. */
 int scheduler_begin(struct scheduler_walk *walk, const uint32_t *table, uint32_t size, uint32_t image);
 /* The next section, an empty one behind each step: 1, or 0 when all is done, or -1: the table is malformed. */

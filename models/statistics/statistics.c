@@ -6,6 +6,7 @@
  */
 #include "statistics.h"
 
+#include "stage/extremes.h"
 #include "stage/step.h"
 
 #include <float.h>

@@ -6,6 +6,7 @@
 #include "sum.h"
 
 #include "stage/step.h"
+#include "stage/sums.h"
 
 #include <float.h>
 #include <stdlib.h>

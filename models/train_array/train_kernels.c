@@ -4,10 +4,11 @@
  * plain one is the definition and runs anywhere.
  */
 #include "train_kernels.h"
+#include "simd.h"
 
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef CNNVP_SIMD_X86
 #define TRAIN_X86 1
 #include <immintrin.h>
 #endif
@@ -56,17 +57,11 @@ static const struct train_kernels plain_kernels = {
 
 #ifdef TRAIN_X86
 
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#define WIDE ""
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#define WIDE ",prefer-vector-width=512"
-#endif
+#define UNROLL CNNVP_SIMD_UNROLL(16)
 
 /* ---- SSE2, which every x86-64 has ---- */
 
-#define TARGET __attribute__((target("sse2")))
+#define TARGET CNNVP_TARGET_SSE2
 #define NAME(function) sse2_##function
 #define VECTOR __m128i
 #define LANES 4u
@@ -99,7 +94,7 @@ static const struct train_kernels plain_kernels = {
 #undef ODD_S
 
 /* Four columns and four quads at a time; every variant of x86 uses it. */
-__attribute__((target("sse2"))) static void sse2_transpose(const uint8_t *columns, size_t pitch, size_t quads,
+CNNVP_TARGET_SSE2 static void sse2_transpose(const uint8_t *columns, size_t pitch, size_t quads,
                                                            uint8_t *panel)
 {
     for (size_t q = 0; q < quads; q += 4u)
@@ -128,7 +123,7 @@ static const struct train_kernels sse2_kernels = {
 
 /* ---- AVX2 ---- */
 
-#define TARGET __attribute__((target("avx2")))
+#define TARGET CNNVP_TARGET_AVX2
 #define NAME(function) avx2_##function
 #define VECTOR __m256i
 #define LANES 8u
@@ -161,7 +156,7 @@ static const struct train_kernels sse2_kernels = {
 #undef VECTORS
 
 /* Four columns at a time; what they write beyond a segment the next one replaces. */
-__attribute__((target("avx2"))) static void avx2_spread(const uint8_t *values, const struct train_segment *segments,
+CNNVP_TARGET_AVX2 static void avx2_spread(const uint8_t *values, const struct train_segment *segments,
                                                         size_t count, uint8_t *out)
 {
     const __m128i neighbours = _mm_setr_epi8(0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 3, 4, 5, 6);
@@ -181,7 +176,7 @@ static const struct train_kernels avx2_kernels = {
 
 /* ---- AVX-512 BW ---- */
 
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl" WIDE)))
+#define TARGET CNNVP_TARGET_AVX512
 #define NAME(function) avx512_##function
 #define VECTOR __m512i
 #define LANES 16u
@@ -208,7 +203,7 @@ static const struct train_kernels avx512_kernels = {
 
 /* ---- AVX-512 VNNI: four products of bytes at once. ROWS x VECTORS sums stay in registers. ---- */
 
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni" WIDE)))
+#define TARGET CNNVP_TARGET_AVX512VNNI
 
 #define ROWS 12u
 #define VECTORS 1u
@@ -244,51 +239,21 @@ static const struct train_kernels vnni_kernels = {
     "avx512vnni",  vnni_panel,     avx512_sum,        avx512_add, avx512_interleave,
     avx2_spread, avx512_replace, avx512_accumulate, sse2_transpose};
 
-static int runs_avx512(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-}
-
-static const struct train_kernels *supported(size_t rank)
-{
-    switch (rank) {
-    case 0:
-        return runs_avx512() && __builtin_cpu_supports("avx512vnni") ? &vnni_kernels : NULL;
-    case 1:
-        return runs_avx512() ? &avx512_kernels : NULL;
-    case 2:
-        return __builtin_cpu_supports("avx2") ? &avx2_kernels : NULL;
-    case 3:
-        return &sse2_kernels;
-    default:
-        return &plain_kernels;
-    }
-}
-
-enum { RANKS = 5 };
-
-#else
-
-static const struct train_kernels *supported(size_t rank)
-{
-    (void)rank;
-    return &plain_kernels;
-}
-
-enum { RANKS = 1 };
-
 #endif
+
+static const struct cnnvp_simd_variant variants[] = {
+#ifdef CNNVP_SIMD_X86
+    {CNNVP_SIMD_AVX512VNNI, &vnni_kernels},
+    {CNNVP_SIMD_AVX512, &avx512_kernels},
+    {CNNVP_SIMD_AVX2, &avx2_kernels},
+    {CNNVP_SIMD_SSE2, &sse2_kernels},
+#endif
+    {CNNVP_SIMD_PLAIN, &plain_kernels},
+};
 
 const struct train_kernels *cnnvp_train_kernels_variant(size_t index)
 {
-    size_t found = 0;
-    for (size_t rank = 0; rank < RANKS; ++rank) {
-        const struct train_kernels *kernels = supported(rank);
-        if (kernels != NULL && found++ == index)
-            return kernels;
-    }
-    return NULL;
+    return cnnvp_simd_pick(variants, sizeof variants / sizeof variants[0], index);
 }
 
 const struct train_kernels *cnnvp_train_kernels(void)

@@ -142,7 +142,7 @@ CNNVP_MUST_USE int cnnvp_train_cycle(const struct cnnvp_train_shape *shape, cons
 int32_t cnnvp_train_scale(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
                           const struct cnnvp_train_data *data, uint32_t image, uint32_t out_channel);
 /* Scales of a command that is not `to_float`: [image or 1][out channel or 1], in gradients [out channel or 1]
- * [in channel or 1]. They are what cnnvp_bfp_quantise_sums takes. `scales` has tile->out_exps entries. */
+ * [in channel or 1]. `scales` has tile->out_exps entries. */
 void cnnvp_train_scales(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
                         const struct cnnvp_train_data *data, int16_t *scales);
 

@@ -5,6 +5,7 @@
  */
 #include "update.h"
 
+#include "stage/momentum.h"
 #include "stage/step.h"
 
 #define UNIT_DEF "update/update.def"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "buffer/fx16.h"
+#include "fx16/fx16_words.h"
 
 /* A chunk at work: elements (o, i) .. (o, i + n - 1), the first of which has number e. */
 struct chunk {

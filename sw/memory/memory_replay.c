@@ -15,7 +15,7 @@
 #include "cnnvp_memory.h"
 #include "config.h"
 #include "dram/dram.h"
-#include "dram/dram_bandwidth.h"
+#include "unit/bandwidth.h"
 #include "dram/dram_replay.h"
 #include "recorder.h"
 
@@ -210,7 +210,7 @@ struct run {
     int untimed;
     uint32_t instance;
     uint64_t tck_ps;
-    struct dram_bandwidth bandwidth;
+    struct cnnvp_bandwidth bandwidth;
 };
 
 static void show_bandwidth(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
@@ -229,7 +229,7 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
     const uint64_t write = issued->entry.write ? DRAM_BURST_BYTES : 0;
     const struct cnnvp_recorder_bytes bytes = {
         .begin = done - 1, .end = done, .read = DRAM_BURST_BYTES - write, .write = write};
-    cnnvp_dram_bandwidth_add(&run->bandwidth, done, DRAM_BURST_BYTES);
+    cnnvp_bandwidth_add(&run->bandwidth, done, DRAM_BURST_BYTES);
     cnnvp_recorder_moved_alone(run->recorder, &bytes);
 }
 
@@ -401,7 +401,7 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
     if (status == CNNVP_DONE) {
         struct dram_replay_result from;
         cnnvp_dram_replay_end(replay, until, &from);
-        cnnvp_dram_bandwidth_show(&run->bandwidth);
+        cnnvp_bandwidth_show(&run->bandwidth);
         record(run, &from);
         fill_result(run, &from, result);
     }
@@ -466,7 +466,7 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
         return CNNVP_BAD_INPUT;
     }
     struct run run = {.instance = (uint32_t)(memory - platform->instances), .untimed = options->untimed,
-                      .bandwidth = {.scale = DRAM_BYTES_PER_S, .counter = COUNTER_BANDWIDTH, .show = show_bandwidth}};
+                      .bandwidth = {.scale = CNNVP_BANDWIDTH_SCALE, .counter = COUNTER_BANDWIDTH, .show = show_bandwidth}};
     run.bandwidth.context = &run;
     cnnvp_result status = cnnvp_recorder_new(platform, options->trace, 1, &run.recorder, error);
     if (status == CNNVP_DONE)

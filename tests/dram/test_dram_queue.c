@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "dram/dram_bandwidth.h"
+#include "unit/bandwidth.h"
 #include "dram/dram_policy.h"
 #include "dram/dram_queue.h"
 
@@ -41,7 +41,7 @@ struct result {
 
 struct run {
     struct dram_queue queue;
-    struct dram_bandwidth windows[COUNTERS];
+    struct cnnvp_bandwidth windows[COUNTERS];
     struct cnnvp_request requests[REQUESTS]; /* the place of one that has ended goes to the next, as a DMA does it */
     uint32_t number[REQUESTS];               /* of the request in a place */
     uint32_t free[REQUESTS], free_count;
@@ -61,8 +61,8 @@ static uint32_t below(uint64_t *state, uint32_t limit)
 static void show(void *context, uint32_t counter, cnnvp_time at, uint64_t value)
 {
     struct run *run = context;
-    if (at / DRAM_WINDOW_PS < WINDOWS)
-        run->result.shown[counter][at / DRAM_WINDOW_PS] = value + 1u;
+    if (at / CNNVP_BANDWIDTH_WINDOW_PS < WINDOWS)
+        run->result.shown[counter][at / CNNVP_BANDWIDTH_WINDOW_PS] = value + 1u;
 }
 
 static void note_issued(void *context, const struct dram_issued *issued)
@@ -74,13 +74,13 @@ static void note_issued(void *context, const struct dram_issued *issued)
         run->result.misses[issued->class_tag] += issued->row_class == DRAM_MISS;
         run->result.conflicts[issued->class_tag] += issued->row_class == DRAM_CONFLICT;
         if (issued->row_class == DRAM_HIT)
-            cnnvp_dram_bandwidth_add(&run->windows[HITS], issued->clock * tck, 1);
+            cnnvp_bandwidth_add(&run->windows[HITS], issued->clock * tck, 1);
     }
     if (!cnnvp_dram_is_column(issued->command))
         return;
     run->result.queue_clocks[issued->entry.source] += issued->clock - issued->entry.entered;
     run->result.turnarounds[issued->entry.source] += (uint64_t)issued->turned;
-    cnnvp_dram_bandwidth_add(&run->windows[BANDWIDTH], issued->done * tck, 64);
+    cnnvp_bandwidth_add(&run->windows[BANDWIDTH], issued->done * tck, 64);
 }
 
 static void note_columns(void *context, const struct dram_columns *columns)
@@ -92,8 +92,8 @@ static void note_columns(void *context, const struct dram_columns *columns)
     run->result.queue_clocks[columns->source] += columns->queue_clocks;
     run->result.turnarounds[columns->source] += (uint64_t)columns->turned;
     if (columns->hits)
-        cnnvp_dram_bandwidth_add(&run->windows[HITS], columns->clock * tck, columns->hits);
-    cnnvp_dram_bandwidth_add(&run->windows[BANDWIDTH], columns->done * tck, columns->bursts * 64u);
+        cnnvp_bandwidth_add(&run->windows[HITS], columns->clock * tck, columns->hits);
+    cnnvp_bandwidth_add(&run->windows[BANDWIDTH], columns->done * tck, columns->bursts * 64u);
 }
 
 static void random_options(uint64_t *random, struct dram_options *options)
@@ -239,7 +239,7 @@ static struct run *run_random(uint64_t seed, uint32_t preset, int stepwise, uint
     assert_int_equal(cnnvp_dram_timing_init(&options, &timing, message, sizeof message, &wrong), CNNVP_OK);
     assert_int_equal(cnnvp_dram_queue_init(&run->queue, &options, &timing), CNNVP_OK);
     for (uint32_t i = 0; i < COUNTERS; ++i)
-        run->windows[i] = (struct dram_bandwidth){.scale = 1, .counter = i, .show = show, .context = run};
+        run->windows[i] = (struct cnnvp_bandwidth){.scale = 1, .counter = i, .show = show, .context = run};
     run->queue.stepwise = stepwise;
     run->queue.issued = note_issued;
     run->queue.columns_issued = note_columns;
@@ -267,7 +267,7 @@ static struct run *run_random(uint64_t seed, uint32_t preset, int stepwise, uint
     cnnvp_dram_queue_catch_up(&run->queue, now + 2000000);
     cnnvp_dram_queue_counts(&run->queue, &run->result.counts);
     for (uint32_t i = 0; i < COUNTERS; ++i)
-        cnnvp_dram_bandwidth_show(&run->windows[i]);
+        cnnvp_bandwidth_show(&run->windows[i]);
     return run;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "numbers.h"
 #include "relu/relu.h"
+#include "relu_back/relu_back.h"
 #include "whole.h"
 
 #include <math.h>
@@ -228,7 +229,7 @@ static void test_forms(void **state)
     assert_true(norm.dy_scale == 1.0f && norm.x_scale == 0.0f && norm.dy_offset == 0.0f && norm.extreme == 0.0f);
     assert_true(norm.dgamma == 0.0 && norm.dbeta == 6.0);
     /* nothing came in: no division by 0 */
-    const struct cnnvp_extremes none = cnnvp_extremes_none();
+    const struct cnnvp_extremes none = no_extremes();
     const struct cnnvp_sums empty = {0};
     cnnvp_norm_coefficients(CNNVP_NORM_RANGE, 0.5f, 0.0f, &none, &empty, &norm);
     assert_true(norm.mean == 0.0 && norm.sigma == 0.5);
@@ -246,8 +247,8 @@ static void test_apart(void **state)
         const uint32_t first = next_bits(&random) % 10;
         const uint32_t a = next_bits(&random) % 60;
         const uint32_t b = run % 5 == 0 ? a : next_bits(&random) % 60;
-        struct cnnvp_extremes got = cnnvp_extremes_none();
-        struct cnnvp_extremes want = cnnvp_extremes_none();
+        struct cnnvp_extremes got = no_extremes();
+        struct cnnvp_extremes want = no_extremes();
         for (uint32_t i = 0; i < n; ++i) {
             x[i] = (float)(next_bits(&random) % 5); /* ties */
             if (first + i == a || first + i == b)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Max pool: known positions and ties, random maps against sorting out the window, errors back to where maxima were. */
-#include "max_pool/max_pool.h"
+#include "stage/pool.h"
+#include "stage/pool_ids.h"
 #include "numbers.h"
 
 #include <setjmp.h>
@@ -97,9 +98,33 @@ static void test_refused(void **state)
     assert_int_equal(cnnvp_max_pool_backward(&good, &dy, &bad_id, dx), CNNVP_E_INVAL);
 }
 
+/* Positions in every width, the bits in a known order, and nothing written past the end. */
+static void test_ids(void **state)
+{
+    const uint8_t known[] = {3, 0, 1, 2, 1};
+    uint8_t packed[ALL + 1];
+    (void)state;
+    cnnvp_pool_ids_pack(known, 5, 2, packed);
+    assert_int_equal(packed[0], 0x93);
+    assert_int_equal(packed[1], 0x01);
+    for (uint32_t width = 1; width <= 8; ++width)
+        for (size_t n = 0; n <= 40; ++n) {
+            uint8_t ids[40], back[40];
+            const size_t bytes = (n * width + 7u) / 8u;
+            for (size_t i = 0; i < n; ++i)
+                ids[i] = (uint8_t)(cnnvp_round_random(width, n * 64u + i) >> (64u - width));
+            packed[bytes] = 0xa5;
+            cnnvp_pool_ids_pack(ids, n, width, packed);
+            assert_int_equal(packed[bytes], 0xa5);
+            cnnvp_pool_ids_unpack(packed, n, width, back);
+            for (size_t i = 0; i < n; ++i)
+                assert_int_equal(back[i], ids[i]);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(test_random),
-                                       cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_refused), cmocka_unit_test(test_ids)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -49,7 +49,7 @@ static void run(uint64_t seed, bool relu, bool range)
     }
     whole_backward(&shape, range, x, dy, channels, dx);
     for (int c = 0; c < CHANNELS && range; ++c) {
-        struct cnnvp_extremes errors = cnnvp_extremes_none();
+        struct cnnvp_extremes errors = no_extremes();
         for (int n = 0; n < IMAGES; ++n)
             cnnvp_extremes_add_apart(dy + (n * CHANNELS + c) * PLANE, PLANE, (uint64_t)n * PLANE,
                                      channels[c].extremes.min_at, channels[c].extremes.max_at, &errors);

@@ -5,13 +5,14 @@
  * bits the reference also agrees with the same formulas in binary64.
  */
 #include "bfp/bfp.h"
-#include "max_pool/max_pool.h"
+#include "stage/pool.h"
 #include "numbers.h"
 #include "relu/relu.h"
+#include "relu_back/relu_back.h"
 #include "softmax/softmax.h"
 #include "train_array/train_tile.h"
 #include "train_reference.h"
-#include "update/update.h"
+#include "stage/momentum.h"
 #include "whole.h"
 
 #include <math.h>

@@ -5,9 +5,10 @@
  * softmax, and back. Its gradients against finite differences of the same network in binary64.
  */
 #include "bfp/bfp.h"
-#include "max_pool/max_pool.h"
+#include "stage/pool.h"
 #include "numbers.h"
 #include "relu/relu.h"
+#include "relu_back/relu_back.h"
 #include "softmax/softmax.h"
 #include "train_array/train_tile.h"
 #include "whole.h"

@@ -4,7 +4,7 @@
 #include "bfp/bfp.h"
 #include "bn_update/bn_update.h"
 #include "numbers.h"
-#include "update/update.h"
+#include "stage/momentum.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -4,9 +4,10 @@
 #define CNNVP_TEST_WHOLE_H
 
 #include "batch_norm/batch_norm.h"
-#include "statistics/statistics.h"
-#include "sum/sum.h"
+#include "stage/extremes.h"
+#include "stage/sums.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -24,10 +25,15 @@ struct channel {
     struct cnnvp_norm norm;
 };
 
+static inline struct cnnvp_extremes no_extremes(void)
+{
+    return (struct cnnvp_extremes){.min = INFINITY, .max = -INFINITY};
+}
+
 static inline void whole_clear(struct channel *channels, uint64_t count)
 {
     for (uint64_t c = 0; c < count; ++c)
-        channels[c] = (struct channel){.extremes = cnnvp_extremes_none()};
+        channels[c] = (struct channel){.extremes = no_extremes()};
 }
 
 /* Takes images first_image .. of a batch in. */

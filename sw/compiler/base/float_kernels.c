@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The variants of the inner loops and the choice among them at run time. */
 #include "float_kernels.h"
+#include "simd.h"
 
 #include <string.h>
 
 #define INFINITY_BITS 0x7f800000
 
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
-#define WIDE ""
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#define WIDE ",prefer-vector-width=512"
-#endif
+#define UNROLL CNNVP_SIMD_UNROLL(8)
 
 /* With NaN among the values. */
 static float largest_number(const float *values, size_t count)
@@ -42,9 +37,9 @@ static float largest_number(const float *values, size_t count)
 static const struct cnnvp_float_kernels plain_kernels = {"plain",       plain_conv,    plain_dot, plain_scale,
                                                          plain_largest, plain_quantise};
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#ifdef CNNVP_SIMD_X86
 
-#define TARGET __attribute__((target("avx2")))
+#define TARGET CNNVP_TARGET_AVX2
 #define NAME(function) avx2_##function
 #define LANES 8u
 #define ROWS 4u
@@ -59,7 +54,7 @@ static const struct cnnvp_float_kernels plain_kernels = {"plain",       plain_co
 static const struct cnnvp_float_kernels avx2_kernels = {"avx2",       avx2_conv,    avx2_dot, avx2_scale,
                                                         avx2_largest, avx2_quantise};
 
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl" WIDE)))
+#define TARGET CNNVP_TARGET_AVX512
 #define NAME(function) avx512_##function
 #define LANES 16u
 #define ROWS 8u
@@ -69,44 +64,19 @@ static const struct cnnvp_float_kernels avx2_kernels = {"avx2",       avx2_conv,
 static const struct cnnvp_float_kernels avx512_kernels = {"avx512",       avx512_conv,    avx512_dot, avx512_scale,
                                                           avx512_largest, avx512_quantise};
 
-static const struct cnnvp_float_kernels *supported(size_t rank)
-{
-    switch (rank) {
-    case 0:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
-                   ? &avx512_kernels
-                   : NULL;
-    case 1:
-        return __builtin_cpu_supports("avx2") ? &avx2_kernels : NULL;
-    default:
-        return &plain_kernels;
-    }
-}
-
-enum { RANKS = 3 };
-
-#else
-
-static const struct cnnvp_float_kernels *supported(size_t rank)
-{
-    (void)rank;
-    return &plain_kernels;
-}
-
-enum { RANKS = 1 };
-
 #endif
+
+static const struct cnnvp_simd_variant variants[] = {
+#ifdef CNNVP_SIMD_X86
+    {CNNVP_SIMD_AVX512, &avx512_kernels},
+    {CNNVP_SIMD_AVX2, &avx2_kernels},
+#endif
+    {CNNVP_SIMD_PLAIN, &plain_kernels},
+};
 
 const struct cnnvp_float_kernels *cnnvp_float_kernels_variant(size_t index)
 {
-    size_t found = 0;
-    for (size_t rank = 0; rank < RANKS; ++rank) {
-        const struct cnnvp_float_kernels *kernels = supported(rank);
-        if (kernels != NULL && found++ == index)
-            return kernels;
-    }
-    return NULL;
+    return cnnvp_simd_pick(variants, sizeof variants / sizeof variants[0], index);
 }
 
 const struct cnnvp_float_kernels *cnnvp_float_kernels(void)

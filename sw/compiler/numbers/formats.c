@@ -70,7 +70,8 @@ float cnnvp_dequantise(int16_t word, int32_t frac)
     return (float)scale((double)word, -frac);
 }
 
-int cnnvp_formats_has_table(const struct cnnvp_graph_layer *layer)
+/* 1: one of the posts is a table. */
+static int has_table(const struct cnnvp_graph_layer *layer)
 {
     for (uint32_t i = 0; i < layer->post_count; ++i)
         if (cnnvp_graph_is_table(layer->posts[i].kind))
@@ -125,9 +126,9 @@ static void unify(struct cnnvp_graph *graph)
             struct cnnvp_graph_tensor *lower = NULL;
             int32_t to = 0;
             if (keeps_format(layer) && cnnvp_graph_has_fixed_format(graph, layer->in)) {
-                changed |= !cnnvp_formats_has_table(layer) && out->frac != in->frac;
-                out->frac = cnnvp_formats_has_table(layer) ? out->frac : in->frac;
-            } else if (keeps_format(layer) && !cnnvp_formats_has_table(layer) && in->frac != out->frac) {
+                changed |= !has_table(layer) && out->frac != in->frac;
+                out->frac = has_table(layer) ? out->frac : in->frac;
+            } else if (keeps_format(layer) && !has_table(layer) && in->frac != out->frac) {
                 lower = in->frac > out->frac ? in : out;
                 to = in->frac > out->frac ? out->frac : in->frac;
             } else if (aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
@@ -203,7 +204,7 @@ static void take_sizes(struct cnnvp_graph *graph)
         changed = 0;
         for (size_t i = 0; i < graph->layer_count; ++i) {
             const struct cnnvp_graph_layer *layer = &graph->layers[i];
-            if (keeps_format(layer) && !cnnvp_formats_has_table(layer))
+            if (keeps_format(layer) && !has_table(layer))
                 changed |= take_size(graph, layer->in, layer->out);
             else if (aligns_operands(layer))
                 changed |= take_size(graph, layer->in, layer->in2);
@@ -216,7 +217,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
-        if (!cnnvp_formats_has_table(layer))
+        if (!has_table(layer))
             out->max_abs = larger(out->max_abs, layer->pre_max_abs);
         /* Sigmoid, tanh and erf reach 1 whatever the calibration saw. */
         for (uint32_t p = 0; p < layer->post_count; ++p)
@@ -295,7 +296,7 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
     choose_tensors(graph);
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
-        if (!cnnvp_formats_has_table(layer))
+        if (!has_table(layer))
             layer->pre_frac = graph->tensors[layer->out].frac;
         else if (keeps_format(layer))
             layer->pre_frac = graph->tensors[layer->in].frac;

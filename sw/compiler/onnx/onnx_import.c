@@ -9,7 +9,8 @@
 
 #include "onnx_node.h"
 
-const char *cnnvp_import_node_name(const Onnx__NodeProto *node)
+/* The node's name, or what stands for it. */
+static const char *name_of_node(const Onnx__NodeProto *node)
 {
     if (node->name != NULL && node->name[0] != '\0')
         return node->name;
@@ -25,7 +26,7 @@ cnnvp_result cnnvp_import_error(struct cnnvp_import *import, const char *format,
     va_end(arguments);
     const char *type = import->node->op_type != NULL ? import->node->op_type : "";
     return cnnvp_compiler_error(import->error, "%s: node \"%s\" (%s): %s", import->onnx.name,
-                                cnnvp_import_node_name(import->node), type, message);
+                                name_of_node(import->node), type, message);
 }
 
 cnnvp_result cnnvp_import_no_memory(struct cnnvp_import *import)
@@ -159,7 +160,7 @@ cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_image_op
         return cnnvp_import_error(import, "the result has more than 2^31 elements: %u x %u x %u", channels, height,
                                   width);
     const char *name = import->node->output[0];
-    *layer = cnnvp_graph_layer_add(import->graph, op, cnnvp_import_node_name(import->node), import->node->op_type);
+    *layer = cnnvp_graph_layer_add(import->graph, op, name_of_node(import->node), import->node->op_type);
     const int32_t out = cnnvp_graph_tensor_add(import->graph, name, rank, channels, height, width);
     if (*layer == NULL || out == CNNVP_GRAPH_NONE)
         return cnnvp_import_no_memory(import);
@@ -196,7 +197,7 @@ void cnnvp_import_pass(struct cnnvp_graph_layer *layer)
 cnnvp_result cnnvp_import_copy(struct cnnvp_import *import, int32_t in, int32_t out, struct cnnvp_graph_layer **layer)
 {
     char name[256];
-    (void)snprintf(name, sizeof name, "%.200s.%.40s", cnnvp_import_node_name(import->node),
+    (void)snprintf(name, sizeof name, "%.200s.%.40s", name_of_node(import->node),
                    import->graph->tensors[in].name);
     *layer = cnnvp_graph_layer_add(import->graph, CNNVP_OP_ACTIVATION, name, import->node->op_type);
     if (*layer == NULL)

@@ -44,9 +44,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_error(struct cnnvp_import *import, cons
     __attribute__((format(printf, 2, 3)));
 CNNVP_MUST_USE cnnvp_result cnnvp_import_no_memory(struct cnnvp_import *import);
 
-/* The node's name, or what stands for it. */
-const char *cnnvp_import_node_name(const Onnx__NodeProto *node);
-
 /* The value of input `index`; an error if there is no such input or nothing defines it. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_value(struct cnnvp_import *import, size_t index,
                                                struct cnnvp_onnx_value *value);

@@ -299,7 +299,7 @@ static uint64_t transfer_ps(struct cnnvp_plan_ask *ask, enum cnnvp_opcode opcode
 
 static const struct cnnvp_transfer one_word = {.row_bytes = CNNVP_WORD_BYTES, .rows = 1, .planes = 1};
 
-uint64_t cnnvp_plan_latency_ps(struct cnnvp_plan_ask *ask)
+static uint64_t latency_ps(struct cnnvp_plan_ask *ask)
 {
     if (ask->latency == UINT64_MAX)
         ask->latency = transfer_ps(ask, CNNVP_OPCODE_receive, 0, &one_word);
@@ -342,7 +342,7 @@ uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_
                                            .memory_plane_stride = plane_stride * CNNVP_WORD_BYTES,
                                            .buffer_plane_stride = rows * columns * CNNVP_WORD_BYTES};
         const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, (uint64_t)tensor->border_left * CNNVP_WORD_BYTES, &box);
-        const uint64_t latency = cnnvp_plan_latency_ps(ask);
+        const uint64_t latency = latency_ps(ask);
         answer->ps[i] = ps > latency ? ps - latency : 0;
     }
     /* Too many planes for the buffer are refused: as many as the fewer take. */
@@ -354,7 +354,7 @@ uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_
 static void ask_weights(struct cnnvp_plan_ask *ask)
 {
     static const uint32_t bytes[2] = {FEW_BYTES, MANY_BYTES};
-    const uint64_t latency = cnnvp_plan_latency_ps(ask);
+    const uint64_t latency = latency_ps(ask);
     for (size_t i = 0; i < 2; ++i) {
         const struct cnnvp_transfer line = {.row_bytes = bytes[i], .rows = 1, .planes = 1};
         const uint64_t ps = transfer_ps(ask, CNNVP_OPCODE_receive, 0, &line);

@@ -26,7 +26,6 @@ uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t words);
  * cnnvp_plan_latency_ps more. */
 uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_tensor *tensor, uint32_t channels,
                            uint32_t rows, uint32_t columns);
-uint64_t cnnvp_plan_latency_ps(struct cnnvp_plan_ask *ask);
 /* Of the DMA for a load's request, before it takes the next one. */
 uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask);
 

@@ -61,7 +61,8 @@ uint64_t cnnvp_train_plan_entries(const struct cnnvp_train_plan_options *options
     return measured > weights ? measured : weights;
 }
 
-uint64_t cnnvp_train_plan_sums(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node)
+/* Entries of the sum buffer that a layer needs at once. */
+static uint64_t sums_at_once(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node)
 {
     return node->norm == CNNVP_TRAIN_NO_LAYER ? cnnvp_train_plan_exponents(options, node, node->co) : node->co;
 }
@@ -298,7 +299,7 @@ cnnvp_result cnnvp_train_plan(const struct cnnvp_graph *graph, const struct cnnv
     layer->block = layer->out_block = cnnvp_train_plan_block(options, node);
     if (layer->norm && (uint64_t)node->co * CNNVP_TRAIN_NORM_BYTES > target->batch_norm)
         return too_small(graph, node, "of batch norm (one entry a channel in batch_norm_buffer)", error);
-    if (cnnvp_train_plan_sums(options, node) * CNNVP_TRAIN_SUM_BYTES > target->sum)
+    if (sums_at_once(options, node) * CNNVP_TRAIN_SUM_BYTES > target->sum)
         return too_small(graph, node, "of the statistics (one entry a channel in sum_buffer)", error);
     if (!cut_product(&search, 0, &layer->forward))
         return too_small(graph, node, "of the forward pass", error);

@@ -44,9 +44,8 @@ enum cnnvp_train_image_block cnnvp_train_plan_block(const struct cnnvp_train_pla
 /* Exponents of such a tensor of that many channels. */
 uint32_t cnnvp_train_plan_exponents(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node,
                                     uint32_t channels);
-/* Entries of the max-min buffer that a layer needs at once, and of the sum buffer. */
+/* Entries of the max-min buffer that a layer needs at once. */
 uint64_t cnnvp_train_plan_entries(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node);
-uint64_t cnnvp_train_plan_sums(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node);
 /* Bytes of a map of `values` as a bit string of `width` bits each. */
 uint64_t cnnvp_train_plan_packed(uint64_t values, uint64_t width);
 

@@ -87,8 +87,6 @@ void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits);
 /* epsilon in units of 2^(-2 frac), as vvar takes it. */
 uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac);
 
-/* 1: one of the posts is a table. */
-int cnnvp_formats_has_table(const struct cnnvp_graph_layer *layer);
 
 /* A right shift at write-out as units take it: -48 to 63. */
 int32_t cnnvp_formats_shift(int32_t shift);

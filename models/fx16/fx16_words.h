@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Write-out of FX16 words in bulk, for every unit that writes them. The definition is cnnvp_round_fx16
  * (cnnvp_command.h). */
-#ifndef CNNVP_FX16_H
-#define CNNVP_FX16_H
+#ifndef CNNVP_FX16_WORDS_H
+#define CNNVP_FX16_WORDS_H
 
 #include "cnnvp_command.h"
 

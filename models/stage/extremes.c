@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Extremes of values and where they lie. See statistics.h. */
-#include "statistics.h"
+/* Extremes of values and where they lie. See extremes.h. */
+#include "extremes.h"
 
 #include <float.h>
 #include <math.h>
 
 enum { LANES = 16 };
-
-struct cnnvp_extremes cnnvp_extremes_none(void)
-{
-    return (struct cnnvp_extremes){.min = INFINITY, .max = -INFINITY};
-}
 
 /* Least and greatest finite value; without any the greatest is below the least. */
 static void sweep(const float *x, uint64_t n, float *least, float *greatest)

@@ -3,7 +3,7 @@
 #ifndef CNNVP_POOL_IDS_H
 #define CNNVP_POOL_IDS_H
 
-#include "stage/stage.h"
+#include "stage.h"
 
 struct cnnvp_pool_ids {
     struct cnnvp_stage stage;
@@ -16,5 +16,10 @@ CNNVP_MUST_USE int cnnvp_pool_ids_reserve(struct cnnvp_pool_ids *pool, uint64_t 
 
 /* For struct cnnvp_unit::fini. */
 void cnnvp_pool_ids_fini(void *self);
+
+/* n positions of `width` bits (1 .. 8) from and to bytes. Value i lies at bits i * width and up of a little-endian bit
+ * string (bit 0 of byte 0 first); the last byte is filled with zeros. */
+void cnnvp_pool_ids_pack(const uint8_t *ids, uint64_t n, uint32_t width, uint8_t *packed);
+void cnnvp_pool_ids_unpack(const uint8_t *packed, uint64_t n, uint32_t width, uint8_t *ids);
 
 #endif

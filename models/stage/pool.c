@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Max pool, forward and backward. See max_pool.h. */
-#include "max_pool.h"
+/* Max pool, forward and backward. See pool.h. */
+#include "pool.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stochastic gradient descent with momentum. See update.h. */
-#include "update.h"
+/* Stochastic gradient descent with momentum. See momentum.h. */
+#include "momentum.h"
 
 void cnnvp_update_values(float rate, float momentum, const float *restrict gradient, uint64_t n,
                          float *restrict velocity, float *restrict values)

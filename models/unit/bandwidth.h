@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens in windows of a fixed length, as counters over time show it. Host-free. */
-#ifndef CNNVP_DRAM_BANDWIDTH_H
-#define CNNVP_DRAM_BANDWIDTH_H
+/* What happens in windows of a fixed length, as a memory's counters over time show it. Free of any host. */
+#ifndef CNNVP_BANDWIDTH_H
+#define CNNVP_BANDWIDTH_H
 
-#include "dram_timing.h"
+#include "cnnvp_model.h"
 
-#define DRAM_WINDOW_PS UINT64_C(1000000)
+#define CNNVP_BANDWIDTH_WINDOW_PS UINT64_C(1000000)
 
 /* One counter: a sum for each window, shown times `scale`. */
-struct dram_bandwidth {
+struct cnnvp_bandwidth {
     uint64_t window; /* number of the one that is being filled */
     uint64_t sum;    /* in it so far */
     uint64_t shown;  /* the counter's value */
@@ -19,34 +19,35 @@ struct dram_bandwidth {
     void *context;
 };
 
-#define DRAM_BYTES_PER_S (UINT64_C(1000000000000) / DRAM_WINDOW_PS)
+/* Scale of a counter of bytes that is shown in bytes/s. */
+#define CNNVP_BANDWIDTH_SCALE (UINT64_C(1000000000000) / CNNVP_BANDWIDTH_WINDOW_PS)
 
 /* Shows the window that is being filled. */
-static inline void cnnvp_dram_bandwidth_show(struct dram_bandwidth *bandwidth)
+static inline void cnnvp_bandwidth_show(struct cnnvp_bandwidth *bandwidth)
 {
     const uint64_t value = bandwidth->sum * bandwidth->scale;
     if (value == bandwidth->shown)
         return;
-    bandwidth->show(bandwidth->context, bandwidth->counter, bandwidth->window * DRAM_WINDOW_PS, value);
+    bandwidth->show(bandwidth->context, bandwidth->counter, bandwidth->window * CNNVP_BANDWIDTH_WINDOW_PS, value);
     bandwidth->shown = value;
 }
 
 /* Time of the end of the window in which `end` lies. */
-static inline cnnvp_time cnnvp_dram_window_end(cnnvp_time end)
+static inline cnnvp_time cnnvp_bandwidth_window_end(cnnvp_time end)
 {
-    return (end ? (end - 1u) / DRAM_WINDOW_PS + 1u : 1u) * DRAM_WINDOW_PS;
+    return (end ? (end - 1u) / CNNVP_BANDWIDTH_WINDOW_PS + 1u : 1u) * CNNVP_BANDWIDTH_WINDOW_PS;
 }
 
 /* So much has happened up to `end`, which no later call is before by more than a window. */
-static inline void cnnvp_dram_bandwidth_add(struct dram_bandwidth *bandwidth, cnnvp_time end, uint64_t n)
+static inline void cnnvp_bandwidth_add(struct cnnvp_bandwidth *bandwidth, cnnvp_time end, uint64_t n)
 {
-    const uint64_t window = end ? (end - 1u) / DRAM_WINDOW_PS : 0;
+    const uint64_t window = end ? (end - 1u) / CNNVP_BANDWIDTH_WINDOW_PS : 0;
     if (window > bandwidth->window) {
-        cnnvp_dram_bandwidth_show(bandwidth);
+        cnnvp_bandwidth_show(bandwidth);
         bandwidth->sum = 0;
         if (window > bandwidth->window + 1u) {
             ++bandwidth->window;
-            cnnvp_dram_bandwidth_show(bandwidth);
+            cnnvp_bandwidth_show(bandwidth);
         }
         bandwidth->window = window;
     }

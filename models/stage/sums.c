@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums in a fixed order. See sum.h. */
-#include "sum.h"
+/* Sums in a fixed order. See sums.h. */
+#include "sums.h"
 
 #include <string.h>
 
@@ -23,7 +23,7 @@ double cnnvp_sum(const float *x, uint64_t n)
     return gather(lanes);
 }
 
-double cnnvp_sum_of_squares(const float *x, uint64_t n, double mean)
+static double sum_of_squares(const float *x, uint64_t n, double mean)
 {
     double lanes[LANES] = {0};
     uint64_t i = 0;
@@ -58,7 +58,7 @@ static uint32_t is_finite(float value)
     return (bits & UINT32_C(0x7f800000)) != UINT32_C(0x7f800000);
 }
 
-uint64_t cnnvp_sum_finite(const float *x, uint64_t n)
+static uint64_t count_finite(const float *x, uint64_t n)
 {
     uint64_t finite = 0;
     while (n != 0) {
@@ -75,7 +75,7 @@ uint64_t cnnvp_sum_finite(const float *x, uint64_t n)
 
 void cnnvp_sum_add(const float *x, uint64_t n, struct cnnvp_sums *sums)
 {
-    const uint64_t finite = cnnvp_sum_finite(x, n);
+    const uint64_t finite = count_finite(x, n);
     if (finite == n) {
         sums->sum += cnnvp_sum(x, n);
     } else {
@@ -96,8 +96,8 @@ double cnnvp_sum_mean(const struct cnnvp_sums *sums)
 void cnnvp_sum_add_squares(const float *x, uint64_t n, struct cnnvp_sums *sums)
 {
     const double mean = cnnvp_sum_mean(sums);
-    if (cnnvp_sum_finite(x, n) == n) {
-        sums->squares += cnnvp_sum_of_squares(x, n, mean);
+    if (count_finite(x, n) == n) {
+        sums->squares += sum_of_squares(x, n, mean);
         return;
     }
     double lanes[LANES] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fx16.h"
+#include "fx16_words.h"
 
 /* Ties to even, shift 1 .. 62: the usual case, in a form that compilers vectorise. */
 static uint64_t round_nearest(const int64_t *sums, uint64_t count, uint32_t shift, int16_t *words)
