@@ -5,6 +5,7 @@
  * exponent - (w - 2) + 150 - field.
  */
 #include "bfp_kernels.h"
+#include "cnnvp_integer.h"
 
 #include <string.h>
 
@@ -53,11 +54,6 @@ static int32_t log2_floor(uint64_t n)
     return log;
 }
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- exponents ---- */
 
 float cnnvp_bfp_max(const float *values, uint64_t n)
@@ -65,7 +61,7 @@ float cnnvp_bfp_max(const float *values, uint64_t n)
     const struct bfp_kernels *kernels = cnnvp_bfp_kernels();
     uint32_t max = 0;
     for (uint64_t i = 0; i < n; i += CHUNK) {
-        const uint32_t part = kernels->max_bits(values + i, smaller(CHUNK, n - i));
+        const uint32_t part = kernels->max_bits(values + i, cnnvp_minimum(CHUNK, n - i));
         max = part > max ? part : max;
     }
     return float_of(max);
@@ -109,7 +105,7 @@ void cnnvp_bfp_quantise(const struct cnnvp_bfp_format *format, int8_t exponent, 
     const struct bfp_run run = {significand_shift(format, exponent), (1u << (format->mantissa_bits - 1u)) - 1u};
     struct bfp_tally tally = {0};
     for (uint64_t i = 0; i < n; i += CHUNK)
-        kernels->floats(&run, format->rounding, format->seed, first + i, values + i, smaller(CHUNK, n - i),
+        kernels->floats(&run, format->rounding, format->seed, first + i, values + i, cnnvp_minimum(CHUNK, n - i),
                         mantissas + i, &tally);
     counts->saturated += tally.saturated;
     counts->nonfinite += tally.nonfinite;

@@ -195,7 +195,7 @@ int dram_row_change(struct dram_run *run, const struct dram_next_column *next, u
         return 0;
     }
     const uint64_t again = ready + change->span;
-    if (left < change->count || dram_later(again, again + run->spacing - kind.ahead) > run->last
+    if (left < change->count || cnnvp_maximum(again, again + run->spacing - kind.ahead) > run->last
         || !dram_window_room(run, again - run->spacing))
         return 0;
     repeat(run, change, next->bank, ready);

@@ -166,7 +166,7 @@ enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const str
             ++channel->counts.merged;
             return DRAM_MERGED;
         }
-        channel->returned = dram_later(clock, channel->returned);
+        channel->returned = cnnvp_maximum(clock, channel->returned);
         ++channel->counts.forwarded;
         *done = channel->returned;
         return DRAM_FORWARDED;
@@ -201,7 +201,7 @@ void dram_open_bank(struct dram_channel *channel, uint32_t number, uint32_t row,
     rank->window[rank->window_at] = clock + t[DRAM_T_faw];
     rank->window_at = (rank->window_at + 1u) % 4u;
     ++rank->open;
-    dram_raise(&rank->act, dram_later(clock + t[DRAM_T_rrd_s], rank->window[rank->window_at]));
+    dram_raise(&rank->act, cnnvp_maximum(clock + t[DRAM_T_rrd_s], rank->window[rank->window_at]));
     dram_raise(&rank->pre_all, clock + t[DRAM_T_ras]);
     dram_raise(&rank->refresh, clock + t[DRAM_T_rc]);
     dram_raise(&channel->group[dram_group_of(channel, number)].act, clock + t[DRAM_T_rrd_l]);
@@ -282,7 +282,7 @@ static void do_column(struct dram_channel *channel, struct dram_issued *issued)
         issued->done = issued->clock + t[DRAM_T_cwl] + t[DRAM_T_bl];
     } else {
         dram_space_read(channel, issued->bank, issued->clock);
-        channel->returned = dram_later(issued->clock + t[DRAM_T_cl] + t[DRAM_T_bl], channel->returned);
+        channel->returned = cnnvp_maximum(issued->clock + t[DRAM_T_cl] + t[DRAM_T_bl], channel->returned);
         issued->done = channel->returned;
     }
     if (bank->active == DRAM_NONE && channel->page->closes(channel, issued->bank)) {

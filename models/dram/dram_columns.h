@@ -31,11 +31,11 @@ static inline int dram_reads_are_open(const struct dram_channel *channel)
 /* Puts the next of the queue in the place of `next` if it is before that. */
 static inline void dram_next_queued(const struct dram_channel *channel, struct dram_next_column *next)
 {
-    const uint64_t from = dram_later(channel->clock, channel->column_bus);
+    const uint64_t from = cnnvp_maximum(channel->clock, channel->column_bus);
     uint64_t oldest = 0; /* one in activation goes first */
     for (uint64_t banks = channel->hits[0]; banks; banks &= banks - 1u) {
         const uint32_t bank = dram_lowest_bit(banks);
-        const uint64_t clock = dram_later(from, dram_column_ready(channel, bank, 0));
+        const uint64_t clock = cnnvp_maximum(from, dram_column_ready(channel, bank, 0));
         const uint64_t order = channel->list[0][bank].hit_order;
         if (clock < next->clock || (clock == next->clock && order < oldest)) {
             *next = (struct dram_next_column){clock, bank, 0, 1};
@@ -46,11 +46,11 @@ static inline void dram_next_queued(const struct dram_channel *channel, struct d
 
 static inline struct dram_next_column dram_next_read(const struct dram_channel *channel)
 {
-    const uint64_t from = dram_later(channel->clock, channel->column_bus);
+    const uint64_t from = cnnvp_maximum(channel->clock, channel->column_bus);
     struct dram_next_column next = {.clock = DRAM_NEVER, .looked = 1};
     for (uint64_t banks = channel->active; banks; banks &= banks - 1u) {
         const uint32_t bank = dram_lowest_bit(banks);
-        const uint64_t clock = dram_later(from, dram_column_ready(channel, bank, 0));
+        const uint64_t clock = cnnvp_maximum(from, dram_column_ready(channel, bank, 0));
         if (clock < next.clock || (clock == next.clock && dram_active_precedes(channel, bank, next.bank)))
             next = (struct dram_next_column){clock, bank, 1, 1};
     }
@@ -73,7 +73,7 @@ static inline void dram_columns_pass(struct dram_channel *channel, uint64_t cloc
 {
     if (looked && clock > channel->clock)
         channel->write_mode = dram_next_mode(channel);
-    channel->clock = dram_later(channel->clock, clock);
+    channel->clock = cnnvp_maximum(channel->clock, clock);
     channel->plan.valid = 0;
 }
 

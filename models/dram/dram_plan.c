@@ -16,7 +16,7 @@ static struct dram_candidate best_active(const struct dram_channel *channel, uin
     for (uint64_t banks = channel->active; banks; banks &= banks - 1u) {
         const uint32_t bank = dram_lowest_bit(banks);
         const uint32_t write = channel->entry[channel->bank[bank].active].write;
-        const uint64_t clock = dram_later(from, dram_column_ready(channel, bank, write));
+        const uint64_t clock = cnnvp_maximum(from, dram_column_ready(channel, bank, write));
         if (clock < best || (clock == best && dram_active_precedes(channel, bank, at))) {
             best = clock;
             at = bank;
@@ -34,7 +34,7 @@ void dram_plan_pass(struct dram_channel *channel, uint64_t clock)
 {
     if (channel->plan.valid && channel->plan.looked && clock > channel->plan.from)
         channel->write_mode = channel->plan.write_mode;
-    channel->clock = dram_later(channel->clock, clock);
+    channel->clock = cnnvp_maximum(channel->clock, clock);
     channel->plan.valid = 0;
 }
 
@@ -50,14 +50,14 @@ static void make_plan(struct dram_channel *channel)
     struct dram_plan *plan = &channel->plan;
     const uint64_t from = channel->clock;
     *plan = (struct dram_plan){.valid = 1, .from = from};
-    const struct dram_candidate active = best_active(channel, dram_later(from, channel->column_bus));
+    const struct dram_candidate active = best_active(channel, cnnvp_maximum(from, channel->column_bus));
     set_plan(plan, active.clock, active.command, active.entry);
     if (channel->refresh_waiting) {
         const struct dram_rank *rank = &channel->rank[channel->refresh_rank];
         const uint32_t first = channel->refresh_rank << channel->rank_bits;
         const uint64_t banks = ((UINT64_C(1) << (1u << channel->rank_bits)) - 1u) << first;
         const uint64_t ready = rank->open ? rank->pre_all : rank->refresh + channel->timing->refresh_more;
-        const uint64_t clock = dram_later(dram_later(from, channel->row_bus), ready);
+        const uint64_t clock = cnnvp_maximum(cnnvp_maximum(from, channel->row_bus), ready);
         if (clock < plan->clock && !(rank->open && (channel->active & banks)))
             set_plan(plan, clock, rank->open ? DRAM_PREA : DRAM_REF, DRAM_NONE);
     } else if (active.clock > from && !(channel->scheduler->one_by_one && channel->active)) {

@@ -321,5 +321,5 @@ cnnvp_time cnnvp_dram_queue_work(struct dram_queue *queue)
     (void)choose(queue, &enters);
     (void)first_channel(queue, &commands);
     /* commands where nothing waits are refreshes, perhaps of long ago */
-    return dram_work(queue, channels_wait(queue) ? dram_lesser(enters, commands) : enters) * queue->timing.tck_ps;
+    return dram_work(queue, channels_wait(queue) ? cnnvp_minimum(enters, commands) : enters) * queue->timing.tck_ps;
 }

@@ -22,7 +22,7 @@ static inline void issue(struct dram_run *run, const struct dram_next_column *ne
     channel->returned = done;
     dram_space_read(channel, next->bank, clock);
     /* what leaves a queue makes room at the next clock */
-    run->queue->clock = dram_later(run->queue->clock, clock + 1u);
+    run->queue->clock = cnnvp_maximum(run->queue->clock, clock + 1u);
     struct dram_stream *stream = &run->queue->streams[entry->source];
     /* ascending, as only one channel reads */
     stream->ends[(stream->end_first + stream->end_count++) % DRAM_OUTSTANDING] = done;
@@ -89,7 +89,7 @@ static enum dram_progress run_on(struct dram_run *run)
         const uint64_t enters = stream ? dram_entering(queue, stream, place) : DRAM_NEVER;
         if (dram_writes_are_due(channel, &next))
             return progress;
-        if (dram_lesser(enters, next.clock) > run->last)
+        if (cnnvp_minimum(enters, next.clock) > run->last)
             return run->cut ? progress : DRAM_DECIDED;
         if (repeat(run, &next, enters)) {
             next = dram_next_read(channel);
@@ -123,9 +123,9 @@ enum dram_progress dram_reads_run(struct dram_queue *queue, uint64_t last)
         return DRAM_STUCK;
     struct dram_run run = {.queue = queue, .channel = channel,
                            .stream = queue->waiting ? &queue->streams[dram_lowest_bit(queue->waiting)] : NULL,
-                           .last = dram_lesser(last, channel->refresh_at - 1u), .cut = last >= channel->refresh_at,
+                           .last = cnnvp_minimum(last, channel->refresh_at - 1u), .cut = last >= channel->refresh_at,
                            .latency = t[DRAM_T_cl] + t[DRAM_T_bl],
-                           .spacing = dram_later(t[DRAM_T_ccd_s], t[DRAM_T_ccd_l])};
+                           .spacing = cnnvp_maximum(t[DRAM_T_ccd_s], t[DRAM_T_ccd_l])};
     const enum dram_progress progress = run_on(&run);
     dram_report(&run);
     return progress;

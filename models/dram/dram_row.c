@@ -17,16 +17,16 @@ static uint64_t in_window(const struct dram_run *run, uint64_t ready)
 /* Periods that fit. What waits may have been classified before, so it has to leave in the first window. */
 static uint64_t periods(const struct dram_run *run, uint64_t ready, uint64_t enters, uint64_t left)
 {
-    const uint64_t fit = dram_lesser((run->last - dram_later(enters, ready)) / run->spacing + 1u, left);
+    const uint64_t fit = cnnvp_minimum((run->last - cnnvp_maximum(enters, ready)) / run->spacing + 1u, left);
     const uint64_t first = in_window(run, ready);
-    return first < run->channel->count[0] ? dram_lesser(fit, first) : fit;
+    return first < run->channel->count[0] ? cnnvp_minimum(fit, first) : fit;
 }
 
 /* `count` RDs of which the first is at `ready`, window by window. */
 static void tell(struct dram_run *run, uint64_t ready, uint64_t count)
 {
     for (uint64_t left = count;;) {
-        const uint64_t some = dram_lesser(left, in_window(run, ready));
+        const uint64_t some = cnnvp_minimum(left, in_window(run, ready));
         run->columns.bursts += some;
         run->columns.hits += some;
         left -= some;
@@ -43,7 +43,7 @@ static uint64_t turn_over(struct dram_run *run, uint64_t enters, uint64_t count)
 {
     struct dram_channel *channel = run->channel;
     struct dram_list *list = &channel->list[0][run->stream->place.bank];
-    const uint64_t places = dram_lesser(count, list->count), through = count - places;
+    const uint64_t places = cnnvp_minimum(count, list->count), through = count - places;
     uint64_t sum = through * enters + run->spacing * (through * (through - 1u) / 2u);
     uint8_t next = list->first, last = DRAM_NONE;
     uint64_t entered = enters + through * run->spacing, order = channel->order + through;
@@ -85,7 +85,7 @@ static void repeat(struct dram_run *run, uint64_t ready, uint64_t enters, uint64
     channel->order += count;
     channel->write_mode = 0;
     channel->plan.valid = 0;
-    channel->clock = dram_later(enters + span - run->spacing, ready + span - run->spacing + 1u);
+    channel->clock = cnnvp_maximum(enters + span - run->spacing, ready + span - run->spacing + 1u);
     dram_hold_bus(channel, ready + span - run->spacing);
     dram_space_read(channel, run->stream->place.bank, ready + span - run->spacing);
 }

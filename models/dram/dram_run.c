@@ -60,7 +60,7 @@ int dram_is_periodic(const struct dram_run *run, const struct dram_next_column *
     const uint64_t done = run->channel->returned + run->spacing;
     /* what tells most others apart comes first */
     return stream->on_their_way == stream->most && stream->end_count && done == next->clock + run->latency
-           && done <= run->window_data && dram_later(enters, next->clock) <= run->last && is_row(run, next->bank)
+           && done <= run->window_data && cnnvp_maximum(enters, next->clock) <= run->last && is_row(run, next->bank)
            && are_ends_regular(run, next->clock, enters);
 }
 

@@ -34,7 +34,7 @@ void dram_begin_window(struct dram_run *run, uint32_t tag, uint32_t source, uint
 /* Clock up to which the bus carries the data of the next RD. */
 static inline uint64_t dram_done_of(const struct dram_run *run, const struct dram_next_column *next)
 {
-    return dram_later(next->clock + run->latency, run->channel->returned);
+    return cnnvp_maximum(next->clock + run->latency, run->channel->returned);
 }
 
 /* Clocks that the window which `columns` counts has for RDs and their data, the first RD at `ready`. */
@@ -43,7 +43,7 @@ static inline uint64_t dram_window_room(const struct dram_run *run, uint64_t rea
     const uint64_t done = ready + run->latency;
     if (ready > run->window_command || done > run->window_data)
         return 0;
-    return dram_lesser(run->window_command - ready, run->window_data - done) + 1u;
+    return cnnvp_minimum(run->window_command - ready, run->window_data - done) + 1u;
 }
 
 /* The same where that is so. `next`, of this burst, can be counted. */

@@ -47,7 +47,7 @@ static uint64_t first_act(const struct dram_channel *channel)
     const uint32_t bits = channel->rank_bits - channel->bank_bits;
     uint64_t first = DRAM_NEVER;
     for (uint32_t i = 0; i < channel->ranks << bits; ++i)
-        first = dram_lesser(first, dram_later(channel->rank[i >> bits].act, channel->group[i].act));
+        first = cnnvp_minimum(first, cnnvp_maximum(channel->rank[i >> bits].act, channel->group[i].act));
     return first;
 }
 
@@ -67,28 +67,28 @@ static inline struct dram_candidate earliest(const struct dram_channel *channel,
                                              uint64_t before)
 {
     const struct dram_list *lists = channel->list[write];
-    const uint64_t column_from = dram_later(from, channel->column_bus), row_from = dram_later(from, channel->row_bus);
+    const uint64_t column_from = cnnvp_maximum(from, channel->column_bus), row_from = cnnvp_maximum(from, channel->row_bus);
     const uint64_t behind = channel->timing->buses == 1 ? 0 : ROW_BUS;
     struct best best = {DRAM_NEVER, 0, DRAM_RD};
     for (uint64_t left = channel->hits[write] & banks; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].hit_order < before)
-            take_less(&best, dram_later(column_from, dram_column_ready(channel, i, write)) - from, lists[i].hit_order,
+            take_less(&best, cnnvp_maximum(column_from, dram_column_ready(channel, i, write)) - from, lists[i].hit_order,
                       i, write ? DRAM_WR : DRAM_RD);
     }
     for (uint64_t left = channel->others[write] & banks & ~channel->active; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].other_order < before)
-            take_less(&best, dram_later(row_from, channel->bank[i].pre) - from, lists[i].other_order + behind, i,
+            take_less(&best, cnnvp_maximum(row_from, channel->bank[i].pre) - from, lists[i].other_order + behind, i,
                       DRAM_PRE);
     }
     uint64_t closed = banks & ~channel->open;
-    if (closed && best.key != DRAM_NEVER && dram_later(row_from, first_act(channel)) - from > best.key >> ORDER_BITS)
+    if (closed && best.key != DRAM_NEVER && cnnvp_maximum(row_from, first_act(channel)) - from > best.key >> ORDER_BITS)
         closed = 0;
     for (uint64_t left = closed; left; left &= left - 1u) {
         const uint32_t i = dram_lowest_bit(left);
         if (lists[i].first_order < before)
-            take_less(&best, dram_later(row_from, dram_act_ready(channel, i)) - from, lists[i].first_order + behind, i,
+            take_less(&best, cnnvp_maximum(row_from, dram_act_ready(channel, i)) - from, lists[i].first_order + behind, i,
                       DRAM_ACT);
     }
     return candidate_of(channel, write, from, &best);

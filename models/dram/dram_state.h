@@ -3,6 +3,7 @@
 #ifndef CNNVP_DRAM_STATE_H
 #define CNNVP_DRAM_STATE_H
 
+#include "cnnvp_integer.h"
 #include "dram_timing.h"
 
 #define DRAM_NEVER UINT64_MAX
@@ -176,11 +177,6 @@ static inline uint32_t cnnvp_dram_channel_waiting(const struct dram_channel *cha
     return channel->count[0] + channel->count[1] + channel->active_count;
 }
 
-static inline uint64_t dram_later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static inline void dram_raise(uint64_t *ready, uint64_t clock)
 {
     if (*ready < clock)
@@ -221,23 +217,18 @@ static inline int dram_next_mode(const struct dram_channel *channel)
     return !((!writes || writes * 100u < channel->drain_low) && reads);
 }
 
-static inline uint64_t dram_lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The data of a burst are on the bus from `begin` on. */
 static inline void dram_account(struct dram_channel *channel, uint64_t begin, int write, int turned)
 {
     const uint32_t *t = channel->timing->t;
     struct dram_counts *counts = &channel->counts;
     uint64_t gap = begin - channel->bus_end;
-    const uint64_t idle = dram_lesser(gap, channel->idle);
+    const uint64_t idle = cnnvp_minimum(gap, channel->idle);
     gap -= idle;
-    const uint64_t from = dram_later(channel->refresh_from, channel->bus_end), to = dram_lesser(channel->refresh_to, begin);
-    const uint64_t refresh = dram_lesser(gap, to > from ? to - from : 0);
+    const uint64_t from = cnnvp_maximum(channel->refresh_from, channel->bus_end), to = cnnvp_minimum(channel->refresh_to, begin);
+    const uint64_t refresh = cnnvp_minimum(gap, to > from ? to - from : 0);
     gap -= refresh;
-    const uint64_t turn = turned ? dram_lesser(gap, write ? t[DRAM_T_rtw] : t[DRAM_T_wtr_s] + t[DRAM_T_cl]) : 0;
+    const uint64_t turn = turned ? cnnvp_minimum(gap, write ? t[DRAM_T_rtw] : t[DRAM_T_wtr_s] + t[DRAM_T_cl]) : 0;
     counts->data_clocks += t[DRAM_T_bl];
     counts->idle_clocks += idle;
     counts->refresh_clocks += refresh;
@@ -301,9 +292,9 @@ static inline uint32_t dram_hash(uint32_t bank, uint32_t row, uint32_t column)
 /* First clock at which the timings allow an ACT of a closed bank. */
 static inline uint64_t dram_act_ready(const struct dram_channel *channel, uint32_t bank)
 {
-    const uint64_t outer = dram_later(channel->rank[dram_rank_of(channel, bank)].act,
+    const uint64_t outer = cnnvp_maximum(channel->rank[dram_rank_of(channel, bank)].act,
                                       channel->group[dram_group_of(channel, bank)].act);
-    return dram_later(outer, channel->bank[bank].act);
+    return cnnvp_maximum(outer, channel->bank[bank].act);
 }
 
 /* A burst that enters takes a free entry of the queue, and ends the time in which nothing waited. */
@@ -316,7 +307,7 @@ static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct
                                  .column = place->column, .tag = tag, .source = (uint16_t)source,
                                  .bank = (uint8_t)place->bank, .write = (uint8_t)write, .next = DRAM_NONE};
     if (!cnnvp_dram_channel_waiting(channel)) {
-        const uint64_t from = dram_later(channel->empty_from, channel->bus_end);
+        const uint64_t from = cnnvp_maximum(channel->empty_from, channel->bus_end);
         channel->idle += clock > from ? clock - from : 0;
     }
     return index;

@@ -176,13 +176,13 @@ static inline uint64_t dram_entering(const struct dram_queue *queue, const struc
     const struct dram_channel *channel = &queue->channel[stream->place.channel];
     if (place == DRAM_NEVER || !cnnvp_dram_channel_takes(channel, &stream->place, stream->op == CNNVP_WRITE))
         return DRAM_NEVER;
-    return dram_later(dram_later(stream->arrival_clock, place) + 1u, queue->clock);
+    return cnnvp_maximum(cnnvp_maximum(stream->arrival_clock, place) + 1u, queue->clock);
 }
 
 /* When the requester could send the stream's next burst, which enters now. */
 static inline cnnvp_time dram_sendable(const struct dram_queue *queue, const struct dram_stream *stream, uint64_t place)
 {
-    return dram_later(stream->arrival, stream->op == CNNVP_WRITE ? stream->taken : place * queue->timing.tck_ps);
+    return cnnvp_maximum(stream->arrival, stream->op == CNNVP_WRITE ? stream->taken : place * queue->timing.tck_ps);
 }
 
 /* The stream's next read, which enters now, takes the place of one that has ended; what else has ended keeps its own
@@ -220,7 +220,7 @@ static inline uint64_t dram_row_left(const struct dram_queue *queue, const struc
     const uint64_t last = stream->segment + 1u == stream->first->count;
     const uint64_t of_segment = (stream->segment_end - stream->address + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES;
     const uint64_t of_row = queue->map.mask[DRAM_COLUMN] + UINT64_C(1) - stream->place.column;
-    return queue->columns_follow ? dram_lesser(of_segment - last, of_row) : 0;
+    return queue->columns_follow ? cnnvp_minimum(of_segment - last, of_row) : 0;
 }
 
 /* The data of the last burst of a request, all of which have entered, end. */

@@ -18,7 +18,7 @@ struct train {
 
 static void bound(struct train *train, uint64_t clock)
 {
-    train->until = dram_lesser(train->until, clock);
+    train->until = cnnvp_minimum(train->until, clock);
 }
 
 /* Banks with bursts whose row can be read when the train begins. */
@@ -184,13 +184,13 @@ static void account(struct dram_run *run, const struct train *train, uint64_t co
  * ends of bursts regular, and dram_row_repeat does the rest. */
 static uint64_t fitting(const struct dram_run *run, const struct train *train, const struct cnnvp_request *request)
 {
-    const uint64_t window = dram_lesser(run->window_command + run->latency, run->window_data);
-    const uint64_t last = dram_lesser(dram_lesser(run->last, train->until - 1u) + run->latency, window);
+    const uint64_t window = cnnvp_minimum(run->window_command + run->latency, run->window_data);
+    const uint64_t last = cnnvp_minimum(cnnvp_minimum(run->last, train->until - 1u) + run->latency, window);
     const uint64_t first = train->ready + run->latency;
     const uint64_t hits = run->channel->hits[0];
     const int along_row = run->stream && run->stream->first == request && !(hits & (hits - 1u));
     const uint64_t most = along_row ? run->latency / run->spacing + 1u : DRAM_NEVER;
-    return last < first ? 0 : dram_lesser((last - first) / train->spacing + 1u, most);
+    return last < first ? 0 : cnnvp_minimum((last - first) / train->spacing + 1u, most);
 }
 
 /* 1 if two RDs fit before the time or a window ends, or the stream comes to a row that is not open. What enters between

@@ -49,7 +49,7 @@ static uint64_t latency(const struct dram_queue *queue)
 /* RD to RD of one bank. */
 static uint64_t spacing(const struct dram_queue *queue)
 {
-    return dram_later(queue->timing.t[DRAM_T_ccd_s], queue->timing.t[DRAM_T_ccd_l]);
+    return cnnvp_maximum(queue->timing.t[DRAM_T_ccd_s], queue->timing.t[DRAM_T_ccd_l]);
 }
 
 /* ---- bursts that waiting writes answer: they take neither a command nor the bus ---- */
@@ -58,8 +58,8 @@ static uint64_t spacing(const struct dram_queue *queue)
 static void span_of(const struct cnnvp_request *request, uint64_t *first, uint64_t *end)
 {
     const uint64_t last = dram_segment_start(request, request->count - 1u);
-    *first = dram_lesser(request->address, last) / DRAM_BURST_BYTES * DRAM_BURST_BYTES;
-    *end = (dram_later(request->address, last) + request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES * DRAM_BURST_BYTES;
+    *first = cnnvp_minimum(request->address, last) / DRAM_BURST_BYTES * DRAM_BURST_BYTES;
+    *end = (cnnvp_maximum(request->address, last) + request->size + DRAM_BURST_BYTES - 1u) / DRAM_BURST_BYTES * DRAM_BURST_BYTES;
 }
 
 /* Writes in the controllers' queues of bursts between two addresses; all where that is not looked at. */
@@ -74,7 +74,7 @@ static uint32_t writes_within(const struct dram_queue *queue, uint64_t first, ui
         return all;
     for (uint64_t at = first, next; at < end; at = next) {
         const struct dram_place place = cnnvp_dram_map(&queue->map, at);
-        next = dram_lesser(end, (at / row_bytes + 1u) * row_bytes);
+        next = cnnvp_minimum(end, (at / row_bytes + 1u) * row_bytes);
         for (uint32_t i = channel->list[1][place.bank].first; i != DRAM_NONE; i = channel->entry[i].next)
             within += channel->entry[i].row == place.row
                       && channel->entry[i].column - place.column < (next - at) / DRAM_BURST_BYTES;
@@ -116,7 +116,7 @@ static uint64_t most_of(const struct dram_stream *stream)
 {
     uint64_t most = 0;
     for (const struct cnnvp_request *request = stream->first; request; request = dram_request_next(request))
-        most = dram_later(most, dram_most(request));
+        most = cnnvp_maximum(most, dram_most(request));
     return most;
 }
 
@@ -144,17 +144,17 @@ static uint64_t reads_end(const struct dram_queue *queue, const struct dram_stre
     const uint64_t rest = both > most ? both - most : 0;
     const uint64_t bl = queue->timing.t[DRAM_T_bl];
     if (can_forward(queue, stream)) { /* `most` of them at one clock */
-        const uint64_t due = second ? dram_lesser(left, rest) : left;
+        const uint64_t due = second ? cnnvp_minimum(left, rest) : left;
         return due ? start + (due - 1u) / most : start;
     }
     const uint64_t bus = start + spread(queue, left, bl) + latency(queue);
     const uint64_t places = start + by_places(queue, stream, left, most);
-    const uint64_t alone = dram_later(bus, places);
+    const uint64_t alone = cnnvp_maximum(bus, places);
     if (!second)
         return alone;
     const uint64_t second_bus = start + spread(queue, rest, bl) + latency(queue);
     const uint64_t second_places = start + by_places(queue, stream, both, most);
-    return dram_lesser(alone, dram_later(second_bus, second_places));
+    return cnnvp_minimum(alone, cnnvp_maximum(second_bus, second_places));
 }
 
 /* The same of a request whose bursts have all entered. */
@@ -167,10 +167,10 @@ static uint64_t entered_ends(const struct dram_queue *queue, const struct cnnvp_
         return start + bus + latency(queue);
     uint64_t most = 0;
     for (uint64_t banks = channel->waiting[0] | channel->active; banks; banks &= banks - 1u)
-        most = dram_later(most, reads_of_bank(channel, dram_lowest_bit(banks)));
+        most = cnnvp_maximum(most, reads_of_bank(channel, dram_lowest_bit(banks)));
     const uint64_t elsewhere = channel->count[0] + channel->active_count - most;
     const uint64_t row = pending > elsewhere ? (pending - elsewhere - 1u) * spacing(queue) : 0;
-    return start + dram_later(bus, row) + latency(queue);
+    return start + cnnvp_maximum(bus, row) + latency(queue);
 }
 
 /* ---- writes ---- */
@@ -221,7 +221,7 @@ static uint64_t writes_end(const struct dram_queue *queue, const struct dram_str
     const uint64_t leave = left - room, banks = write_banks(queue, stream);
     const uint64_t each = banks == 1u ? spacing(queue) : t[DRAM_T_ccd_s];
     const uint64_t commands = (leave - 1u) / queue->timing.buses;
-    return start + dram_later(commands, leave > banks + 1u ? (leave - banks - 1u) * each : 0) + 1u;
+    return start + cnnvp_maximum(commands, leave > banks + 1u ? (leave - banks - 1u) * each : 0) + 1u;
 }
 
 uint64_t dram_work(const struct dram_queue *queue, uint64_t start)
@@ -229,10 +229,10 @@ uint64_t dram_work(const struct dram_queue *queue, uint64_t start)
     uint64_t least = DRAM_NEVER;
     for (uint64_t left = queue->waiting; left; left &= left - 1u) {
         const struct dram_stream *stream = &queue->streams[dram_lowest_bit(left)];
-        least = dram_lesser(least, stream->op == CNNVP_READ ? reads_end(queue, stream, start)
+        least = cnnvp_minimum(least, stream->op == CNNVP_READ ? reads_end(queue, stream, start)
                                                             : writes_end(queue, stream, start));
     }
     for (const struct cnnvp_request *request = queue->entered; request; request = dram_request_next(request))
-        least = dram_lesser(least, entered_ends(queue, request, start));
+        least = cnnvp_minimum(least, entered_ends(queue, request, start));
     return least;
 }

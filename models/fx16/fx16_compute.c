@@ -13,6 +13,7 @@
  * gathered once, and again when a word of it has changed.
  */
 #include "fx16_kernels.h"
+#include "cnnvp_integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,6 @@ enum { GATHER_SLACK = 32 };
 static uint64_t round_up(uint64_t n, uint64_t to)
 {
     return (n + to - 1u) / to * to;
-}
-
-static uint32_t minimum(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 /* ---- working memory ---- */
@@ -206,7 +202,7 @@ static void pack_weights(const struct cnnvp_fx16_tile *tile, const struct packin
                          uint32_t first_pair, uint32_t pairs, int32_t *out)
 {
     const size_t taps = p->taps;
-    const uint32_t both = minimum(first_pair + pairs, tile->in_channels / 2u);
+    const uint32_t both = cnnvp_minimum32(first_pair + pairs, tile->in_channels / 2u);
     const int16_t *k = weights + 2u * first_pair * taps;
     for (uint32_t pair = first_pair; pair < both; ++pair, k += 2u * taps, out += taps) {
         if (taps == 9u)
@@ -227,7 +223,7 @@ static void add_block(const struct cnnvp_fx16_tile *tile, const struct packing *
     for (uint32_t at = 0; at < count; ++y, at += p->row - x, x = 0) {
         if (x >= tile->out_w)
             continue;
-        const uint32_t n = minimum(tile->out_w - x, count - at);
+        const uint32_t n = cnnvp_minimum32(tile->out_w - x, count - at);
         const int64_t *from = block + at;
         int64_t *to = sums + (uint64_t)y * tile->out_w + x;
         for (uint32_t c = 0; c < channels; ++c, from += FX16_DIRECT_POSITIONS, to += tile->plane_words)
@@ -249,7 +245,7 @@ static int conv_direct(const struct fx16_kernels *kernels, const struct cnnvp_fx
         make_offsets(tile, &p);
     const uint64_t terms = (uint64_t)tile->in_channels * p.taps;
     for (uint32_t first = 0; first < p.total_pairs; first += p.pairs) {
-        const uint32_t pairs = minimum(p.pairs, p.total_pairs - first);
+        const uint32_t pairs = cnnvp_minimum32(p.pairs, p.total_pairs - first);
         const size_t steps = (size_t)pairs * p.taps;
         for (uint32_t i = 0; i < pairs && !packed; ++i) {
             const uint64_t channel = 2u * (uint64_t)(first + i);
@@ -260,11 +256,11 @@ static int conv_direct(const struct fx16_kernels *kernels, const struct cnnvp_fx
         if (!packed)
             kernels->split(p.low, 2u * pairs * p.plane, p.high);
         for (uint32_t o = 0; o < tile->out_channels; o += FX16_DIRECT_CHANNELS) {
-            const uint32_t channels = minimum(FX16_DIRECT_CHANNELS, tile->out_channels - o);
+            const uint32_t channels = cnnvp_minimum32(FX16_DIRECT_CHANNELS, tile->out_channels - o);
             for (uint32_t c = 0; c < channels; ++c)
                 pack_weights(tile, &p, data->weights + (o + c) * terms, first, pairs, p.weights + c * steps);
             for (uint32_t at = 0; at < p.positions; at += FX16_DIRECT_POSITIONS) {
-                const uint32_t count = minimum(FX16_DIRECT_POSITIONS, p.positions - at);
+                const uint32_t count = cnnvp_minimum32(FX16_DIRECT_POSITIONS, p.positions - at);
                 kernels->direct(p.low + 2u * (size_t)at, p.high + 2u * (size_t)at, p.offsets, p.weights, steps, steps,
                                 channels, count, block);
                 add_block(tile, &p, at, count, block, channels, data->sums + o * tile->plane_words);
@@ -324,7 +320,7 @@ static int conv_dot(const struct fx16_kernels *kernels, const struct cnnvp_fx16_
         kernels->split(low, vectors * pitch, high);
     }
     for (uint32_t o = 0; o < tile->out_channels; o += FX16_DOT_OUTPUTS) {
-        const uint32_t outputs = minimum(FX16_DOT_OUTPUTS, tile->out_channels - o);
+        const uint32_t outputs = cnnvp_minimum32(FX16_DOT_OUTPUTS, tile->out_channels - o);
         const int16_t *weights = data->weights + o * terms;
         int16_t tails[FX16_DOT_OUTPUTS * FX16_DOT_ALIGN] = {0};
         for (uint32_t t = 0; t < outputs && whole < terms; ++t)

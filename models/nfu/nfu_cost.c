@@ -15,16 +15,7 @@
  * the PE's pipeline, filled once a command.
  */
 #include "nfu_tile.h"
-
-static uint64_t ceil_div(uint64_t n, uint64_t d)
-{
-    return (n + d - 1u) / d;
-}
-
-static uint64_t minimum(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
+#include "cnnvp_integer.h"
 
 static uint64_t excess(uint64_t a, uint64_t b)
 {
@@ -59,8 +50,8 @@ uint64_t cnnvp_nfu_writeout_steps(const struct cnnvp_fx16_tile *tile)
 static void window_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_fx16_tile *tile,
                         struct cnnvp_nfu_cost *cost)
 {
-    const uint64_t tiles_x = ceil_div(tile->out_w, shape->cols);
-    const uint64_t tiles_y = ceil_div(tile->out_h, shape->rows);
+    const uint64_t tiles_x = cnnvp_divide_up(tile->out_w, shape->cols);
+    const uint64_t tiles_y = cnnvp_divide_up(tile->out_h, shape->rows);
     const uint64_t tiles = tiles_x * tiles_y;
     const uint64_t area = (uint64_t)tile->out_w * tile->out_h;
     const uint64_t side_w = tile->out_w * tiles_y; /* sum of w over all tiles */
@@ -69,12 +60,12 @@ static void window_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
     const uint64_t connections = tile->per_channel ? channels : channels * tile->in_channels;
     const uint64_t kx = shape->kernel_piece != 0 ? shape->kernel_piece : tile->kx;
     const uint64_t ky = shape->kernel_piece != 0 ? shape->kernel_piece : tile->ky;
-    const uint64_t pieces = ceil_div(tile->kx, kx) * ceil_div(tile->ky, ky);
+    const uint64_t pieces = cnnvp_divide_up(tile->kx, kx) * cnnvp_divide_up(tile->ky, ky);
     const uint64_t sets = connections * pieces; /* sweeps of one piece over the map */
     const uint64_t right = excess(kx, tile->sx);
     const uint64_t down = excess(ky, tile->sy);
-    const uint64_t first_x = minimum(kx, tile->sx);
-    const uint64_t first_y = minimum(ky, tile->sy);
+    const uint64_t first_x = cnnvp_minimum(kx, tile->sx);
+    const uint64_t first_y = cnnvp_minimum(ky, tile->sy);
 
     cost->compute_cycles = sets * tiles * kx * ky;
     if (!cnnvp_nfu_propagates(shape, tile)) {
@@ -102,11 +93,11 @@ static void matmul_cost(const struct cnnvp_nfu_shape *shape, const struct cnnvp_
     uint64_t groups; /* sets of neurons that are computed at once */
     if (shape->single_neuron) {
         groups = tile->outputs;
-        cost->compute_cycles = groups * ceil_div(tile->inputs, pes);
+        cost->compute_cycles = groups * cnnvp_divide_up(tile->inputs, pes);
         cost->input_words = products;
         cost->writeout_cycles = groups * (reduction_steps(pes) + cnnvp_nfu_writeout_steps(tile));
     } else {
-        groups = ceil_div(tile->outputs, pes);
+        groups = cnnvp_divide_up(tile->outputs, pes);
         cost->compute_cycles = groups * tile->inputs;
         cost->input_words = cost->compute_cycles;
         cost->writeout_cycles = groups * cnnvp_nfu_writeout_steps(tile);

@@ -10,6 +10,7 @@
  * A value is pushed where a later tap takes it.
  */
 #include "nfu_cycle.h"
+#include "cnnvp_integer.h"
 
 /* What the row and column inputs are connected to in this cycle. */
 struct window_port {
@@ -30,11 +31,6 @@ struct run {
     struct cnnvp_nfu_cost *cost;
     uint64_t result_sets; /* that have left through the output port */
 };
-
-static uint32_t minimum(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 static bool inside_kernel(const struct window_port *port)
 {
@@ -146,8 +142,8 @@ static void window_results(struct run *run, const struct window_port *port, uint
 static void window_tile(struct run *run, uint64_t out, uint32_t x0, uint32_t y0)
 {
     const struct cnnvp_fx16_tile *tile = run->tile;
-    const uint32_t w = minimum(run->shape->cols, tile->out_w - x0);
-    const uint32_t h = minimum(run->shape->rows, tile->out_h - y0);
+    const uint32_t w = cnnvp_minimum32(run->shape->cols, tile->out_w - x0);
+    const uint32_t h = cnnvp_minimum32(run->shape->rows, tile->out_h - y0);
     struct window_port port = {.tile = tile, .x0 = x0, .y0 = y0};
     cnnvp_nfu_array_begin(run->array, w, h, &tile->operation);
     if (tile->per_channel) {
@@ -170,7 +166,7 @@ static int window(struct run *run)
     const bool moves = cnnvp_nfu_propagates(run->shape, tile);
     const uint64_t depth_h = moves && kw > tile->sx ? tile->sx : 0;
     const uint64_t rows_kept = moves && kh > tile->sy ? tile->sy : 0;
-    const uint64_t depth_v = minimum(tile->sx, kw) * rows_kept;
+    const uint64_t depth_v = cnnvp_minimum32(tile->sx, kw) * rows_kept;
     const uint64_t column_depth_v = run->shape->extended_fifo_v ? kw * rows_kept : depth_v;
     const int status = cnnvp_nfu_array_configure(run->array, run->shape, depth_h, depth_v, column_depth_v);
     if (status != CNNVP_OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The fast PE module: products of matrices, panel by panel. See train_job.h and train_kernels.h. */
 #include "train_job.h"
+#include "cnnvp_integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +10,6 @@
 #define PANELS_BYTES (UINT64_C(1) << 19)
 /* Working memory of one command, at most: 512 MiB. */
 #define MEMORY_LIMIT (UINT64_C(1) << 29)
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- layout ---- */
 
@@ -64,9 +60,9 @@ static void describe_matrices(struct train_job *job)
         job->row_stride = job->packed_row;
     }
     job->quads = job->runs * ((job->run_length + 3u) / 4u);
-    const uint64_t chunk = smaller((job->quads + 3u) / 4u * 4u, TRAIN_CHUNK);
+    const uint64_t chunk = cnnvp_minimum((job->quads + 3u) / 4u * 4u, TRAIN_CHUNK);
     job->panel_bytes = chunk * 4u * TRAIN_COLUMNS;
-    job->panels = smaller((job->n + TRAIN_COLUMNS - 1u) / TRAIN_COLUMNS, PANELS_BYTES / job->panel_bytes);
+    job->panels = cnnvp_minimum((job->n + TRAIN_COLUMNS - 1u) / TRAIN_COLUMNS, PANELS_BYTES / job->panel_bytes);
     if (job->panels == 0 || job->quads > TRAIN_CHUNK)
         job->panels = 1u;
 }
@@ -237,7 +233,7 @@ static void sum_rows(const struct train_job *job)
         for (uint64_t m = 0; m < job->m; ++m) {
             int64_t sum = 0;
             for (uint64_t i = 0; i < job->run_length; i += PART)
-                sum += job->kernels->sum(job->a + m * job->row_stride + i, smaller(job->run_length - i, PART));
+                sum += job->kernels->sum(job->a + m * job->row_stride + i, cnnvp_minimum(job->run_length - i, PART));
             job->row_sums[m] = sum;
         }
         return;
@@ -294,7 +290,7 @@ static size_t find_places(const struct train_job *job, uint64_t first, uint64_t 
     uint64_t within = (uint32_t)first % (uint32_t)size;
     size_t found = 0;
     for (uint64_t c = 0; c < count; ++group, within = 0) {
-        const uint64_t length = is_one ? count : smaller(size - within, count - c);
+        const uint64_t length = is_one ? count : cnnvp_minimum(size - within, count - c);
         places[found++] = (struct place){
             .at = gradient ? first + c : group * tile->out_image_stride + within,
             .first = (uint32_t)c,
@@ -353,7 +349,7 @@ static void run_rows(const struct train_job *job, const uint8_t *panel, uint64_t
 {
     const int8_t *rows[TRAIN_ROWS];
     for (uint64_t r = 0; r < TRAIN_ROWS; ++r) /* rows behind the last repeat it */
-        rows[r] = job->a + smaller(m + r, job->m - 1u) * job->row_stride;
+        rows[r] = job->a + cnnvp_minimum(m + r, job->m - 1u) * job->row_stride;
     job->kernels->panel(panel, rows, job->offsets + from, to - from, (count + 15u) / 16u, tile);
 }
 
@@ -365,13 +361,13 @@ static void compute_panels(struct train_job *job, const struct cnnvp_train_shape
     for (uint64_t p = 0; p < panels; ++p) {
         const uint64_t column = first + p * TRAIN_COLUMNS;
         job->panel = memory + p * job->panel_bytes;
-        cnnvp_train_fill_panel(job, column, smaller(job->n - column, TRAIN_COLUMNS), 0, job->quads);
+        cnnvp_train_fill_panel(job, column, cnnvp_minimum(job->n - column, TRAIN_COLUMNS), 0, job->quads);
     }
     job->panel = memory;
     for (uint64_t m = 0; m < job->m; m += TRAIN_ROWS)
         for (uint64_t p = 0; p < panels; ++p) {
             const uint64_t column = first + p * TRAIN_COLUMNS;
-            const uint64_t count = smaller(job->n - column, TRAIN_COLUMNS);
+            const uint64_t count = cnnvp_minimum(job->n - column, TRAIN_COLUMNS);
             struct place places[TRAIN_COLUMNS];
             const size_t found = find_places(job, column, count, places);
             int32_t tile[TRAIN_ROWS * TRAIN_COLUMNS];
@@ -385,10 +381,10 @@ static void compute_panels(struct train_job *job, const struct cnnvp_train_shape
 static void compute_chunks(const struct train_job *job, const struct cnnvp_train_shape *shape, uint64_t first,
                            uint64_t *saturated)
 {
-    const uint64_t count = smaller(job->n - first, TRAIN_COLUMNS);
+    const uint64_t count = cnnvp_minimum(job->n - first, TRAIN_COLUMNS);
     memset(job->wide_sums, 0, job->m * TRAIN_COLUMNS * sizeof *job->wide_sums);
     for (uint64_t from = 0; from < job->quads; from += TRAIN_CHUNK) {
-        const uint64_t to = smaller(from + TRAIN_CHUNK, job->quads);
+        const uint64_t to = cnnvp_minimum(from + TRAIN_CHUNK, job->quads);
         cnnvp_train_fill_panel(job, first, count, from, to);
         for (uint64_t m = 0; m < job->m; m += TRAIN_ROWS) {
             int32_t tile[TRAIN_ROWS * TRAIN_COLUMNS];
@@ -411,7 +407,7 @@ static void compute_job(struct train_job *job, const struct cnnvp_train_shape *s
         if (job->quads > TRAIN_CHUNK)
             compute_chunks(job, shape, p * TRAIN_COLUMNS, saturated);
         else
-            compute_panels(job, shape, p * TRAIN_COLUMNS, smaller(job->panels, all - p), saturated);
+            compute_panels(job, shape, p * TRAIN_COLUMNS, cnnvp_minimum(job->panels, all - p), saturated);
     }
 }
 

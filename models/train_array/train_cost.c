@@ -23,11 +23,7 @@
  * the next pass runs; what takes longer than the next pass, and the last one, is charged.
  */
 #include "train_tile.h"
-
-static uint64_t ceil_div(uint64_t n, uint64_t d)
-{
-    return (n + d - 1u) / d;
-}
+#include "cnnvp_integer.h"
 
 /* What a command is made of. */
 struct passes {
@@ -39,10 +35,10 @@ struct passes {
 static void convolution_cost(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
                              struct passes *passes, struct cnnvp_train_cost *cost)
 {
-    const uint64_t pieces = ceil_div(tile->kx, CNNVP_TRAIN_TAPS) * ceil_div(tile->ky, shape->rows);
+    const uint64_t pieces = cnnvp_divide_up(tile->kx, CNNVP_TRAIN_TAPS) * cnnvp_divide_up(tile->ky, shape->rows);
     const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
-    const uint64_t image_groups = ceil_div(tile->images, shape->arrays);
-    const uint64_t column_groups = ceil_div(tile->out_channels, shape->cols);
+    const uint64_t image_groups = cnnvp_divide_up(tile->images, shape->arrays);
+    const uint64_t column_groups = cnnvp_divide_up(tile->out_channels, shape->cols);
     const uint64_t sets = tile->in_channels * pieces; /* kernel pieces that a result meets */
     const uint64_t results = tile->images * (uint64_t)tile->out_channels * area;
     passes->count = image_groups * column_groups * sets * area;
@@ -59,16 +55,16 @@ static void convolution_cost(const struct cnnvp_train_shape *shape, const struct
 static void gradient_cost(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
                           struct passes *passes, struct cnnvp_train_cost *cost)
 {
-    const uint64_t pieces = ceil_div(tile->kx, CNNVP_TRAIN_TAPS) * ceil_div(tile->ky, shape->rows);
+    const uint64_t pieces = cnnvp_divide_up(tile->kx, CNNVP_TRAIN_TAPS) * cnnvp_divide_up(tile->ky, shape->rows);
     const uint64_t area = (uint64_t)tile->out_h * tile->out_w;
-    const uint64_t array_groups = ceil_div(tile->in_channels, shape->arrays);
-    const uint64_t column_groups = ceil_div(tile->out_channels, shape->cols);
+    const uint64_t array_groups = cnnvp_divide_up(tile->in_channels, shape->arrays);
+    const uint64_t column_groups = cnnvp_divide_up(tile->out_channels, shape->cols);
     const uint64_t blocks = tile->images * array_groups * column_groups * pieces;
     const uint64_t taps = (uint64_t)CNNVP_TRAIN_TAPS * shape->rows;
     const uint64_t results = (uint64_t)tile->in_channels * tile->out_channels * tile->kx * tile->ky;
     if (shape->gradient_adder) {
         passes->count = blocks * taps;
-        passes->cycles = ceil_div(tile->out_h, shape->rows) * tile->out_w;
+        passes->cycles = cnnvp_divide_up(tile->out_h, shape->rows) * tile->out_w;
         passes->drain = 1u;
     } else {
         passes->count = blocks * CNNVP_TRAIN_TAPS;
@@ -88,8 +84,8 @@ static void connected_cost(const struct cnnvp_train_shape *shape, const struct c
                            struct passes *passes, struct cnnvp_train_cost *cost)
 {
     const uint64_t rows = shape->fc_all_rows ? shape->rows : 1u;
-    const uint64_t image_groups = ceil_div(tile->images, shape->arrays);
-    const uint64_t column_groups = ceil_div(tile->out_channels, shape->cols * rows);
+    const uint64_t image_groups = cnnvp_divide_up(tile->images, shape->arrays);
+    const uint64_t column_groups = cnnvp_divide_up(tile->out_channels, shape->cols * rows);
     /* Where inputs have exponents of their own, each is a pass: its products leave to be added in binary32. */
     const uint64_t parts = cnnvp_train_parts(tile);
     passes->count = image_groups * column_groups * parts;
@@ -106,8 +102,8 @@ static void connected_cost(const struct cnnvp_train_shape *shape, const struct c
 static void connected_gradient_cost(const struct cnnvp_train_shape *shape, const struct cnnvp_train_tile *tile,
                                     struct passes *passes, struct cnnvp_train_cost *cost)
 {
-    const uint64_t array_groups = ceil_div(tile->in_channels, shape->arrays);
-    const uint64_t column_groups = ceil_div(tile->out_channels, shape->cols);
+    const uint64_t array_groups = cnnvp_divide_up(tile->in_channels, shape->arrays);
+    const uint64_t column_groups = cnnvp_divide_up(tile->out_channels, shape->cols);
     const uint64_t results = (uint64_t)tile->in_channels * tile->out_channels;
     passes->count = tile->images * array_groups * column_groups;
     passes->cycles = 1u;

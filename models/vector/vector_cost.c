@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a command of the vector unit costs; the formulas are in vector.h. */
 #include "vector_internal.h"
-
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return (a + b - 1u) / b;
-}
+#include "cnnvp_integer.h"
 
 static uint64_t levels_of(uint64_t lanes)
 {
@@ -19,14 +15,14 @@ void vector_cost(const struct vector_job *job, const struct vector_shape *shape,
 {
     const uint64_t lanes = shape->lanes;
     const uint64_t div_cycles = shape->div_cycles;
-    const uint64_t turns = ceil_div(job->repeat, shape->units);
+    const uint64_t turns = cnnvp_divide_up(job->repeat, shape->units);
     const uint64_t elements = job->count * job->repeat;
-    const uint64_t row = ceil_div(job->count, lanes);
+    const uint64_t row = cnnvp_divide_up(job->count, lanes);
     const uint64_t levels = levels_of(lanes);
     const uint64_t accumulated = job->accumulate ? elements : 0;
     uint64_t *const operations = cost->operations;
     *cost = (struct vector_cost){.elements = elements};
-    cost->beats = job->accumulate ? job->repeat * row : ceil_div(elements, lanes);
+    cost->beats = job->accumulate ? job->repeat * row : cnnvp_divide_up(elements, lanes);
     cost->cycles = cost->beats;
     switch (job->opcode) {
     case VECTOR_OP_vmac:

@@ -2,6 +2,7 @@
 /* vpool and vconv are pool and conv of the PE arrays, which models/fx16 decodes, computes and links. Their cost is the
  * vector unit's, see vector.h. */
 #include "vector_internal.h"
+#include "cnnvp_integer.h"
 
 enum {
 #define CNNVP_OPCODE(mnemonic, code, class_, format, unit, descriptor, status_mask, help)                              \
@@ -32,11 +33,6 @@ const char *vector_window_decode(const struct cnnvp_command *command, struct cnn
     return cnnvp_fx16_decode(&of_array, tile, &reason) == CNNVP_OK ? NULL : reason;
 }
 
-static uint64_t ceil_div(uint64_t a, uint64_t b)
-{
-    return (a + b - 1u) / b;
-}
-
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
     while (b != 0) {
@@ -54,7 +50,7 @@ static uint64_t channel_groups(uint64_t channels, uint64_t plane, uint64_t lanes
     if (channels == 0)
         return 0;
     const uint64_t between_groups = (channels - 1u) / (lanes / common_divisor(plane, lanes));
-    return ceil_div(channels * plane, lanes) + channels - 1u - between_groups;
+    return cnnvp_divide_up(channels * plane, lanes) + channels - 1u - between_groups;
 }
 
 static enum vector_operator operator_of(const struct cnnvp_fx16_tile *tile)
@@ -71,11 +67,11 @@ void vector_window_cost(const struct cnnvp_fx16_tile *tile, const struct vector_
     const uint64_t plane = tile->plane_words;
     const uint64_t taps = (uint64_t)tile->kx * tile->ky * (tile->per_channel ? 1u : tile->in_channels);
     const uint64_t results = tile->planes * plane;
-    const uint64_t turns = ceil_div(tile->planes, shape->units); /* channels of a unit, fewer of the last one */
+    const uint64_t turns = cnnvp_divide_up(tile->planes, shape->units); /* channels of a unit, fewer of the last one */
     const uint64_t groups = tile->planes / turns * channel_groups(turns, plane, lanes) +
                             channel_groups(tile->planes % turns, plane, lanes);
     const uint64_t parameters = (tile->uses_k ? taps : 0u) + (tile->bias ? 1u : 0u);
-    const uint64_t beats = ceil_div(turns * plane, lanes) * taps;
+    const uint64_t beats = cnnvp_divide_up(turns * plane, lanes) * taps;
     *cost = (struct vector_cost){.cycles = beats + shape->pipeline, .beats = beats, .elements = results * taps};
     cost->operations[operator_of(tile)] = cost->elements;
     *traffic = (struct cnnvp_fx16_traffic){

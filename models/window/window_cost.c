@@ -30,20 +30,11 @@
  * write-out has no cycles of its own.
  */
 #include "window_tile.h"
-
-static uint64_t ceil_div(uint64_t n, uint64_t d)
-{
-    return (n + d - 1u) / d;
-}
-
-static uint32_t minimum(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
+#include "cnnvp_integer.h"
 
 uint32_t cnnvp_window_diagonal(const struct cnnvp_window_shape *shape)
 {
-    return minimum(shape->input_para, shape->output_para);
+    return cnnvp_minimum32(shape->input_para, shape->output_para);
 }
 
 bool cnnvp_window_shifts(const struct cnnvp_fx16_tile *tile)
@@ -54,7 +45,7 @@ bool cnnvp_window_shifts(const struct cnnvp_fx16_tile *tile)
 /* Words that one channel reads in one pass. */
 static uint64_t pass_words(const struct cnnvp_fx16_tile *tile)
 {
-    const uint64_t fresh = CNNVP_WINDOW_SIDE * minimum(tile->sx, CNNVP_WINDOW_SIDE);
+    const uint64_t fresh = CNNVP_WINDOW_SIDE * cnnvp_minimum32(tile->sx, CNNVP_WINDOW_SIDE);
     if (!cnnvp_window_shifts(tile))
         return (uint64_t)CNNVP_WINDOW_TAPS * tile->out_h * tile->out_w;
     return (uint64_t)tile->out_h * (CNNVP_WINDOW_TAPS + (tile->out_w - 1u) * fresh);
@@ -73,19 +64,19 @@ static void window_cost(const struct cnnvp_window_shape *shape, const struct cnn
                         struct cnnvp_window_cost *cost)
 {
     const uint64_t positions = tile->plane_words;
-    const uint64_t pieces = ceil_div(tile->kx, CNNVP_WINDOW_SIDE) * ceil_div(tile->ky, CNNVP_WINDOW_SIDE);
+    const uint64_t pieces = cnnvp_divide_up(tile->kx, CNNVP_WINDOW_SIDE) * cnnvp_divide_up(tile->ky, CNNVP_WINDOW_SIDE);
     const bool multiplies = tile->operation.product == CNNVP_FX16_PRODUCT_KA;
     uint64_t in_steps = 1;                            /* passes that add up in one result, but for pieces */
     uint64_t out_steps;                               /* groups of results */
     uint64_t pairs = tile->out_channels;              /* channel pairs */
     uint64_t channel_sweeps = tile->in_channels;      /* channels, as often as they are read */
     if (!multiplies) {
-        out_steps = ceil_div(tile->out_channels, shape->input_para);
+        out_steps = cnnvp_divide_up(tile->out_channels, shape->input_para);
     } else if (tile->per_channel) {
-        out_steps = ceil_div(tile->out_channels, cnnvp_window_diagonal(shape));
+        out_steps = cnnvp_divide_up(tile->out_channels, cnnvp_window_diagonal(shape));
     } else {
-        in_steps = ceil_div(tile->in_channels, shape->input_para);
-        out_steps = ceil_div(tile->out_channels, shape->output_para);
+        in_steps = cnnvp_divide_up(tile->in_channels, shape->input_para);
+        out_steps = cnnvp_divide_up(tile->out_channels, shape->output_para);
         pairs *= tile->in_channels;
         channel_sweeps *= out_steps;
     }
@@ -110,7 +101,7 @@ static void window_cost(const struct cnnvp_window_shape *shape, const struct cnn
 static void matmul_cost(const struct cnnvp_window_shape *shape, const struct cnnvp_fx16_tile *tile,
                         struct cnnvp_window_cost *cost)
 {
-    const uint64_t steps = ceil_div(tile->outputs, shape->fc_para);
+    const uint64_t steps = cnnvp_divide_up(tile->outputs, shape->fc_para);
     cost->compute_cycles = tile->inputs * steps;
     cost->input_words = tile->inputs;
     cost->weight_words = (uint64_t)tile->inputs * tile->outputs;

@@ -7,6 +7,7 @@
  * buffer, which initialises, accumulates or maximises the sum that it keeps (A1 L16, A2 L11, A5 L10).
  */
 #include "window_cycle.h"
+#include "cnnvp_integer.h"
 
 #include <stdlib.h>
 
@@ -38,16 +39,6 @@ struct pass {
     bool last;
 };
 
-static uint32_t minimum(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint32_t maximum(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 static bool inside_kernel(const struct run *run, const struct pass *pass, uint32_t tap)
 {
     return pass->px + tap % SIDE < run->tile->kx && pass->py + tap / SIDE < run->tile->ky;
@@ -69,7 +60,7 @@ static int make_registers(const struct cnnvp_window_shape *shape, struct cnnvp_w
 {
     if (engine->lanes != NULL)
         return CNNVP_OK;
-    engine->width = maximum(maximum(shape->input_para, shape->output_para), shape->fc_para);
+    engine->width = cnnvp_maximum32(cnnvp_maximum32(shape->input_para, shape->output_para), shape->fc_para);
     engine->lanes = calloc(shape->input_para, sizeof *engine->lanes);
     engine->kernel = calloc((size_t)shape->input_para * shape->output_para * TAPS, sizeof *engine->kernel);
     engine->stages = calloc(shape->pipeline, sizeof *engine->stages);
@@ -270,7 +261,7 @@ static void window_per_channel(struct run *run)
     const struct cnnvp_fx16_tile *tile = run->tile;
     const uint32_t step = tile->uses_k ? cnnvp_window_diagonal(run->shape) : run->shape->input_para;
     for (uint32_t channel = 0; channel < tile->out_channels; channel += step) {
-        const uint32_t count = minimum(step, tile->out_channels - channel);
+        const uint32_t count = cnnvp_minimum32(step, tile->out_channels - channel);
         struct pass pass = {.in = channel, .lanes = count, .out = channel, .outs = count};
         sweep_pieces(run, &pass, true, !tile->bias);
         if (tile->bias)
@@ -285,15 +276,15 @@ static void window_dense(struct run *run)
     const uint32_t in_step = run->shape->input_para;
     const uint32_t out_step = run->shape->output_para;
     for (uint32_t in = 0; in < tile->in_channels; in += in_step) {
-        const uint32_t lanes = minimum(in_step, tile->in_channels - in);
+        const uint32_t lanes = cnnvp_minimum32(in_step, tile->in_channels - in);
         for (uint32_t out = 0; out < tile->out_channels; out += out_step) {
             struct pass pass = {.in = in, .lanes = lanes, .out = out,
-                                .outs = minimum(out_step, tile->out_channels - out)};
+                                .outs = cnnvp_minimum32(out_step, tile->out_channels - out)};
             sweep_pieces(run, &pass, in == 0, !tile->bias && in + lanes == tile->in_channels);
         }
     }
     for (uint32_t out = 0; tile->bias && out < tile->out_channels; out += out_step) {
-        const struct pass pass = {.out = out, .outs = minimum(out_step, tile->out_channels - out)};
+        const struct pass pass = {.out = out, .outs = cnnvp_minimum32(out_step, tile->out_channels - out)};
         sweep_bias(run, &pass);
     }
 }
@@ -309,7 +300,7 @@ static void broadcast(struct run *run, uint64_t in)
     ++run->reads.words;
     for (uint32_t out = 0; out < tile->outputs; out += run->shape->fc_para) {
         const struct cnnvp_window_stage stage = {
-            .count = minimum(run->shape->fc_para, tile->outputs - out),
+            .count = cnnvp_minimum32(run->shape->fc_para, tile->outputs - out),
             .result = out,
             .stride = 1,
             .first = in == 0,
@@ -333,7 +324,7 @@ static void broadcast_bias(struct run *run)
     const struct cnnvp_fx16_tile *tile = run->tile;
     for (uint32_t out = 0; out < tile->outputs; out += run->shape->fc_para) {
         const struct cnnvp_window_stage stage = {
-            .count = minimum(run->shape->fc_para, tile->outputs - out), .result = out, .stride = 1, .last = true};
+            .count = cnnvp_minimum32(run->shape->fc_para, tile->outputs - out), .result = out, .stride = 1, .last = true};
         int64_t *values = next_values(run);
         for (uint32_t lane = 0; lane < stage.count; ++lane)
             values[lane] = bias_value(run, out + lane);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Banks, shift registers and trees, see window_lane.h. */
 #include "window_lane.h"
+#include "cnnvp_integer.h"
 
 enum { SIDE = CNNVP_WINDOW_SIDE };
-
-static uint32_t minimum(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 static uint64_t extent(uint32_t results, uint32_t stride, uint32_t taps, uint32_t dilation)
 {
@@ -49,7 +45,7 @@ void cnnvp_window_lane_step(struct cnnvp_window_lane *lane, const struct cnnvp_f
                             uint32_t px, uint32_t py, struct cnnvp_window_reads *reads)
 {
     const bool begins = x == 0 || !cnnvp_window_shifts(tile);
-    const uint32_t fresh = begins ? SIDE : minimum(tile->sx, SIDE);
+    const uint32_t fresh = begins ? SIDE : cnnvp_minimum32(tile->sx, SIDE);
     const uint32_t dx = distance(tile->kx, tile->dx);
     const uint32_t dy = distance(tile->ky, tile->dy);
     const uint64_t top = (uint64_t)y * tile->sy + (uint64_t)py * dy;

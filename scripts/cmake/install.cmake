@@ -4,7 +4,7 @@
 # Nothing holds an absolute path: the prefix can be moved.
 include(CMakePackageConfigHelpers)
 
-file(GLOB api_headers ${PROJECT_SOURCE_DIR}/c_api/*.h)
+file(GLOB api_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/c_api/*.h)
 install(FILES ${api_headers} ${PROJECT_SOURCE_DIR}/platform/include/cnnvp_systemc.h ${PROJECT_BINARY_DIR}/include/cnnvp_isa.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cnnvp)
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Image division: the order of a feature map's blocks. */
 #include "depth.h"
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
+#include "cnnvp_integer.h"
 
 /* x0 y0 x1 y1 ... from the low bit on as long as both have bits, the rest of the longer one on top (Part B 4-4). */
 static uint32_t interleave(uint32_t x, uint32_t y, uint32_t common)
@@ -18,7 +14,7 @@ static uint32_t interleave(uint32_t x, uint32_t y, uint32_t common)
 
 static void next_by_counting(const struct cnnvp_image_level *level, struct cnnvp_division *division)
 {
-    const uint32_t common = smaller(level->bits_x, level->bits_y);
+    const uint32_t common = cnnvp_minimum32(level->bits_x, level->bits_y);
     const uint32_t blocks = 1u << (level->bits_x + level->bits_y);
     const uint32_t number = (interleave(division->x, division->y, common) + 1u) & (blocks - 1u);
     const uint32_t rest = number >> (2u * common) << common;

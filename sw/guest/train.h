@@ -9,6 +9,7 @@
 #ifndef CNNVP_GUEST_TRAIN_H
 #define CNNVP_GUEST_TRAIN_H
 
+#include "cnnvp_integer.h"
 #include "guest.h"
 
 enum cnnvp_train_buffer { CNNVP_TRAIN_INPUT = 0, CNNVP_TRAIN_WEIGHT = 1, CNNVP_TRAIN_MIDDLE = 2 };
@@ -54,11 +55,6 @@ struct cnnvp_train_box {
     uint32_t plane_stride;
     uint32_t features;   /* values of maps among it */
 };
-
-static inline uint32_t cnnvp_train_smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 static inline uint32_t cnnvp_train_even(uint32_t bytes)
 {

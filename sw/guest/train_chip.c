@@ -92,7 +92,7 @@ static struct cnnvp_train_box line(uint32_t address, uint32_t bytes)
 /* Pieces that fit into a half. */
 static uint32_t piece_of(const struct cnnvp_guest *guest, uint32_t bytes)
 {
-    return cnnvp_train_smaller(bytes, guest->train.image->output_half & ~7u);
+    return cnnvp_minimum32(bytes, guest->train.image->output_half & ~7u);
 }
 
 void cnnvp_train_load_held(struct cnnvp_guest *guest, enum cnnvp_train_module module, uint32_t offset, uint32_t bytes,

@@ -315,9 +315,9 @@ static void accumulate_tile(const struct work *work, const struct tile *tile, co
     for (uint32_t image = 0; image < images; image += tiles->images)
         for (uint32_t row = 0; row < work->layer->ho; row += tiles->rows) {
             o.error = (struct cnnvp_train_cut){
-                .image = image, .images = cnnvp_train_smaller(tiles->images, images - image),
+                .image = image, .images = cnnvp_minimum32(tiles->images, images - image),
                 .channel = tile->out, .channels = tile->outs,
-                .row = row, .rows = cnnvp_train_smaller(tiles->rows, work->layer->ho - row),
+                .row = row, .rows = cnnvp_minimum32(tiles->rows, work->layer->ho - row),
             };
             load_operands(work, tile, &o);
             if (!o.accumulate && before->valid)
@@ -342,8 +342,8 @@ static void accumulate(const struct work *work)
     for (uint32_t in = 0; in < layer->ci; in += layer->gradient.in)
         for (uint32_t out = 0; out < layer->co; out += layer->gradient.out) {
             const struct tile tile = {
-                .in = in, .ins = cnnvp_train_smaller(layer->gradient.in, layer->ci - in),
-                .out = out, .outs = cnnvp_train_smaller(layer->gradient.out, layer->co - out),
+                .in = in, .ins = cnnvp_minimum32(layer->gradient.in, layer->ci - in),
+                .out = out, .outs = cnnvp_minimum32(layer->gradient.out, layer->co - out),
                 .valid = 1,
             };
             accumulate_tile(work, &tile, &before);
@@ -417,7 +417,7 @@ static void quantise_rows(const struct work *work, const struct copy *copy)
     const struct cnnvp_train_image *image = work->guest->train.image;
     struct piece before = {.rows = 0};
     for (uint32_t row = 0; row < copy->rows;) {
-        struct piece piece = {.row = row, .rows = cnnvp_train_smaller(copy->rows_at_once, copy->rows - row)};
+        struct piece piece = {.row = row, .rows = cnnvp_minimum32(copy->rows_at_once, copy->rows - row)};
         const uint32_t sets = piece.rows >= image->arrays ? image->arrays : 1u;
         piece.rows -= piece.rows % sets;
         piece.half = cnnvp_train_next(work->guest, CNNVP_TRAIN_MIDDLE);

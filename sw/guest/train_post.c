@@ -24,8 +24,8 @@ static int next_cut(const struct cnnvp_guest *guest, const struct cnnvp_train_la
     }
     if (cut->image == guest->train.images)
         return 0;
-    cut->channels = cnnvp_train_smaller(tiles->out, layer->co - cut->channel);
-    cut->images = cnnvp_train_smaller(tiles->images, guest->train.images - cut->image);
+    cut->channels = cnnvp_minimum32(tiles->out, layer->co - cut->channel);
+    cut->images = cnnvp_minimum32(tiles->images, guest->train.images - cut->image);
     cut->rows = layer->ho;
     return 1;
 }
@@ -357,7 +357,7 @@ void cnnvp_train_classify(struct cnnvp_guest *guest, const struct cnnvp_train_la
     for (uint32_t image = 0; image < guest->train.images; image += arrays) {
         const struct cnnvp_train_cut cut = {
             .image = image,
-            .images = cnnvp_train_smaller(arrays, guest->train.images - image),
+            .images = cnnvp_minimum32(arrays, guest->train.images - image),
             .channels = layer->co,
             .rows = 1,
         };

@@ -293,7 +293,7 @@ static void push_slice(struct cnnvp_guest *guest, const struct product *product,
     struct slice slice = {.accumulate = channel != 0};
     uint32_t input = 0;
     uint32_t weight = 0;
-    in.channels = cnnvp_train_smaller(product->tiles.in, product->in_channels - channel);
+    in.channels = cnnvp_minimum32(product->tiles.in, product->in_channels - channel);
     slice.pad_rows = input_rows(product, &tile->cut, &in.row, &in.rows);
     slice.exponents = product->error
                           ? cnnvp_train_load_errors(guest, product->layer, &in, CNNVP_TRAIN_INPUT, &input)
@@ -352,8 +352,8 @@ static int next_tile(const struct product *product, struct tile *tile)
     }
     if (cut->row == product->out_height)
         return 0;
-    cut->channels = cnnvp_train_smaller(product->tiles.out, product->out_channels - cut->channel);
-    cut->rows = cnnvp_train_smaller(product->tiles.rows, product->out_height - cut->row);
+    cut->channels = cnnvp_minimum32(product->tiles.out, product->out_channels - cut->channel);
+    cut->rows = cnnvp_minimum32(product->tiles.rows, product->out_height - cut->row);
     return 1;
 }
 
@@ -385,7 +385,7 @@ static void run(struct cnnvp_guest *guest, const struct product *product)
     const uint32_t arrays = guest->train.image->arrays;
     cnnvp_train_forget(guest);
     for (uint32_t image = 0; image < guest->train.images; image += arrays) {
-        const uint32_t images = cnnvp_train_smaller(arrays, guest->train.images - image);
+        const uint32_t images = cnnvp_minimum32(arrays, guest->train.images - image);
         if (cnnvp_train_has(guest, CNNVP_TRAIN_CHANNEL_ORDER))
             run_group_by_channel(guest, product, image, images);
         else

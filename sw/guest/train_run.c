@@ -73,7 +73,7 @@ static int run_step(struct cnnvp_guest *guest, uint32_t step)
     train->data = &image->training;
     train->step = step;
     train->first = epoch * image->training.count + done;
-    train->images = cnnvp_train_smaller(image->batch, image->training.count - done);
+    train->images = cnnvp_minimum32(image->batch, image->training.count - done);
     forward(guest);
     backward(guest);
     learn(guest);
@@ -88,7 +88,7 @@ static int run_images(struct cnnvp_guest *guest)
     train->data = &image->evaluation;
     train->step = CNNVP_TRAIN_NO_STEP;
     for (train->first = 0; train->first < image->evaluation.count; train->first += image->batch) {
-        train->images = cnnvp_train_smaller(image->batch, image->evaluation.count - train->first);
+        train->images = cnnvp_minimum32(image->batch, image->evaluation.count - train->first);
         forward(guest);
     }
     return complete(guest);

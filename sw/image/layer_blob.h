@@ -4,6 +4,7 @@
 #ifndef CNNVP_LAYER_BLOB_H
 #define CNNVP_LAYER_BLOB_H
 
+#include "cnnvp_integer.h"
 #include "network_image.h"
 
 struct cnnvp_blob_slice {
@@ -11,16 +12,6 @@ struct cnnvp_blob_slice {
     uint32_t out, outputs;
     uint32_t last;         /* 1: of the input slices: biases and table follow */
 };
-
-static inline uint32_t cnnvp_divide_up32(uint32_t a, uint32_t b)
-{
-    return (a + b - 1u) / b;
-}
-
-static inline uint32_t cnnvp_minimum32(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Inputs of a layer as slices count them: channels, or words of a fully connected layer. */
 static inline uint32_t cnnvp_layer_inputs(const struct cnnvp_image_layer *layer)

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "dram_patterns.h"
+#include "cnnvp_integer.h"
 
 #define LOG 4096u
 /* ddr4-2400: 128 bursts of a row, then the next bank group, 4 groups of 4 banks */
@@ -380,11 +381,6 @@ static void short_queues(struct dram_options *options)
     options->queue = 16;
 }
 
-static uint32_t most(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Closed forms of every part. One read at a time, row after row of other banks: a row's opening and, for each burst, its
  * latency and the clock at which its place is free again. */
 static void test_one_by_one(void **state)
@@ -413,7 +409,8 @@ static void test_one_bank(void **state)
         const uint64_t row_step =
             (uint64_t)bench->timing.columns * 64u * bench->timing.banks * bench->timing.groups;
         const uint32_t latency = t[DRAM_T_rcd] + t[DRAM_T_cl] + t[DRAM_T_bl];
-        const uint64_t period = most(latency + 1u, most(t[DRAM_T_ras], t[DRAM_T_rcd] + t[DRAM_T_rtp])) + t[DRAM_T_rp];
+        const uint64_t period =
+            cnnvp_maximum32(latency + 1u, cnnvp_maximum32(t[DRAM_T_ras], t[DRAM_T_rcd] + t[DRAM_T_rtp])) + t[DRAM_T_rp];
         for (uint64_t i = 0; i < 300; ++i)
             read_at(bench, row_step * i);
         end(bench);
@@ -429,7 +426,7 @@ static void test_streams(void **state)
     (void)state;
     for (uint32_t preset = 0; preset < 5; ++preset) {
         struct bench *bench = begin(preset, 16, no_refresh);
-        const uint32_t spacing = most(bench->timing.t[DRAM_T_bl], bench->timing.t[DRAM_T_ccd_l]);
+        const uint32_t spacing = cnnvp_maximum32(bench->timing.t[DRAM_T_bl], bench->timing.t[DRAM_T_ccd_l]);
         for (uint32_t i = 0; i < 16; ++i)
             read_at(bench, 64 * i);
         end(bench);

@@ -4,6 +4,7 @@
  * time, the same without data, and whatever a guest can write into a descriptor.
  */
 #include "machine.h"
+#include "cnnvp_integer.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -247,11 +248,6 @@ static void test_classify(void **state)
 
 /* ---- time ---- */
 
-static uint64_t ceil_div(uint64_t n, uint64_t d)
-{
-    return (n + d - 1) / d;
-}
-
 /* Cycles of the last command at 200 MHz. */
 static uint64_t cycles(const struct machine *m)
 {
@@ -264,8 +260,8 @@ static void check_time(uint32_t sets, uint32_t lanes, bool timing_only)
     const struct machine_options options = {.bits = 8, .sets = sets, .lanes = lanes, .timing_only = timing_only};
     struct machine m;
     machine_begin(&m, &options);
-    const uint64_t turns = ceil_div(IMAGES, sets);
-    const uint64_t tile = turns * ceil_div(CHANNELS * PLANE, lanes);
+    const uint64_t turns = cnnvp_divide_up(IMAGES, sets);
+    const uint64_t tile = turns * cnnvp_divide_up(CHANNELS * PLANE, lanes);
     struct machine_tpost d = post();
     struct machine_tpostback b = {.in_image_stride = CHANNELS * POOLED, .images = IMAGES, .channels = CHANNELS,
                                   .size = W | H << 16, .x_addr = 0x8000, .x_image_stride = CHANNELS * PLANE,
@@ -298,30 +294,30 @@ static void check_time(uint32_t sets, uint32_t lanes, bool timing_only)
     assert_int_equal(cycles(&m), tile + 4u);
     const struct machine_tcoef coef = {.channels = 100};
     MACHINE_DO(&m, OP_tcoef, 0, coef);
-    assert_int_equal(cycles(&m), ceil_div(100, sets * lanes) * 16u + 3u);
+    assert_int_equal(cycles(&m), cnnvp_divide_up(100, sets * lanes) * 16u + 3u);
     const struct machine_texp exponent = {.channels = 100, .out_addr = CNNVP_TILE_HELD | 0x9000};
     MACHINE_DO(&m, OP_texp, ST_texp_map | ST_texp_each, exponent);
-    assert_int_equal(cycles(&m), ceil_div(100, sets * lanes) + 2u);
+    assert_int_equal(cycles(&m), cnnvp_divide_up(100, sets * lanes) + 2u);
     const struct machine_tsoftmax softmax = {.in_image_stride = 10, .images = IMAGES, .classes = 10,
                                              .label_addr = 0x100, .out_addr = 0x200, .out_image_stride = 10};
     MACHINE_DO(&m, OP_tsoftmax, ST_tsoftmax_fp32 | ST_tsoftmax_gradient, softmax);
-    assert_int_equal(cycles(&m), turns * ceil_div(10, lanes) * 17u + 2u + 8u + 2u);
+    assert_int_equal(cycles(&m), turns * cnnvp_divide_up(10, lanes) * 17u + 2u + 8u + 2u);
     const struct machine_tupdate update = {.in_stride = 9, .channels = 20, .values = 9, .value_addr = 0x1000,
                                            .velocity_addr = 0x2000, .value_stride = 9};
     MACHINE_DO(&m, OP_tupdate, ST_tupdate_fp32 | ST_tupdate_momentum, update);
-    assert_int_equal(cycles(&m), ceil_div(180, sets * lanes) + 2u + 4u + 2u);
+    assert_int_equal(cycles(&m), cnnvp_divide_up(180, sets * lanes) + 2u + 4u + 2u);
     const struct machine_tbnupdate norm = {.channels = 30};
     MACHINE_DO(&m, OP_tbnupdate, 0, norm);
-    assert_int_equal(cycles(&m), ceil_div(60, sets * lanes) + 4u);
+    assert_int_equal(cycles(&m), cnnvp_divide_up(60, sets * lanes) + 4u);
     const struct machine_tdecode decode = {.in_stride = 9, .channels = 20, .values = 9, .out_addr = 0x1000,
                                            .out_stride = 9, .exp_addr = CNNVP_TILE_HELD};
     MACHINE_DO(&m, OP_tdecode, 0, decode);
-    assert_int_equal(cycles(&m), ceil_div(180, sets * lanes) + 2u);
+    assert_int_equal(cycles(&m), cnnvp_divide_up(180, sets * lanes) + 2u);
     const struct machine_theld held = {.bytes = 160};
     MACHINE_DO(&m, OP_tclear, 0, held);
-    assert_int_equal(cycles(&m), ceil_div(40, sets * lanes));
+    assert_int_equal(cycles(&m), cnnvp_divide_up(40, sets * lanes));
     MACHINE_DO(&m, OP_tload, 0, held);
-    assert_int_equal(cycles(&m), ceil_div(40, sets * lanes) + 2u);
+    assert_int_equal(cycles(&m), cnnvp_divide_up(40, sets * lanes) + 2u);
     assert_int_equal(fake_count(m.units[M_MODULE], "commands"), 14);
     /* every cycle of the module is in the sum of its commands */
     assert_int_equal(fake_count(m.units[M_MODULE], "busy_cycles") * 5000u, m.sim.now);
@@ -351,7 +347,7 @@ static void test_port(void **state)
         fake_run(&m.sim, cnnvp_edge_time(700, n * 1000u));
         MACHINE_DO(&m, OP_tpost, ST_tpost_fp32, d); /* 2 words of 16 bits for each value in */
         assert_int_equal(fake_count(m.units[M_MODULE], "busy_cycles"), n * (ALL + 5u));
-        assert_int_equal(fake_count(m.units[M_MODULE], "port_cycles"), n * (ALL - ceil_div(CHANNELS * PLANE, 8)));
+        assert_int_equal(fake_count(m.units[M_MODULE], "port_cycles"), n * (ALL - cnnvp_divide_up(CHANNELS * PLANE, 8)));
     }
     machine_end(&m);
 }

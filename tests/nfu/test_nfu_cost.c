@@ -4,6 +4,7 @@
  * shape is also stepped where it is small enough.
  */
 #include "nfu/nfu_cycle.h"
+#include "cnnvp_integer.h"
 #include "nfu_case.h"
 
 #include <setjmp.h>
@@ -35,11 +36,6 @@ static struct cnnvp_nfu_cost stepped_cost(const struct cnnvp_nfu_shape *shape, c
     assert_int_equal(cnnvp_nfu_cycle(shape, &tile, &nothing, &array, &cost), CNNVP_OK);
     cnnvp_nfu_array_free(&array);
     return cost;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 static uint32_t over(uint32_t a, uint32_t b)
@@ -74,8 +70,8 @@ static uint64_t tile_words(const struct cnnvp_nfu_shape *shape, uint32_t w, uint
         return (uint64_t)kx * ky * w * h;
     if (shape->extended_fifo_v)
         return distinct_inputs(w, h, kx, ky, sx, sy);
-    return (uint64_t)least(sx, kx) * least(sy, ky) * w * h + (uint64_t)over(kx, sx) * ky * h +
-           (uint64_t)least(sx, kx) * over(ky, sy) * w;
+    return (uint64_t)cnnvp_minimum32(sx, kx) * cnnvp_minimum32(sy, ky) * w * h + (uint64_t)over(kx, sx) * ky * h +
+           (uint64_t)cnnvp_minimum32(sx, kx) * over(ky, sy) * w;
 }
 
 static void expected(const struct cnnvp_nfu_shape *shape, const struct nfu_case *c, uint64_t *cycles, uint64_t *words)
@@ -90,7 +86,8 @@ static void expected(const struct cnnvp_nfu_shape *shape, const struct nfu_case 
                     const uint32_t kx = piece != 0 ? 3u : c->kx;
                     const uint32_t ky = piece != 0 ? 3u : c->ky;
                     *cycles += (uint64_t)kx * ky;
-                    *words += tile_words(shape, least(shape->cols, c->out_w - x), least(shape->rows, c->out_h - y), kx,
+                    *words += tile_words(shape, cnnvp_minimum32(shape->cols, c->out_w - x),
+                                         cnnvp_minimum32(shape->rows, c->out_h - y), kx,
                                          ky, c->sx, c->sy);
                 }
 }

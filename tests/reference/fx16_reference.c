@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fx16_reference.h"
+#include "cnnvp_integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,11 +56,6 @@ static const int16_t *blob(struct run *run, uint32_t number, uint64_t words)
         return NULL;
     }
     return at(run, blobs[number].address, words * 2);
-}
-
-static uint32_t smaller(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 static uint32_t table_words(const struct cnnvp_image_layer *layer)
@@ -123,12 +119,12 @@ static void read_weights(struct run *run)
         return;
     }
     for (uint32_t group = 0; group < s.outputs; group += layer->group_out) {
-        const uint32_t outputs = smaller(layer->group_out, s.outputs - group);
+        const uint32_t outputs = cnnvp_minimum32(layer->group_out, s.outputs - group);
         const uint32_t step = layer->depthwise ? 1 : layer->tile_in;
         for (uint32_t in = 0; in < s.inputs; in += step)
             for (uint32_t out = 0; out < outputs; out += layer->tile_out)
-                read_slice(run, number++, group + out, smaller(layer->tile_out, outputs - out), in,
-                           smaller(step, s.inputs - in));
+                read_slice(run, number++, group + out, cnnvp_minimum32(layer->tile_out, outputs - out), in,
+                           cnnvp_minimum32(step, s.inputs - in));
     }
     if (number != layer->blob_count)
         run->wrong = "a layer has another number of blobs than slices";

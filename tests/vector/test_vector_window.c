@@ -4,6 +4,7 @@
  * loops (nfu_case.h); time and words at the ports against a walk over the lanes; what is refused.
  */
 #include "nfu/nfu.h"
+#include "cnnvp_integer.h"
 #include "nfu_case.h"
 #include "vector_bench.h"
 
@@ -68,11 +69,6 @@ static int is_partial(const struct nfu_case *c)
     return (c->status & 4u) != 0;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Lane by lane: each unit's results in order, `lanes` at a time, tap by tap. */
 static struct cost walk(const struct nfu_case *c, const struct shape *shape)
 {
@@ -95,14 +91,14 @@ static struct cost walk(const struct nfu_case *c, const struct shape *shape)
             }
             beats += taps;
         }
-        cost.beats = larger(cost.beats, beats);
+        cost.beats = cnnvp_maximum(cost.beats, beats);
     }
     cost.elements = cost.input_words;
     cost.output_words = c->results * (is_partial(c) ? 4u : 1u);
     cost.found_words = (c->status & 3u) != 0 ? 4u * c->results : 0;
-    uint64_t busy = larger(cost.beats, (cost.input_words + shape->width - 1u) / shape->width);
-    busy = larger(busy, (cost.weight_words + shape->width - 1u) / shape->width);
-    busy = larger(busy, (cost.output_words + cost.found_words + shape->width - 1u) / shape->width);
+    uint64_t busy = cnnvp_maximum(cost.beats, (cost.input_words + shape->width - 1u) / shape->width);
+    busy = cnnvp_maximum(busy, (cost.weight_words + shape->width - 1u) / shape->width);
+    busy = cnnvp_maximum(busy, (cost.output_words + cost.found_words + shape->width - 1u) / shape->width);
     cost.cycles = busy + PIPELINE;
     return cost;
 }

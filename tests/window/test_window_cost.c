@@ -4,6 +4,7 @@
  * pass, position by position. Every shape is also stepped where it is small enough.
  */
 #include "nfu_case.h"
+#include "cnnvp_integer.h"
 #include "window/window_cycle.h"
 
 #include <setjmp.h>
@@ -38,16 +39,6 @@ static struct cnnvp_window_cost stepped_cost(const struct cnnvp_window_shape *sh
     return cost;
 }
 
-static uint64_t up(uint64_t n, uint64_t d)
-{
-    return n / d + (n % d != 0);
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- the loops of S000 ---- */
 
 /* Columns of a window that were in the one before it: tap columns are `stride` apart from position to position. */
@@ -68,7 +59,7 @@ struct counted {
 static void count_passes(const struct nfu_case *c, uint32_t lanes, uint32_t outs, uint32_t pairs, int last,
                          struct counted *count)
 {
-    const uint32_t pieces = (uint32_t)(up(c->kx, 3) * up(c->ky, 3));
+    const uint32_t pieces = (uint32_t)(cnnvp_divide_up(c->kx, 3) * cnnvp_divide_up(c->ky, 3));
     for (uint32_t piece = 0; piece < pieces; ++piece) {
         count->loads += pairs != 0;
         count->weights += 9u * (uint64_t)pairs;
@@ -84,18 +75,18 @@ static void count_passes(const struct nfu_case *c, uint32_t lanes, uint32_t outs
 static struct counted count_loops(const struct cnnvp_window_shape *shape, const struct nfu_case *c)
 {
     struct counted count = {0};
-    const uint32_t alone = c->opcode == OP_POOL ? shape->input_para : least(shape->input_para, shape->output_para);
+    const uint32_t alone = c->opcode == OP_POOL ? shape->input_para : cnnvp_minimum32(shape->input_para, shape->output_para);
     if (c->opcode == OP_POOL || (c->status & 0x20u) != 0) {
         for (uint32_t at = 0; at < c->in_channels; at += alone) {
-            const uint32_t n = least(alone, c->in_channels - at);
+            const uint32_t n = cnnvp_minimum32(alone, c->in_channels - at);
             count_passes(c, n, n, c->opcode == OP_POOL ? 0 : n, 1, &count);
         }
         return count;
     }
     for (uint32_t in = 0; in < c->in_channels; in += shape->input_para)
         for (uint32_t out = 0; out < c->out_channels; out += shape->output_para) {
-            const uint32_t lanes = least(shape->input_para, c->in_channels - in);
-            const uint32_t outs = least(shape->output_para, c->out_channels - out);
+            const uint32_t lanes = cnnvp_minimum32(shape->input_para, c->in_channels - in);
+            const uint32_t outs = cnnvp_minimum32(shape->output_para, c->out_channels - out);
             count_passes(c, lanes, outs, lanes * outs, in + lanes == c->in_channels, &count);
         }
     return count;
@@ -150,17 +141,19 @@ static void test_closed_forms(void **state)
         for (uint32_t k = 1; k <= 11u; ++k)
             for (uint32_t channels = 1; channels <= 40u; channels += 13u) {
                 const struct cnnvp_window_shape shape = engine_of(para, 2u * para, 4u * para);
-                const uint64_t pieces = up(k, 3) * up(k, 3);
+                const uint64_t pieces = cnnvp_divide_up(k, 3) * cnnvp_divide_up(k, 3);
                 struct nfu_case c = nfu_case_window(OP_CONV, channels, 2u * channels + 1u, 20, 7, k, k, 2, 1);
                 assert_int_equal(closed_cost(&shape, &c).compute_cycles,
-                                 up(channels, para) * up(2u * channels + 1u, 2u * para) * pieces * 7u * 20u);
+                                 cnnvp_divide_up(channels, para) * cnnvp_divide_up(2u * channels + 1u, 2u * para) *
+                                     pieces * 7u * 20u);
                 assert_int_equal(closed_cost(&shape, &c).macs, channels * (2u * channels + 1u) * k * k * 140u);
                 c = nfu_case_window(OP_POOL, channels, 1, 20, 7, k, k, 3, 2);
-                assert_int_equal(closed_cost(&shape, &c).compute_cycles, up(channels, para) * pieces * 7u * 20u);
+                assert_int_equal(closed_cost(&shape, &c).compute_cycles, cnnvp_divide_up(channels, para) * pieces * 7u * 20u);
                 assert_int_equal(closed_cost(&shape, &c).macs, 0);
                 c = (struct nfu_case){
                     .opcode = OP_MATMUL, .in_channels = 31u * channels, .out_channels = 7u * channels};
-                assert_int_equal(closed_cost(&shape, &c).compute_cycles, 31u * channels * up(7u * channels, 4u * para));
+                assert_int_equal(closed_cost(&shape, &c).compute_cycles,
+                                 31u * channels * cnnvp_divide_up(7u * channels, 4u * para));
                 assert_int_equal(closed_cost(&shape, &c).input_words, 31u * channels);
                 assert_int_equal(closed_cost(&shape, &c).weight_words, 217u * channels * channels);
             }

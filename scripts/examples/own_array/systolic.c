@@ -14,6 +14,7 @@
  * columns: networks have them on the vector unit.
  */
 #include <cnnvp_fx16.h>
+#include <cnnvp_integer.h>
 #include <cnnvp_isa.h>
 
 enum { PARAM_rows, PARAM_cols, PARAM_clock_mhz, PARAM_preload, PARAM_acc_bits, PARAM_COUNT };
@@ -38,19 +39,14 @@ struct cost {
     struct cnnvp_fx16_traffic traffic;
 };
 
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return (a + b - 1u) / b;
-}
-
 static struct cost cost_of(const struct systolic *array, const struct cnnvp_fx16_tile *tile)
 {
     const bool dense = tile->kind == CNNVP_FX16_MATMUL;
     const uint64_t k = dense ? tile->inputs : (uint64_t)tile->in_channels * tile->kx * tile->ky;
     const uint64_t n = dense ? tile->outputs : tile->out_channels;
     const uint64_t positions = dense ? 1u : (uint64_t)tile->out_h * tile->out_w;
-    const uint64_t columns = divide_up(n, array->cols); /* sets side by side */
-    const uint64_t sets = divide_up(k, array->rows) * columns;
+    const uint64_t columns = cnnvp_divide_up(n, array->cols); /* sets side by side */
+    const uint64_t sets = cnnvp_divide_up(k, array->rows) * columns;
     const uint64_t shown = !array->hides ? array->rows : array->rows > positions ? array->rows - positions : 0;
     const uint64_t load = array->rows + (sets - 1u) * shown;
     const uint64_t results = tile->planes * tile->plane_words;
@@ -140,7 +136,7 @@ static int systolic_tiling(void *self, uint32_t port, const struct cnnvp_access 
     cnnvp_fx16_describe(command, &layer);
     const uint64_t taps = layer.kind == CNNVP_FX16_MATMUL ? 1u : (uint64_t)layer.kx * layer.ky;
     tiling->pes = array->rows * array->cols;
-    tiling->in = (uint32_t)divide_up(array->rows, taps);
+    tiling->in = (uint32_t)cnnvp_divide_up(array->rows, taps);
     tiling->out = (uint32_t)array->cols;
     return CNNVP_OK;
 }

@@ -9,6 +9,7 @@
  * is whether the scheduler unit issues its instructions, which needs all weights before the first block.
  */
 #include "image_internal.h"
+#include "cnnvp_integer.h"
 #include "plan.h"
 
 #include <stdlib.h>
@@ -60,16 +61,6 @@ static cnnvp_result add_piece(struct pieces *pieces, uint64_t bytes)
         .bytes = bytes, .visits = pieces->visits, .number = pieces->count, .layer = pieces->layer};
     ++pieces->count;
     return CNNVP_DONE;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 static uint64_t visits_of(const struct cnnvp_image_level *level)
@@ -173,7 +164,7 @@ static void add_load(struct loads *loads, uint64_t ps)
 {
     ++loads->count;
     loads->ps += ps;
-    loads->longest_ps = larger(loads->longest_ps, ps);
+    loads->longest_ps = cnnvp_maximum(loads->longest_ps, ps);
 }
 
 static void sum_loads(struct slicing *slicing)
@@ -194,8 +185,8 @@ static uint64_t block_ps(const struct cnnvp_plan_limits *limits, uint64_t comput
                          uint64_t slices, uint64_t block_core, uint64_t before)
 {
     const uint64_t core = ((slices + 2u * loads->count) * CNNVP_PLAN_COMMAND_CYCLES + block_core) * limits->core_ps;
-    const uint64_t waits = loads->longest_ps - smaller(loads->longest_ps, before);
-    return larger(larger(compute, loads->ps) + waits, core) + core / CORE_PART;
+    const uint64_t waits = loads->longest_ps - cnnvp_minimum(loads->longest_ps, before);
+    return cnnvp_maximum(cnnvp_maximum(compute, loads->ps) + waits, core) + core / CORE_PART;
 }
 
 /* What the chain costs for an image, by the estimate. */
@@ -208,7 +199,7 @@ static uint64_t chain_ps(struct slicing *slicing)
     for (size_t i = 0; i < slicing->count; ++i) {
         const struct sliced *sliced = &slicing->sliced[i];
         const uint64_t compute = sliced->compute_ps;
-        const uint64_t slices = larger(sliced->first.count, 1);
+        const uint64_t slices = cnnvp_maximum(sliced->first.count, 1);
         const int again = i < CNNVP_CHAIN_SETS && slices == 1 && sliced->next.count == 0;
         ps += block_ps(limits, compute, &sliced->first, slices, BLOCK_CORE, before) +
               (visits_of(&slicing->levels[i]) - 1u) *
@@ -239,9 +230,9 @@ static uint64_t scheduled_ps(const struct slicing *slicing)
     uint64_t ps = 0;
     for (size_t i = 0; i < slicing->count; ++i) {
         const struct sliced *sliced = &slicing->sliced[i];
-        const uint64_t slices = larger(sliced->first.count, 1);
+        const uint64_t slices = cnnvp_maximum(sliced->first.count, 1);
         const uint64_t core = (slices + 2u * sliced->first.count) * CNNVP_PLAN_COMMAND_CYCLES;
-        ps += larger(sliced->first.ps, core * limits->core_ps) + TABLE_CORE * (uint64_t)limits->core_ps / images +
+        ps += cnnvp_maximum(sliced->first.ps, core * limits->core_ps) + TABLE_CORE * (uint64_t)limits->core_ps / images +
               visits_of(&slicing->levels[i]) * sliced->compute_ps;
     }
     return ps;
@@ -266,8 +257,8 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_ch
     uint64_t least = UINT64_MAX;
     cnnvp_result result = CNNVP_DONE;
     *best = limits->weight_bytes;
-    for (uint64_t limit = SMALLEST_SLICE; limit < 2u * larger(limits->weight_bytes, SMALLEST_SLICE); limit *= 2u) {
-        const uint64_t slice = smaller(limit, limits->weight_bytes);
+    for (uint64_t limit = SMALLEST_SLICE; limit < 2u * cnnvp_maximum(limits->weight_bytes, SMALLEST_SLICE); limit *= 2u) {
+        const uint64_t slice = cnnvp_minimum(limit, limits->weight_bytes);
         if (!cut_weights(slicing, slice, &result)) {
             if (result != CNNVP_DONE)
                 return result;
@@ -278,7 +269,7 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_ch
             (void)place(limits, &slicing->pieces, slice);
         const uint64_t guest_ps = chain_ps(slicing);
         const uint64_t unit_ps = scheduler && all ? scheduled_ps(slicing) : UINT64_MAX;
-        const uint64_t ps = smaller(guest_ps, unit_ps);
+        const uint64_t ps = cnnvp_minimum(guest_ps, unit_ps);
         if (ps >= least)
             continue;
         least = ps;

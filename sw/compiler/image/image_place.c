@@ -5,11 +5,7 @@
  * as the widest of them needs ("next-layer storage parameters", Part B 0-6).
  */
 #include "image_internal.h"
-
-static uint32_t larger(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
+#include "cnnvp_integer.h"
 
 /* Positions behind the last one of the input that the windows of one axis touch. */
 static uint32_t overhang(uint32_t in, uint32_t out, uint32_t kernel, uint32_t stride, uint32_t dilation,
@@ -24,11 +20,11 @@ static void widen_border(const struct cnnvp_graph *graph, const struct cnnvp_gra
 {
     const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
     const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
-    base->border_top = larger(base->border_top, layer->pad_top);
-    base->border_left = larger(base->border_left, layer->pad_left);
-    base->border_bottom = larger(base->border_bottom, overhang(in->height, out->height, layer->ky, layer->sy,
+    base->border_top = cnnvp_maximum32(base->border_top, layer->pad_top);
+    base->border_left = cnnvp_maximum32(base->border_left, layer->pad_left);
+    base->border_bottom = cnnvp_maximum32(base->border_bottom, overhang(in->height, out->height, layer->ky, layer->sy,
                                                                layer->dy, layer->pad_top));
-    base->border_right = larger(base->border_right, overhang(in->width, out->width, layer->kx, layer->sx, layer->dx,
+    base->border_right = cnnvp_maximum32(base->border_right, overhang(in->width, out->width, layer->kx, layer->sx, layer->dx,
                                                              layer->pad_left));
 }
 

@@ -7,6 +7,7 @@
  * without anything between.
  */
 #include "float_conv.h"
+#include "cnnvp_integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +30,11 @@ struct packing {
     int by_taps;      /* each tap has numbers of its own */
 };
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Phases that `taps` taps at distance `dilation` use: all residues up to the largest one they reach. */
 static size_t phases_used(uint32_t taps, uint32_t dilation, uint32_t stride)
 {
     const size_t reach = (size_t)(taps - 1u) * dilation + 1u;
-    return smaller(reach, stride);
+    return cnnvp_minimum(reach, stride);
 }
 
 static size_t vectors(size_t positions)
@@ -149,7 +145,7 @@ static void pack_row(const float *x, size_t width, int64_t first, size_t stride,
         to[i] = 0.0f;
     const size_t begin = (size_t)first;
     const size_t inside = begin < width ? (width - begin + stride - 1) / stride : 0;
-    const size_t end = smaller(count, i + inside);
+    const size_t end = cnnvp_minimum(count, i + inside);
     if (stride == 1 && end > i)
         memcpy(to + i, x + begin, (end - i) * sizeof *to);
     else
@@ -210,7 +206,7 @@ static void unpack(const struct packing *p, size_t first, size_t end, const floa
     for (size_t at = first; at < end; ++row, at += p->pitch - column, column = 0) {
         if (column >= p->out->width)
             continue;
-        const size_t count = smaller(p->out->width - column, end - at);
+        const size_t count = cnnvp_minimum(p->out->width - column, end - at);
         memcpy(y + row * p->out->width + column, sums + (at - first), count * sizeof *y);
     }
 }
@@ -233,11 +229,11 @@ static void run_part(void *context, size_t part)
     /* channels of the result lie so far apart */
     const size_t step = p->out->channel_step > 1 ? p->out->channel_step : 1;
     const size_t area = (size_t)p->out->height * p->out->width * step;
-    const size_t channels = smaller(p->outputs - part * CNNVP_FLOAT_CHANNELS, CNNVP_FLOAT_CHANNELS);
+    const size_t channels = cnnvp_minimum(p->outputs - part * CNNVP_FLOAT_CHANNELS, CNNVP_FLOAT_CHANNELS);
     const size_t o = group->first + part * CNNVP_FLOAT_CHANNELS;
     float sums[CNNVP_FLOAT_CHANNELS * CNNVP_FLOAT_POSITIONS];
     for (size_t at = 0; at < p->positions; at += CNNVP_FLOAT_POSITIONS) {
-        const size_t count = smaller(p->positions - at, CNNVP_FLOAT_POSITIONS);
+        const size_t count = cnnvp_minimum(p->positions - at, CNNVP_FLOAT_POSITIONS);
         const size_t lanes = vectors(count) * CNNVP_FLOAT_LANE;
         for (size_t c = 0; c < channels; ++c)
             for (size_t i = 0; i < lanes; ++i)

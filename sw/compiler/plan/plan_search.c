@@ -8,6 +8,7 @@
  * the next.
  */
 #include "plan_ask.h"
+#include "cnnvp_integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,6 @@
 
 /* Of equal bounds the one with less work is taken: all of it counts besides, by this part. */
 #define WORK_PART 24u
-
-static uint64_t maximum(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 struct candidates {
     uint32_t values[CANDIDATES];
@@ -223,7 +219,7 @@ static void consider(struct search *search)
         return;
     const uint64_t vector = work.vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work.compute : 0);
     const uint64_t bound =
-        maximum(maximum(work.compute, vector), maximum(work.memory, work.core)) + work.ends;
+        cnnvp_maximum(cnnvp_maximum(work.compute, vector), cnnvp_maximum(work.memory, work.core)) + work.ends;
     struct cnnvp_plan_finalist way = {cnnvp_plan_cut_of(search->layer),
                                       bound + (work.compute + work.vector + work.memory + work.core) / WORK_PART, work.core};
     for (size_t i = 0; i < finalists->count; ++i) {

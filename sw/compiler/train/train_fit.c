@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train_fit.h"
+#include "cnnvp_integer.h"
 
 /* Bytes of a 32-bit intermediate. */
 #define SUM_BYTES UINT64_C(4)
 /* Regions of a half begin at multiples of 8. */
 #define SLACK 64u
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 static uint64_t even(uint64_t bytes)
 {
@@ -34,7 +30,7 @@ static uint64_t exponents_of(const struct cnnvp_train_fit *fit, uint64_t images,
 static uint64_t input_rows(const struct cnnvp_train_node *node, int error, uint64_t rows)
 {
     const uint64_t needed = error ? (rows + node->ky - 2u) / node->sy + 1u : (rows - 1u) * node->sy + node->ky;
-    return smaller(needed, error ? node->ho : node->hi);
+    return cnnvp_minimum(needed, error ? node->ho : node->hi);
 }
 
 int cnnvp_train_product_fits(const struct cnnvp_train_fit *fit, int error, const struct cnnvp_train_tiles *tiles)
@@ -78,7 +74,7 @@ int cnnvp_train_maps_fit(const struct cnnvp_train_fit *fit, int back, uint64_t m
 /* Rows of the activations that so many of the errors meet. */
 static uint64_t activation_rows(const struct cnnvp_train_node *node, uint64_t rows)
 {
-    return smaller((rows - 1u) * node->sy + node->ky, node->hi);
+    return cnnvp_minimum((rows - 1u) * node->sy + node->ky, node->hi);
 }
 
 int cnnvp_train_operands_fit(const struct cnnvp_train_fit *fit, const struct cnnvp_train_tiles *tiles)
@@ -122,5 +118,5 @@ uint32_t cnnvp_train_weight_rows(const struct cnnvp_train_fit *fit)
 {
     const uint64_t values = (uint64_t)fit->node->ci * taps_of(fit->node);
     const uint64_t most = (fit->target->output_half - 8u) / (values * (SUM_BYTES + fit->target->value_bytes));
-    return (uint32_t)smaller(most, fit->node->co);
+    return (uint32_t)cnnvp_minimum(most, fit->node->co);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train_price.h"
+#include "cnnvp_integer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -196,14 +197,9 @@ static void ask_latency(struct cnnvp_train_pricer *pricer)
 
 /* ---- the machine that notes ---- */
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static uint64_t longest(const struct cnnvp_train_pricer *pricer)
 {
-    return larger(larger(pricer->busy[ARRAY], pricer->busy[VECTOR]), larger(pricer->busy[DMA], pricer->core));
+    return cnnvp_maximum(cnnvp_maximum(pricer->busy[ARRAY], pricer->busy[VECTOR]), cnnvp_maximum(pricer->busy[DMA], pricer->core));
 }
 
 static void note(struct cnnvp_train_pricer *pricer, uint32_t high)
@@ -220,7 +216,7 @@ static void note(struct cnnvp_train_pricer *pricer, uint32_t high)
     pricer->busy[opcode->unit] += ps;
     for (enum unit u = ARRAY; u < UNITS; ++u) {
         pricer->gap[u] = u == opcode->unit ? 0 : pricer->gap[u] + ps;
-        pricer->widest[u] = larger(pricer->widest[u], pricer->gap[u]);
+        pricer->widest[u] = cnnvp_maximum(pricer->widest[u], pricer->gap[u]);
     }
     pricer->over |= longest(pricer) >= pricer->bound;
     if (pricer->over)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whole numbers: what models, platform, compiler and guest software count with. */
+#ifndef CNNVP_INTEGER_H
+#define CNNVP_INTEGER_H
+
+#include <stdint.h>
+
+static inline uint64_t cnnvp_minimum(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t cnnvp_maximum(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* a / b, rounded up; b is not 0. */
+static inline uint64_t cnnvp_divide_up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0 ? 1u : 0u);
+}
+
+/* The same in 32 bits, as the guest's core has them. */
+static inline uint32_t cnnvp_minimum32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint32_t cnnvp_maximum32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* a + b - 1 fits into 32 bits. */
+static inline uint32_t cnnvp_divide_up32(uint32_t a, uint32_t b)
+{
+    return (a + b - 1u) / b;
+}
+
+#endif
