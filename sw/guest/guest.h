@@ -64,7 +64,7 @@ struct cnnvp_train_slot {
 };
 
 /* A tile of complete sums that is still to be looked at and stored, while the next one is computed
- * (train_product.c). */
+ * (train/train_product.c). */
 struct cnnvp_train_pending {
     uint32_t steps;       /* left: 2 statistics and store, 1 store, 0 nothing */
     uint32_t half;

@@ -2,7 +2,7 @@
 /* Set-up and interrupt handling of both applications; inference: the loop over images. */
 #include "depth.h"
 #include "schedule.h"
-#include "train.h"
+#include "train/train.h"
 
 #include <stddef.h>
 
