@@ -146,8 +146,7 @@ struct cnnvp_train_image {
     uint32_t input_halves;   /* 1 or 2 */
     uint32_t weight_halves;
     uint32_t output_halves;
-    uint32_t input_half;     /* bytes */
-    uint32_t weight_half;
+    uint32_t weight_half;    /* bytes */
     uint32_t output_half;
     uint32_t arrays;         /* images of a group */
     uint32_t mantissa_bits;

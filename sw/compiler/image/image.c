@@ -33,24 +33,31 @@ static cnnvp_result describe_table(const struct cnnvp_graph_post *from, int32_t 
                                    uint32_t rounding, struct cnnvp_image_post *to, int16_t **table,
                                    struct cnnvp_error *error)
 {
-    to->kind = CNNVP_POST_TABLE;
-    to->table_words = cnnvp_post_table_words();
+    free(*table);
     *table = calloc(to->table_words, sizeof **table);
     if (*table == NULL)
         return cnnvp_compiler_no_memory(error);
     return cnnvp_post_table(from, in_frac, out_frac, rounding, *table, &to->format, error);
 }
 
-static cnnvp_result describe_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
-                                   uint32_t rounding, struct cnnvp_image_layer *to, int16_t **table,
-                                   struct cnnvp_error *error)
+static void describe_posts(const struct cnnvp_graph_layer *from, struct cnnvp_image_layer *to)
+{
+    to->post_count = from->post_count;
+    for (uint32_t i = 0; i < from->post_count; ++i)
+        if (cnnvp_graph_is_table(from->posts[i].kind))
+            to->posts[i] = (struct cnnvp_image_post){.kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words()};
+        else
+            to->posts[i].kind = from->posts[i].kind == CNNVP_GRAPH_MAX ? CNNVP_POST_MAX : CNNVP_POST_MIN;
+}
+
+static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
+                                 uint32_t rounding, struct cnnvp_image_layer *to, int16_t **table,
+                                 struct cnnvp_error *error)
 {
     int32_t frac = from->pre_frac;
-    to->post_count = from->post_count;
     for (uint32_t i = 0; i < from->post_count; ++i) {
         struct cnnvp_image_post *post = &to->posts[i];
-        if (!cnnvp_graph_is_table(from->posts[i].kind)) {
-            post->kind = from->posts[i].kind == CNNVP_GRAPH_MAX ? CNNVP_POST_MAX : CNNVP_POST_MIN;
+        if (post->kind != CNNVP_POST_TABLE) {
             post->value = cnnvp_quantise(from->posts[i].value, frac);
             continue;
         }
@@ -143,15 +150,11 @@ static struct cnnvp_image_norm_data describe_norm(const struct cnnvp_graph *grap
     };
 }
 
-static cnnvp_result describe_layer(const struct cnnvp_graph *graph, size_t index,
-                                   const struct cnnvp_image_options *options, struct cnnvp_build *build,
-                                   struct cnnvp_error *error)
+static void describe_layer(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_image_options *options,
+                           struct cnnvp_build *build)
 {
     const struct cnnvp_graph_layer *from = &graph->layers[index];
     struct cnnvp_image_layer *to = &build->layers[index];
-    int32_t shift;
-    int32_t bias_shift;
-    cnnvp_formats_shifts(graph, from, &shift, &bias_shift);
     *to = (struct cnnvp_image_layer){
         .op = (uint32_t)from->op,
         .tag = (uint32_t)index + 1u,
@@ -170,13 +173,42 @@ static cnnvp_result describe_layer(const struct cnnvp_graph *graph, size_t index
         .permuted = from->permuted,
         .from = {from->from[0], from->from[1], from->from[2]},
         .norm = (uint32_t)from->norm,
-        .format = pack_format(shift, bias_shift, options->rounding),
         .seed = options->seed * 0x9e3779b1u + (uint32_t)index * 0x85ebca77u,
     };
-    if (from->op == CNNVP_OP_NORM && from->norm == CNNVP_NORM_DATA)
-        to->norm_data = describe_norm(graph, from, options->rounding);
     refer_to_tensors(graph, build, index);
-    return describe_posts(graph, from, options->rounding, to, &build->tables[index], error);
+    describe_posts(from, to);
+}
+
+static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, uint32_t rounding,
+                                 struct cnnvp_build *build, struct cnnvp_error *error)
+{
+    const struct cnnvp_graph_layer *from = &graph->layers[index];
+    struct cnnvp_image_layer *to = &build->layers[index];
+    int32_t shift;
+    int32_t bias_shift;
+    cnnvp_formats_shifts(graph, from, &shift, &bias_shift);
+    to->format = pack_format(shift, bias_shift, rounding);
+    if (from->op == CNNVP_OP_NORM && from->norm == CNNVP_NORM_DATA)
+        to->norm_data = describe_norm(graph, from, rounding);
+    return format_posts(graph, from, rounding, to, &build->tables[index], error);
+}
+
+static cnnvp_result format_layers(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
+                                  struct cnnvp_error *error)
+{
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
+        result = format_layer(graph, i, rounding, build, error);
+    return result;
+}
+
+cnnvp_result cnnvp_image_take_formats(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
+                                      struct cnnvp_error *error)
+{
+    const cnnvp_result result = format_layers(graph, rounding, build, error);
+    if (result == CNNVP_DONE && build->depth != NULL)
+        cnnvp_depth_complete(graph, build);
+    return cnnvp_compiler_in_file(result, graph->file, error);
 }
 
 /* ---- blobs ---- */
@@ -270,7 +302,7 @@ static cnnvp_result place_image(const struct cnnvp_graph *graph, const struct cn
         return cnnvp_compiler_error(error, "%s: program and weights need %llu bytes of memory, dram has %llu; use -s "
                                            "dram.size=", graph->file, (unsigned long long)need,
                                     (unsigned long long)target->memory_size);
-    build->byte_count = graph->weightless ? build->table_bytes : (size_t)(at - CNNVP_IMAGE_ADDRESS);
+    build->blob_end = at;
     return CNNVP_DONE;
 }
 
@@ -296,6 +328,11 @@ static void fill_layers(const struct cnnvp_graph *graph, const struct cnnvp_buil
     cnnvp_pool_free(pool);
 }
 
+size_t cnnvp_image_bytes(const struct cnnvp_graph *graph, const struct cnnvp_build *build)
+{
+    return graph->weightless ? build->table_bytes : (size_t)(build->blob_end - CNNVP_IMAGE_ADDRESS);
+}
+
 void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
 {
     const struct cnnvp_image *header = &build->header;
@@ -315,13 +352,12 @@ static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cn
                                 const struct cnnvp_image_options *options, struct cnnvp_build *build,
                                 struct cnnvp_error *error)
 {
-    cnnvp_result result = CNNVP_DONE;
     cnnvp_image_shape_tensors(graph, build);
-    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
-        result = describe_layer(graph, i, options, build, error);
-        if (result == CNNVP_DONE)
-            result = cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, error);
-    }
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        describe_layer(graph, i, options, build);
+    cnnvp_result result = format_layers(graph, options->rounding, build, error);
+    for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i)
+        result = cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, error);
     if (result == CNNVP_DONE && options->block != 0)
         result = cnnvp_depth_place(graph, target, options, build, error);
     if (result == CNNVP_DONE)

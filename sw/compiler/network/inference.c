@@ -77,22 +77,35 @@ static cnnvp_result count_pes(struct cnnvp_network *network, struct cnnvp_error 
     return CNNVP_DONE;
 }
 
+/* Finds better tiles and builds with them. */
+static cnnvp_result tune(struct cnnvp_network *network, const cnnvp_config *config, struct cnnvp_error *error)
+{
+    cnnvp_result result = cnnvp_network_tune(network, config, error);
+    if (result != CNNVP_DONE)
+        return result;
+    struct cnnvp_build planned = network->build;
+    struct cnnvp_image_options options = network->image_options;
+    options.planned = planned.layers;
+    result = cnnvp_image_build(&network->graph, &network->target, &options, &network->build, error);
+    cnnvp_image_clear(&planned, network->graph.layer_count);
+    return result;
+}
+
 /* Plans, before images are made and calculated in float, which could take any time and memory: what does not fit is
  * refused first. Sizes and places do not depend on number formats. */
 static cnnvp_result make_plan(struct cnnvp_network *network, const cnnvp_config *config,
                               const struct cnnvp_network_options *options, struct cnnvp_error *error)
 {
     struct cnnvp_graph *graph = &network->graph;
-    const struct cnnvp_image_options image_options = image_options_of(network, options);
     const int weightless = graph->weightless;
     graph->weightless = 1;
+    network->image_options = image_options_of(network, options);
     cnnvp_formats_choose(graph, network->target.acc_bits);
-    cnnvp_result result = cnnvp_image_build(graph, &network->target, &image_options, &network->build, error);
+    cnnvp_result result = cnnvp_image_build(graph, &network->target, &network->image_options, &network->build, error);
     if (result == CNNVP_DONE)
         result = count_pes(network, error);
-    network->image_options = image_options;
     if (result == CNNVP_DONE && options->tune)
-        result = cnnvp_network_tune(network, config, error);
+        result = tune(network, config, error);
     graph->weightless = weightless;
     return result;
 }
@@ -150,12 +163,7 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
         result = take_images(network, config, options, error);
     if (result != CNNVP_DONE)
         return result;
-    network->image_options = image_options_of(network, options);
-    struct cnnvp_image_options image_options = network->image_options;
-    struct cnnvp_build planned = network->build;
-    image_options.planned = planned.layers;
-    result = cnnvp_image_build(&network->graph, &network->target, &image_options, &network->build, error);
-    cnnvp_image_clear(&planned, network->graph.layer_count);
+    result = cnnvp_image_take_formats(&network->graph, network->image_options.rounding, &network->build, error);
     if (result == CNNVP_DONE && network->block != 0 && !network->timing_only)
         result = cnnvp_network_compare_blocks(network, error);
     return result;
@@ -167,17 +175,18 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
 static cnnvp_result put_image(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     const struct cnnvp_build *build = &network->build;
+    const size_t bytes = cnnvp_image_bytes(&network->graph, build);
     void *image;
-    if (cnnvp_platform_map(platform, CNNVP_IMAGE_ADDRESS, build->byte_count, &image) == CNNVP_DONE) {
-        cnnvp_huge_pages(image, build->byte_count);
+    if (cnnvp_platform_map(platform, CNNVP_IMAGE_ADDRESS, bytes, &image) == CNNVP_DONE) {
+        cnnvp_huge_pages(image, bytes);
         cnnvp_image_write(&network->graph, build, image);
         return CNNVP_DONE;
     }
-    image = malloc(build->byte_count);
+    image = malloc(bytes);
     if (image == NULL)
         return cnnvp_compiler_no_memory(error);
     cnnvp_image_write(&network->graph, build, image);
-    const cnnvp_result result = cnnvp_platform_write(platform, CNNVP_IMAGE_ADDRESS, image, build->byte_count);
+    const cnnvp_result result = cnnvp_platform_write(platform, CNNVP_IMAGE_ADDRESS, image, bytes);
     free(image);
     return result == CNNVP_DONE ? CNNVP_DONE
                                 : cnnvp_compiler_error(error, "the platform has no memory for the network at 0x%x",

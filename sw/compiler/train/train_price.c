@@ -277,7 +277,7 @@ struct cnnvp_train_pricer *cnnvp_train_pricer_new(const struct cnnvp_train_targe
         .flags = flags_of(options),
         .input_halves = target->input_halves, .weight_halves = target->weight_halves,
         .output_halves = target->output_halves,
-        .input_half = (uint32_t)target->input_half, .weight_half = (uint32_t)target->weight_half,
+        .weight_half = (uint32_t)target->weight_half,
         .output_half = (uint32_t)target->output_half,
         .arrays = target->arrays, .mantissa_bits = target->mantissa_bits, .value_bytes = target->value_bytes,
         .held_back = 4u, .held_exponents = 8u,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a graph with formats to the image in memory (network_image.h): tensors and blobs get their places, weights their
- * words. */
+/* From a graph to the image in memory (network_image.h): layers get their tiles, tensors and blobs their places, then
+ * layers their number formats, weights their words. */
 #ifndef CNNVP_COMPILER_IMAGE_H
 #define CNNVP_COMPILER_IMAGE_H
 
@@ -14,7 +14,7 @@ struct cnnvp_image_options {
     int on_chip;
     uint32_t block;  /* depth first: side of a block; 0: layer by layer */
     int order_table; /* depth first: blocks come in the order of a table instead of by counting */
-    const struct cnnvp_image_layer *planned; /* by an earlier build of the graph for the target; NULL: there was none */
+    const struct cnnvp_image_layer *planned; /* their tiles are taken; NULL: tiles are planned */
 };
 
 struct cnnvp_depth;
@@ -32,17 +32,23 @@ struct cnnvp_build {
     struct cnnvp_image_blobs blobs;
     int16_t **tables;                   /* of each layer, NULL if it has none */
     size_t table_bytes;                 /* header and tables */
-    size_t byte_count;                  /* of the image at CNNVP_IMAGE_ADDRESS; weightless: table_bytes */
+    uint64_t blob_end;                  /* address after header, tables and blobs */
     uint64_t end;                       /* address behind everything */
     struct cnnvp_depth *depth;          /* depth.h; NULL: layer by layer */
     struct cnnvp_plan_finalists *finalists; /* of each layer outside of chains; NULL: planned before, or kept on chip */
 };
 
+/* Plans and places. Neither depends on the graph's number formats, which may still change. */
 CNNVP_MUST_USE cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                               const struct cnnvp_image_options *options, struct cnnvp_build *build,
                                               struct cnnvp_error *error);
+/* Takes the number formats that the graph has now. `rounding`: enum cnnvp_round_mode. */
+CNNVP_MUST_USE cnnvp_result cnnvp_image_take_formats(const struct cnnvp_graph *graph, uint32_t rounding,
+                                                     struct cnnvp_build *build, struct cnnvp_error *error);
 void cnnvp_image_clear(struct cnnvp_build *build, size_t layers);
-/* Writes all byte_count bytes of the image. */
+/* Bytes of the image at CNNVP_IMAGE_ADDRESS; of a weightless graph's the tables alone. */
+size_t cnnvp_image_bytes(const struct cnnvp_graph *graph, const struct cnnvp_build *build);
+/* Writes all of them. */
 void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to);
 
 /* Bytes of a tensor with its frame, and the byte from the frame's start to the first interior word. */
