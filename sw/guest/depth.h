@@ -20,13 +20,13 @@ struct cnnvp_division {
 
 /* NX and NY (S004 claim 3): interleaves x and y from the low bit on, adds 1, takes them apart; or reads the preset
  * order. After the last block comes the first. */
-void cnnvp_next_block(const struct cnnvp_guest *guest, const struct cnnvp_image_level *level,
+void cnnvp_next_block(const struct cnnvp_guest *guest, const struct cnnvp_binary_level *level,
                       struct cnnvp_division *division);
 
 /* ---- image zero padding (depth_padding.c) ---- */
 
 /* Sets the frame of a block in its slot to zeros. */
-void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *block);
+void cnnvp_pad_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *block);
 
 /* ---- feature-image convolution (depth_convolution.c) ---- */
 
@@ -39,18 +39,18 @@ struct cnnvp_repeat {
 
 /* The block in the slot of layer->in gives a part of the next feature: `step` says where that goes. Its epilogue
  * waits. `repeat` NULL: the layer shares its descriptors with others. */
-void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                           const struct cnnvp_step *step, struct cnnvp_repeat *repeat);
 
 /* ---- depth-first invocation (depth_first.c; in hardware depth_scheduler.c) ---- */
 
-/* Features of a chain at most; the compiler's chains are shorter, but a guest does not trust an image. */
+/* Features of a chain at most; the compiler's chains are shorter, but a guest does not trust a binary. */
 #define CNNVP_DEPTH_LEVELS 256u
 
 struct cnnvp_depth {
-    const struct cnnvp_image_chain *chain;
-    const struct cnnvp_image_level *levels;
-    const struct cnnvp_image_layer *layers;
+    const struct cnnvp_binary_chain *chain;
+    const struct cnnvp_binary_level *levels;
+    const struct cnnvp_binary_layer *layers;
     struct cnnvp_division division[CNNVP_DEPTH_LEVELS]; /* the block of the feature that is next, or in work */
     uint32_t gathered[CNNVP_DEPTH_LEVELS]; /* S004's counter B_j: positions of the feature's block that are there */
     uint32_t left;                         /* blocks of feature 0 that have not been loaded */

@@ -2,9 +2,9 @@
 /* Feature-image convolution: one layer of a chain on one block. Maximum pools too: S004 has both in one module. */
 #include "depth.h"
 
-static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
-    const struct cnnvp_image_tensor *block = &layer->in;
+    const struct cnnvp_binary_tensor *block = &layer->in;
     const struct cnnvp_box whole = {.channels = block->channels, .rows = block->height, .columns = block->width};
     uint32_t table = 0;
     uint32_t weight_half = 0;
@@ -28,7 +28,7 @@ static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_image_layer
 }
 
 /* Whether the next block's step will differ only in where its results go. */
-static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, uint32_t windows)
+static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, uint32_t windows)
 {
     if (guest->element.capture != NULL || windows != 1 || cnnvp_rounds_by_chance(layer))
         return 0;
@@ -39,7 +39,7 @@ static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_image
 }
 
 /* The output half is the only one that changes. */
-static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                            const struct cnnvp_step *step, struct cnnvp_repeat *repeat)
 {
     struct cnnvp_epilogue *epilogue = &repeat->epilogue;
@@ -53,7 +53,7 @@ static void convolve_again(struct cnnvp_guest *guest, const struct cnnvp_image_l
     cnnvp_end_step(guest, epilogue);
 }
 
-void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                           const struct cnnvp_step *step, struct cnnvp_repeat *repeat)
 {
     const uint32_t windows = guest->windows;

@@ -12,7 +12,7 @@ static uint32_t interleave(uint32_t x, uint32_t y, uint32_t common)
     return number | (x >> common | y >> common) << (2u * common);
 }
 
-static void next_by_counting(const struct cnnvp_image_level *level, struct cnnvp_division *division)
+static void next_by_counting(const struct cnnvp_binary_level *level, struct cnnvp_division *division)
 {
     const uint32_t common = cnnvp_minimum32(level->bits_x, level->bits_y);
     const uint32_t blocks = 1u << (level->bits_x + level->bits_y);
@@ -28,7 +28,7 @@ static void next_by_counting(const struct cnnvp_image_level *level, struct cnnvp
     division->y = y;
 }
 
-void cnnvp_next_block(const struct cnnvp_guest *guest, const struct cnnvp_image_level *level,
+void cnnvp_next_block(const struct cnnvp_guest *guest, const struct cnnvp_binary_level *level,
                       struct cnnvp_division *division)
 {
     if (level->order == 0) {

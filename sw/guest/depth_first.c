@@ -22,7 +22,7 @@ static uint32_t part_columns(const struct cnnvp_depth *depth, uint32_t layer)
     return depth->levels[layer].block.width / depth->layers[layer].sx;
 }
 
-static struct cnnvp_box block_box(const struct cnnvp_image_level *level, const struct cnnvp_division *division)
+static struct cnnvp_box block_box(const struct cnnvp_binary_level *level, const struct cnnvp_division *division)
 {
     return (struct cnnvp_box){
         .channels = level->block.channels,
@@ -35,7 +35,7 @@ static struct cnnvp_box block_box(const struct cnnvp_image_level *level, const s
 
 void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, const struct cnnvp_division *division)
 {
-    const struct cnnvp_image_level *level = &depth->levels[0];
+    const struct cnnvp_binary_level *level = &depth->levels[0];
     const struct cnnvp_box box = block_box(level, division);
     if (level->padding == CNNVP_PADDING_EACH)
         cnnvp_pad_block(guest, &level->block);
@@ -45,7 +45,7 @@ void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth
 /* Where layer j's part of the block goes: its place among the next feature's blocks, in the slot or in memory. */
 static struct cnnvp_step step_of(const struct cnnvp_depth *depth, uint32_t layer)
 {
-    const struct cnnvp_image_level *next = &depth->levels[layer + 1u];
+    const struct cnnvp_binary_level *next = &depth->levels[layer + 1u];
     const struct cnnvp_division *division = &depth->division[layer];
     const uint32_t rows = part_rows(depth, layer);
     const uint32_t columns = part_columns(depth, layer);
@@ -67,7 +67,7 @@ static struct cnnvp_step step_of(const struct cnnvp_depth *depth, uint32_t layer
 /* Says how many values of the feature are in its slot. */
 static void note_values(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t feature, uint32_t positions)
 {
-    const struct cnnvp_image_tensor *block = &depth->levels[feature].block;
+    const struct cnnvp_binary_tensor *block = &depth->levels[feature].block;
     const uint32_t values = positions * block->channels;
     const uint32_t set = feature - 1u;
     if (set >= CNNVP_CHAIN_SETS) {
@@ -97,7 +97,7 @@ static void fetch_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *d
 void cnnvp_depth_emit(struct cnnvp_guest *guest, const struct cnnvp_depth *depth)
 {
     const uint32_t last = depth->chain->layer_count;
-    const struct cnnvp_image_level *level = &depth->levels[last];
+    const struct cnnvp_binary_level *level = &depth->levels[last];
     const struct cnnvp_box box = block_box(level, &depth->division[last]);
     cnnvp_store_block(guest, &depth->chain->out, &box, &level->block);
 }
@@ -128,7 +128,7 @@ void cnnvp_depth_finish(struct cnnvp_guest *guest, struct cnnvp_depth *depth, ui
 /* Layer j on the block of feature j. Returns 1 if that makes a block of feature j + 1 ready for layer j + 1. */
 static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
 {
-    const struct cnnvp_image_level *next = &depth->levels[layer + 1u];
+    const struct cnnvp_binary_level *next = &depth->levels[layer + 1u];
     const uint32_t part = cnnvp_depth_calculate(guest, depth, layer);
     cnnvp_next_block(guest, &depth->levels[layer], &depth->division[layer]);
     depth->gathered[layer + 1u] += part;
@@ -171,7 +171,7 @@ static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *d
     for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
         guest->weight[half].valid = 0;
     for (uint32_t i = 0; i < depth->chain->layer_count && depth->chain->scheduled; ++i) {
-        const struct cnnvp_image_layer *layer = &depth->layers[i];
+        const struct cnnvp_binary_layer *layer = &depth->layers[i];
         uint32_t address;
         cnnvp_element_layer(&guest->element, layer->tag);
         for (uint32_t blob = layer->first_blob; blob < layer->first_blob + layer->blob_count; ++blob)
@@ -188,8 +188,8 @@ static void pad_slots(struct cnnvp_guest *guest, const struct cnnvp_depth *depth
 
 void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
 {
-    const struct cnnvp_image_chain *chains = cnnvp_memory(guest->machine, guest->image->chains);
-    const struct cnnvp_image_chain *chain = &chains[number - 1u];
+    const struct cnnvp_binary_chain *chains = cnnvp_memory(guest->machine, guest->binary->chains);
+    const struct cnnvp_binary_chain *chain = &chains[number - 1u];
     struct cnnvp_depth depth;
     depth.chain = chain;
     depth.levels = cnnvp_memory(guest->machine, chain->levels);

@@ -48,12 +48,12 @@ struct table {
 
 static void write_register(const struct cnnvp_guest *guest, enum scheduler_register offset, uint32_t value)
 {
-    cnnvp_device_write(guest->machine, guest->image->scheduler + (uint32_t)offset, value);
+    cnnvp_device_write(guest->machine, guest->binary->scheduler + (uint32_t)offset, value);
 }
 
 static uint32_t read_register(const struct cnnvp_guest *guest, enum scheduler_register offset)
 {
-    return cnnvp_device_read(guest->machine, guest->image->scheduler + (uint32_t)offset);
+    return cnnvp_device_read(guest->machine, guest->binary->scheduler + (uint32_t)offset);
 }
 
 static void put(struct table *table, uint32_t word)
@@ -75,7 +75,7 @@ static void end_section(struct lists *lists, enum variant variant, uint32_t cond
 static void collect(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer, struct lists *lists,
                     enum variant variant)
 {
-    const struct cnnvp_image_level *next = &depth->levels[layer + 1u];
+    const struct cnnvp_binary_level *next = &depth->levels[layer + 1u];
     lists->count = 0;
     guest->element.capture = &lists->capture[variant];
     (void)cnnvp_depth_calculate(guest, depth, layer);
@@ -112,7 +112,7 @@ static void collect_variant(struct cnnvp_guest *guest, struct cnnvp_depth *depth
     depth->gathered[layer + 1u] = variant == NEXT_POSITION;
     guest->image_number = variant == NEXT_IMAGE;
     /* The half after this one is taken. */
-    guest->next_output = variant == OTHER_HALF ? 0 : guest->image->output_halves - 1u;
+    guest->next_output = variant == OTHER_HALF ? 0 : guest->binary->output_halves - 1u;
     collect(guest, depth, layer, lists, variant);
     guest->image_number = image;
     depth->division[layer] = depth->division[layer + 1u] = (struct cnnvp_division){0, 0, 0};
@@ -202,8 +202,8 @@ static uint32_t put_layer(struct table *table, const struct lists *lists)
 
 static void put_level(struct table *table, const struct cnnvp_depth *depth, uint32_t level, uint32_t list)
 {
-    const struct cnnvp_image_level *at = &depth->levels[level];
-    const struct cnnvp_image_level *before = level != 0 ? &depth->levels[level - 1u] : NULL;
+    const struct cnnvp_binary_level *at = &depth->levels[level];
+    const struct cnnvp_binary_level *before = level != 0 ? &depth->levels[level - 1u] : NULL;
     const uint32_t shrink = level != 0 ? depth->layers[level - 1u].sx * depth->layers[level - 1u].sy : 1u;
     put(table, at->bits_x | at->bits_y << 8);
     put(table, at->target);

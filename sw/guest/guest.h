@@ -8,8 +8,8 @@
 #define CNNVP_GUEST_H
 
 #include "element.h"
-#include "image/network_image.h"
-#include "image/train_image.h"
+#include "binary/network_binary.h"
+#include "binary/train_binary.h"
 
 /* Halves of a buffer at most. */
 #define CNNVP_HALVES 2u
@@ -30,7 +30,7 @@ struct cnnvp_instruction {
 
 /* The rest of a step: what happens to its results after the calculation; see pipeline.h. */
 struct cnnvp_epilogue {
-    const struct cnnvp_image_layer *layer;
+    const struct cnnvp_binary_layer *layer;
     uint32_t output_half;
     uint32_t weight_half;
     uint32_t table_address; /* in the weight half; for a TABLE post-operation */
@@ -77,7 +77,7 @@ struct cnnvp_train_pending {
 
 /* Training, see train.h. */
 struct cnnvp_train {
-    const struct cnnvp_train_image *image;
+    const struct cnnvp_train_binary *binary;
     const struct cnnvp_train_layer *layers;
     const struct cnnvp_train_images *data; /* that the batch in work is of */
     uint32_t step;        /* CNNVP_TRAIN_NO_STEP: nothing is learned */
@@ -93,12 +93,12 @@ struct cnnvp_train {
 
 struct cnnvp_guest {
     const struct cnnvp_machine *machine;
-    const struct cnnvp_image *image; /* or that of training */
+    const struct cnnvp_binary *binary; /* or that of training */
     uint32_t plic;        /* address of the interrupt controller */
     uint32_t element_irq; /* the element's line there */
     uint32_t scheduler_irq; /* and that of the depth-first scheduler, 0: there is none */
     struct cnnvp_train train;
-    const struct cnnvp_image_blob *blobs;
+    const struct cnnvp_binary_blob *blobs;
     struct cnnvp_element element;
     struct cnnvp_slot input[CNNVP_HALVES];
     struct cnnvp_slot weight[CNNVP_HALVES];

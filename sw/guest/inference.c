@@ -27,27 +27,27 @@ void cnnvp_guest_interrupt(struct cnnvp_guest *guest)
 
 int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *machine)
 {
-    const struct cnnvp_image *image = cnnvp_memory(machine, CNNVP_IMAGE_ADDRESS);
+    const struct cnnvp_binary *binary = cnnvp_memory(machine, CNNVP_BINARY_ADDRESS);
     /* All but the last member, which is large and written before it is read. */
     uint32_t *words = (uint32_t *)(void *)guest;
     for (size_t i = 0; i < offsetof(struct cnnvp_guest, collected) / sizeof(uint32_t); ++i)
         words[i] = 0;
     guest->machine = machine;
-    if (image == NULL)
+    if (binary == NULL)
         return -1;
     uint32_t element;
-    if (image->magic == CNNVP_IMAGE_MAGIC && image->version == CNNVP_IMAGE_VERSION) {
-        guest->image = image;
-        guest->blobs = cnnvp_memory(machine, image->blobs);
-        guest->plic = image->plic;
-        guest->element_irq = image->element_irq;
-        guest->scheduler_irq = image->scheduler != 0 ? image->scheduler_irq : 0;
-        element = image->element;
+    if (binary->magic == CNNVP_BINARY_MAGIC && binary->version == CNNVP_BINARY_VERSION) {
+        guest->binary = binary;
+        guest->blobs = cnnvp_memory(machine, binary->blobs);
+        guest->plic = binary->plic;
+        guest->element_irq = binary->element_irq;
+        guest->scheduler_irq = binary->scheduler != 0 ? binary->scheduler_irq : 0;
+        element = binary->element;
     } else {
-        const struct cnnvp_train_image *train = (const void *)image;
-        if (train->magic != CNNVP_TRAIN_IMAGE_MAGIC || train->version != CNNVP_TRAIN_IMAGE_VERSION)
+        const struct cnnvp_train_binary *train = (const void *)binary;
+        if (train->magic != CNNVP_TRAIN_BINARY_MAGIC || train->version != CNNVP_TRAIN_BINARY_VERSION)
             return -1;
-        guest->train.image = train;
+        guest->train.binary = train;
         guest->train.layers = cnnvp_memory(machine, train->layers);
         guest->plic = train->plic;
         guest->element_irq = train->element_irq;
@@ -69,15 +69,15 @@ int cnnvp_guest_init(struct cnnvp_guest *guest, const struct cnnvp_machine *mach
 
 int cnnvp_guest_run(struct cnnvp_guest *guest)
 {
-    if (guest->train.image != NULL)
+    if (guest->train.binary != NULL)
         return cnnvp_train_run(guest);
-    if ((guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0)
+    if ((guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0)
         cnnvp_schedule_preload(guest);
-    for (; guest->image_number < guest->image->images; ++guest->image_number)
+    for (; guest->image_number < guest->binary->images; ++guest->image_number)
         cnnvp_schedule_layers(guest);
     cnnvp_flush_epilogues(guest, 0);
     cnnvp_element_layer(&guest->element, 0);
-    cnnvp_element_irq(&guest->element, guest->image->images);
+    cnnvp_element_irq(&guest->element, guest->binary->images);
     if (cnnvp_element_finish(&guest->element) == 0)
         return 0;
     cnnvp_element_explain(&guest->element);

@@ -9,16 +9,16 @@
 
 static int on_chip(const struct cnnvp_guest *guest)
 {
-    return guest->in_chain || (guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0;
+    return guest->in_chain || (guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0;
 }
 
-int cnnvp_rounds_by_chance(const struct cnnvp_image_layer *layer)
+int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer)
 {
     return (layer->format >> FORMAT_ROUNDING & 3u) == ROUNDING_STOCHASTIC;
 }
 
 /* Stochastic rounding: a stream of its own for each layer, image and step; 0 where rounding needs none. */
-static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                           const struct cnnvp_step *step)
 {
     if (!cnnvp_rounds_by_chance(layer))
@@ -28,7 +28,7 @@ static uint32_t step_seed(const struct cnnvp_guest *guest, const struct cnnvp_im
            (uint32_t)step->output.column * 0x27d4eb2fu;
 }
 
-struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
+struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                                      const struct cnnvp_box *box)
 {
     if (on_chip(guest))
@@ -38,12 +38,12 @@ struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struc
                                    box->rows * box->columns, 1};
 }
 
-struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                                          const struct cnnvp_step *step, uint32_t output_half)
 {
-    const struct cnnvp_image_layer *last =
-        (const struct cnnvp_image_layer *)cnnvp_memory(guest->machine, guest->image->layers) +
-        guest->image->layer_count - 1u;
+    const struct cnnvp_binary_layer *last =
+        (const struct cnnvp_binary_layer *)cnnvp_memory(guest->machine, guest->binary->layers) +
+        guest->binary->layer_count - 1u;
     const struct cnnvp_box *place = step->to == CNNVP_STEP_TO_TENSOR ? &step->output : &step->place;
     return (struct cnnvp_epilogue){
         .layer = layer,
@@ -63,7 +63,7 @@ struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct 
     };
 }
 
-void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_image_layer *layer, uint32_t half,
+void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_binary_layer *layer, uint32_t half,
                       uint32_t table_address)
 {
     for (uint32_t i = 0; i < layer->post_count; ++i) {
@@ -76,7 +76,7 @@ void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_image_l
 }
 
 /* Input box of an output box for a sliding window. */
-static struct cnnvp_box window_input(const struct cnnvp_image_layer *layer, const struct cnnvp_box *output,
+static struct cnnvp_box window_input(const struct cnnvp_binary_layer *layer, const struct cnnvp_box *output,
                                      uint32_t channel, uint32_t channels)
 {
     return (struct cnnvp_box){
@@ -90,7 +90,7 @@ static struct cnnvp_box window_input(const struct cnnvp_image_layer *layer, cons
 }
 
 /* Over the positions of `output`, with the input tile's strides. */
-static struct cnnvp_window window_of(const struct cnnvp_image_layer *layer, uint32_t kx, uint32_t ky,
+static struct cnnvp_window window_of(const struct cnnvp_binary_layer *layer, uint32_t kx, uint32_t ky,
                                      const struct cnnvp_box *output, const struct cnnvp_input_tile *tile)
 {
     struct cnnvp_window window = cnnvp_layer_window(layer, kx, ky, output->rows, output->columns);
@@ -105,7 +105,7 @@ uint32_t cnnvp_slice_halves(uint32_t input, uint32_t weight, uint32_t output)
     return input << CNNVP_BUFFER_INPUT | weight << CNNVP_BUFFER_WEIGHT | output << CNNVP_BUFFER_OUTPUT;
 }
 
-void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *output = &step->output;
     /* Depthwise: each output channel has its own input channel, so the group's channels are one slice. */
@@ -152,10 +152,10 @@ struct window_part {
 };
 
 /* The input of the positions for that part. */
-static struct cnnvp_box part_input(const struct cnnvp_image_layer *layer, const struct cnnvp_box *output,
+static struct cnnvp_box part_input(const struct cnnvp_binary_layer *layer, const struct cnnvp_box *output,
                                    const struct window_part *part)
 {
-    struct cnnvp_image_layer swept = *layer;
+    struct cnnvp_binary_layer swept = *layer;
     swept.kx = part->columns;
     swept.ky = part->rows;
     struct cnnvp_box box = window_input(&swept, output, output->channel, output->channels);
@@ -165,7 +165,7 @@ static struct cnnvp_box part_input(const struct cnnvp_image_layer *layer, const 
 }
 
 /* Sweeps a part over the step's positions; results to out_addr, sums to 0. */
-static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                            const struct cnnvp_box *output, const struct window_part *part, uint32_t output_half,
                            uint32_t out_addr, uint32_t seed)
 {
@@ -203,7 +203,7 @@ static void push_maximum(struct cnnvp_guest *guest, uint32_t output_half, uint32
                       cnnvp_slice_halves(0, 0, output_half), &vector);
 }
 
-void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *output = &step->output;
     const uint32_t words = output->channels * output->rows * output->columns;
@@ -237,7 +237,7 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_image_layer *la
     cnnvp_end_step(guest, &epilogue);
 }
 
-void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                            const struct cnnvp_step *step)
 {
     const uint32_t inputs = cnnvp_layer_inputs(layer);
@@ -245,7 +245,7 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_image_l
     uint32_t output_half = 0;
     struct cnnvp_epilogue epilogue = {0};
     /* The input vector is contiguous: one row of `inputs` words. */
-    struct cnnvp_image_tensor vector = layer->in;
+    struct cnnvp_binary_tensor vector = layer->in;
     vector.channels = 1;
     vector.height = 1;
     vector.width = inputs;
@@ -345,7 +345,7 @@ static void push_elementwise(struct cnnvp_guest *guest, enum cnnvp_opcode opcode
 }
 
 /* Brings what becomes the box `output` when dimensions have changed places. */
-static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                                               const struct cnnvp_box *output)
 {
     const int32_t first[3] = {(int32_t)output->channel, output->row, output->column};
@@ -365,9 +365,9 @@ static struct cnnvp_input_tile bring_permuted(struct cnnvp_guest *guest, const s
     return tile;
 }
 
-void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
-    const struct cnnvp_image_post *function = &layer->posts[0];
+    const struct cnnvp_binary_post *function = &layer->posts[0];
     const struct cnnvp_input_tile tile = layer->permuted ? bring_permuted(guest, layer, &step->output)
                                                          : cnnvp_bring_input(guest, &layer->in, &step->output);
     struct cnnvp_vector vector = {0};
@@ -386,7 +386,7 @@ void cnnvp_activation(struct cnnvp_guest *guest, const struct cnnvp_image_layer 
 }
 
 /* The part of an operand that a box of the result needs: dimensions of 1 count for all positions. */
-static struct cnnvp_box operand_box(const struct cnnvp_image_tensor *operand, const struct cnnvp_image_tensor *out,
+static struct cnnvp_box operand_box(const struct cnnvp_binary_tensor *operand, const struct cnnvp_binary_tensor *out,
                                     const struct cnnvp_box *box)
 {
     struct cnnvp_box part = *box;
@@ -406,8 +406,8 @@ static struct cnnvp_box operand_box(const struct cnnvp_image_tensor *operand, co
 }
 
 /* Strides that stay where they are in those dimensions. */
-static struct cnnvp_input_tile spread(struct cnnvp_input_tile tile, const struct cnnvp_image_tensor *operand,
-                                      const struct cnnvp_image_tensor *out)
+static struct cnnvp_input_tile spread(struct cnnvp_input_tile tile, const struct cnnvp_binary_tensor *operand,
+                                      const struct cnnvp_binary_tensor *out)
 {
     if (operand->channels < out->channels)
         tile.channel_stride = 0;
@@ -418,7 +418,7 @@ static struct cnnvp_input_tile spread(struct cnnvp_input_tile tile, const struct
     return tile;
 }
 
-void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+void cnnvp_addition(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
     const struct cnnvp_box a_box = operand_box(&layer->in, &layer->out, box);

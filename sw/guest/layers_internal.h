@@ -3,8 +3,8 @@
 #ifndef CNNVP_GUEST_LAYERS_INTERNAL_H
 #define CNNVP_GUEST_LAYERS_INTERNAL_H
 
-#include "../image/layer_blob.h"
-#include "../image/layer_command.h"
+#include "../binary/layer_blob.h"
+#include "../binary/layer_command.h"
 #include "layers.h"
 
 /* Where a step's input tile is once it has been loaded. */
@@ -17,17 +17,17 @@ struct cnnvp_input_tile {
 };
 
 /* Loads the box (on chip: finds it) and says where it is. */
-struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
+struct cnnvp_input_tile cnnvp_bring_input(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                                           const struct cnnvp_box *box);
 
 /* What the results of a step need after its calculation; results lie at the start of the output half. */
-int cnnvp_rounds_by_chance(const struct cnnvp_image_layer *layer);
+int cnnvp_rounds_by_chance(const struct cnnvp_binary_layer *layer);
 
-struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+struct cnnvp_epilogue cnnvp_epilogue_of(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                                         const struct cnnvp_step *step, uint32_t output_half);
 
 /* Tells the epilogue where the table of a TABLE post-operation is, if the layer has one. */
-void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_image_layer *layer, uint32_t half,
+void cnnvp_use_table(struct cnnvp_epilogue *epilogue, const struct cnnvp_binary_layer *layer, uint32_t half,
                      uint32_t table_address);
 
 /* The halves operand of a tile instruction. */

@@ -7,7 +7,7 @@
 #include "layers_internal.h"
 
 /* x * scale[c] + offset[c]; the blob holds the scales of all channels, then the offsets. */
-static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+static void normalise_stored(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                              const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
@@ -51,7 +51,7 @@ struct norm_scratch {
 };
 
 /* scale = gamma * inverse, offset = beta - mean * scale, for all channels of the step. */
-static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_image_norm_data *formats,
+static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_binary_norm_data *formats,
                            const struct norm_scratch *at, uint32_t gamma, uint32_t beta, uint32_t halves,
                            uint32_t channels, uint32_t seed)
 {
@@ -82,11 +82,11 @@ static void push_transform(struct cnnvp_guest *guest, const struct cnnvp_image_n
                       &vector);
 }
 
-static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                            const struct cnnvp_step *step)
 {
     const struct cnnvp_box *box = &step->output;
-    const struct cnnvp_image_norm_data *formats = &layer->norm_data;
+    const struct cnnvp_binary_norm_data *formats = &layer->norm_data;
     const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, box);
     uint32_t gammas = 0;
     const uint32_t weight_half = cnnvp_load_blob(guest, layer->first_blob, &gammas);
@@ -131,7 +131,7 @@ static void normalise_data(struct cnnvp_guest *guest, const struct cnnvp_image_l
     cnnvp_end_step(guest, &epilogue);
 }
 
-void cnnvp_normalisation(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer,
+void cnnvp_normalisation(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer,
                          const struct cnnvp_step *step)
 {
     if (layer->norm == CNNVP_NORM_DATA)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pipeline.h"
 
-#include "../image/layer_command.h"
+#include "../binary/layer_command.h"
 
 #include <stddef.h>
 
@@ -25,19 +25,19 @@ static uint32_t register_of(uint32_t base, size_t offset)
 }
 
 /* Words from interior position (0, 0, 0) to a box's first; may be negative in the frame. */
-static int32_t box_offset(const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box)
+static int32_t box_offset(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box)
 {
     return (int32_t)(box->channel * tensor->channel_stride) + box->row * (int32_t)tensor->row_stride + box->column;
 }
 
-uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
+uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                               const struct cnnvp_box *box)
 {
     return tensor->address + guest->image_number * tensor->image_stride +
            (uint32_t)(box_offset(tensor, box) * (int32_t)CNNVP_WORD_BYTES);
 }
 
-uint32_t cnnvp_tensor_chip_address(const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box)
+uint32_t cnnvp_tensor_chip_address(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box)
 {
     const int32_t interior = (int32_t)(tensor->border_top * tensor->row_stride + tensor->border_left);
     return tensor->chip_address + (uint32_t)((interior + box_offset(tensor, box)) * (int32_t)CNNVP_WORD_BYTES);
@@ -61,11 +61,11 @@ static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *tr
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
-uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
+uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
                         uint32_t at, int keep)
 {
     const uint32_t address = cnnvp_tensor_address(guest, tensor, box);
-    const uint32_t halves = guest->image->input_halves;
+    const uint32_t halves = guest->binary->input_halves;
     if (!keep) {
         for (uint32_t half = 0; half < halves; ++half) {
             const struct cnnvp_slot *slot = &guest->input[half];
@@ -99,7 +99,7 @@ uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_image_tens
     return half;
 }
 
-void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor)
+void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor)
 {
     const uint32_t rows = tensor->border_top + tensor->height + tensor->border_bottom;
     if (tensor->border_top + tensor->border_left + tensor->border_bottom + tensor->border_right == 0)
@@ -117,7 +117,7 @@ void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_
                        REGISTER_COUNT(frame));
 }
 
-void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor)
+void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor)
 {
     const struct cnnvp_box whole = {
         .channels = tensor->channels, .rows = tensor->height, .columns = tensor->width};
@@ -143,7 +143,7 @@ void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnv
                        CNNVP_BASE_LOAD, registers(zeros), REGISTER_COUNT(*zeros));
 }
 
-void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words,
+void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,
                      uint32_t at)
 {
     const struct cnnvp_transfer frame = {
@@ -159,7 +159,7 @@ void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_image_tensor 
                        bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at, registers(&frame), REGISTER_COUNT(frame));
 }
 
-void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words,
+void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,
                            uint32_t at)
 {
     cnnvp_element_set(&guest->element, register_of(at, offsetof(struct cnnvp_transfer, feature_words)), feature_words);
@@ -184,8 +184,8 @@ void cnnvp_use_ordinary_set(struct cnnvp_guest *guest)
 }
 
 /* A box of a tensor in memory, and the whole interior of a slot. */
-static struct cnnvp_transfer block_transfer(const struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
-                                            const struct cnnvp_box *box, const struct cnnvp_image_tensor *block)
+static struct cnnvp_transfer block_transfer(const struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
+                                            const struct cnnvp_box *box, const struct cnnvp_binary_tensor *block)
 {
     const struct cnnvp_box whole = {.channels = block->channels, .rows = block->height, .columns = block->width};
     return (struct cnnvp_transfer){
@@ -202,15 +202,15 @@ static struct cnnvp_transfer block_transfer(const struct cnnvp_guest *guest, con
     };
 }
 
-void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
-                      const struct cnnvp_image_tensor *block)
+void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
+                      const struct cnnvp_binary_tensor *block)
 {
     const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
     push_load(guest, &transfer, CNNVP_BUFFER_INPUT, block->chip_half, CNNVP_BASE_LOAD);
 }
 
-void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
-                       const struct cnnvp_image_tensor *block)
+void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
+                       const struct cnnvp_binary_tensor *block)
 {
     const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_INPUT,
@@ -232,9 +232,9 @@ static void free_weight_half(struct cnnvp_guest *guest, uint32_t half)
 
 uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t number, uint32_t *address)
 {
-    const struct cnnvp_image_blob *blob = &guest->blobs[number];
-    const uint32_t halves = guest->image->weight_halves;
-    const int chip = (guest->in_chain && blob->stays) || (guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0;
+    const struct cnnvp_binary_blob *blob = &guest->blobs[number];
+    const uint32_t halves = guest->binary->weight_halves;
+    const int chip = (guest->in_chain && blob->stays) || (guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0;
     *address = chip ? blob->chip_address : 0;
     for (uint32_t half = 0; half < halves; ++half) {
         if (!chip && guest->weight[half].valid && guest->weight[half].address == blob->address)
@@ -305,7 +305,7 @@ void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint
 
 /* One post-operation over all results, in place. */
 static void push_post(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue,
-                      const struct cnnvp_image_post *post)
+                      const struct cnnvp_binary_post *post)
 {
     struct cnnvp_vector vector = {
         .a_addr = epilogue->result_address,
@@ -348,7 +348,7 @@ static uint32_t counted(int32_t first, uint32_t kernel, int32_t low, int32_t hig
     return end > begin ? (uint32_t)(end - begin) : 0;
 }
 
-static uint32_t counted_columns(const struct cnnvp_image_layer *layer, int32_t column)
+static uint32_t counted_columns(const struct cnnvp_binary_layer *layer, int32_t column)
 {
     return counted(column * (int32_t)layer->sx - (int32_t)layer->pad_left, layer->kx, layer->count_left,
                    layer->count_right);
@@ -358,7 +358,7 @@ static uint32_t counted_columns(const struct cnnvp_image_layer *layer, int32_t c
  * results lie behind the sums, none of which may be lost before it is divided. */
 static void push_divisions_by_position(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
-    const struct cnnvp_image_layer *layer = epilogue->layer;
+    const struct cnnvp_binary_layer *layer = epilogue->layer;
     struct cnnvp_vector vector = {
         .repeat = epilogue->channels,
         .a_repeat = epilogue->height * epilogue->width,
@@ -412,7 +412,7 @@ static void push_move_again(struct cnnvp_guest *guest, const struct cnnvp_epilog
 /* Results leave in the layout of the next layer's storage parameters. */
 static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
-    const struct cnnvp_image_tensor *out = &epilogue->layer->out;
+    const struct cnnvp_binary_tensor *out = &epilogue->layer->out;
     const uint32_t row = epilogue->width * CNNVP_WORD_BYTES;
     struct cnnvp_transfer transfer = {
         .memory_addr = epilogue->memory_address,
@@ -474,8 +474,8 @@ void cnnvp_flush_epilogues(struct cnnvp_guest *guest, uint32_t but)
 uint32_t cnnvp_begin_step(struct cnnvp_guest *guest)
 {
     /* One half: the step before must have left it. Two: the step before that. */
-    cnnvp_flush_epilogues(guest, guest->image->output_halves - 1u);
-    guest->next_output = (guest->next_output + 1u) % guest->image->output_halves;
+    cnnvp_flush_epilogues(guest, guest->binary->output_halves - 1u);
+    guest->next_output = (guest->next_output + 1u) % guest->binary->output_halves;
     return guest->next_output;
 }
 

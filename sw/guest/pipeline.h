@@ -25,7 +25,7 @@ enum cnnvp_descriptor_base {
     CNNVP_BASE_WEIGHTS = 96,
     CNNVP_BASE_STORE = 112,
     CNNVP_BASE_LIVE = 128,
-    CNNVP_BASE_CHAIN = 138 /* and behind it: CNNVP_CHAIN_SETS (image/network_image.h) of struct cnnvp_chain_set */
+    CNNVP_BASE_CHAIN = 138 /* and behind it: CNNVP_CHAIN_SETS (image/network_binary.h) of struct cnnvp_chain_set */
 };
 
 /* Descriptors that are used block by block. A chain's first layers, which have the most blocks, have a set each, in
@@ -54,32 +54,32 @@ struct cnnvp_box {
 };
 
 /* Address in memory of the first word of a box, for the image in work. */
-uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor,
+uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor,
                               const struct cnnvp_box *box);
 
 /* The same in the input buffer, for on-chip tensors: byte address in the tensor's half. */
-uint32_t cnnvp_tensor_chip_address(const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box);
+uint32_t cnnvp_tensor_chip_address(const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box);
 
 /* Loads a box into an input half, contiguous from byte `at` on, and returns the half. Nothing is loaded if a half holds
  * it already. `keep` joins several boxes in one half: the half of the box before is used. */
-uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
+uint32_t cnnvp_load_box(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
                         uint32_t at, int keep);
 
 /* Loads a tensor with its frame to its place on chip. */
-void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor);
+void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor);
 
 /* Sets a tensor's place on chip to zeros, frame included. */
-void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor);
+void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor);
 
 /* Sets words of an input half to zeros; memory's side of the transfer does not matter. */
 void cnnvp_push_fill(struct cnnvp_guest *guest, uint32_t half, const struct cnnvp_transfer *zeros);
 
 /* Says that so many values of a tensor's place on chip are live from now on, with the descriptor at register `at`. */
-void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words,
+void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,
                      uint32_t at);
 
 /* The same where all but the number stands there already. */
-void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, uint32_t feature_words,
+void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, uint32_t feature_words,
                            uint32_t at);
 
 /* The calculations that follow, and their results, have the descriptors of a chain's layer. */
@@ -88,10 +88,10 @@ void cnnvp_use_chain_set(struct cnnvp_guest *guest, uint32_t layer);
 void cnnvp_use_ordinary_set(struct cnnvp_guest *guest);
 
 /* Loads a box into the interior of a slot of the same size, or stores that. */
-void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
-                      const struct cnnvp_image_tensor *block);
-void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_image_tensor *tensor, const struct cnnvp_box *box,
-                       const struct cnnvp_image_tensor *block);
+void cnnvp_load_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
+                      const struct cnnvp_binary_tensor *block);
+void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_binary_tensor *tensor, const struct cnnvp_box *box,
+                       const struct cnnvp_binary_tensor *block);
 
 /* Makes sure that a blob is in the weight buffer; *address is where in the half. Returns the half. */
 uint32_t cnnvp_load_blob(struct cnnvp_guest *guest, uint32_t blob, uint32_t *address);

@@ -3,7 +3,7 @@
 
 #include "depth.h"
 
-static void run_step(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer, const struct cnnvp_step *step)
+static void run_step(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer, const struct cnnvp_step *step)
 {
     switch (layer->op) {
     case CNNVP_OP_CONV:
@@ -30,7 +30,7 @@ static void run_step(struct cnnvp_guest *guest, const struct cnnvp_image_layer *
     }
 }
 
-static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_image_layer *layer)
+static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layer)
 {
     cnnvp_element_layer(&guest->element, layer->tag);
     uint32_t address;
@@ -39,8 +39,8 @@ static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_image_layer 
     /* This layer reads what the epilogues of the one before write. */
     cnnvp_flush_epilogues(guest, 0);
     cnnvp_forget_inputs(guest);
-    const struct cnnvp_image_tensor *out = &layer->out;
-    if ((guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0 && layer->fill)
+    const struct cnnvp_binary_tensor *out = &layer->out;
+    if ((guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0 && layer->fill)
         cnnvp_fill_chip_tensor(guest, out);
     struct cnnvp_step step = {0};
     for (uint32_t channel = 0; channel < out->channels; channel += layer->group_out) {
@@ -61,26 +61,26 @@ static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_image_layer 
     }
 }
 
-static const struct cnnvp_image_layer *layer_table(const struct cnnvp_guest *guest)
+static const struct cnnvp_binary_layer *layer_table(const struct cnnvp_guest *guest)
 {
-    return cnnvp_memory(guest->machine, guest->image->layers);
+    return cnnvp_memory(guest->machine, guest->binary->layers);
 }
 
 static uint32_t first_of_chain(const struct cnnvp_guest *guest, uint32_t chain)
 {
-    const struct cnnvp_image_chain *chains = cnnvp_memory(guest->machine, guest->image->chains);
+    const struct cnnvp_binary_chain *chains = cnnvp_memory(guest->machine, guest->binary->chains);
     return chains[chain - 1u].first_layer;
 }
 
 void cnnvp_schedule_layers(struct cnnvp_guest *guest)
 {
-    const struct cnnvp_image_layer *layers = layer_table(guest);
-    if ((guest->image->flags & CNNVP_IMAGE_ON_CHIP) != 0) {
+    const struct cnnvp_binary_layer *layers = layer_table(guest);
+    if ((guest->binary->flags & CNNVP_BINARY_ON_CHIP) != 0) {
         cnnvp_element_layer(&guest->element, layers[0].tag);
         cnnvp_flush_epilogues(guest, 0);
-        cnnvp_load_chip_tensor(guest, &guest->image->input);
+        cnnvp_load_chip_tensor(guest, &guest->binary->input);
     }
-    for (uint32_t i = 0; i < guest->image->layer_count; ++i) {
+    for (uint32_t i = 0; i < guest->binary->layer_count; ++i) {
         const uint32_t chain = layers[i].chain;
         if (chain == 0)
             run_layer(guest, &layers[i]);
@@ -91,8 +91,8 @@ void cnnvp_schedule_layers(struct cnnvp_guest *guest)
 
 void cnnvp_schedule_preload(struct cnnvp_guest *guest)
 {
-    const struct cnnvp_image_layer *layers = layer_table(guest);
-    for (uint32_t i = 0; i < guest->image->layer_count; ++i) {
+    const struct cnnvp_binary_layer *layers = layer_table(guest);
+    for (uint32_t i = 0; i < guest->binary->layer_count; ++i) {
         cnnvp_element_layer(&guest->element, layers[i].tag);
         for (uint32_t blob = 0; blob < layers[i].blob_count; ++blob) {
             uint32_t address;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The layer schedule (S000): layer after layer, each cut into steps that the buffers hold, see network_image.h.
+ * The layer schedule (S000): layer after layer, each cut into steps that the buffers hold, see network_binary.h.
  */
 #ifndef CNNVP_GUEST_SCHEDULE_H
 #define CNNVP_GUEST_SCHEDULE_H

@@ -322,8 +322,8 @@ static void chip_places_do_not_overlap(void **state)
         fail_msg("%s", error.text);
     const struct cnnvp_build *made = &network->build;
     for (size_t i = 0; i < network->graph.layer_count; ++i) {
-        const struct cnnvp_image_layer *layer = &made->layers[i];
-        const struct cnnvp_image_tensor *tensors[] = {&layer->in, &layer->in2, &layer->out};
+        const struct cnnvp_binary_layer *layer = &made->layers[i];
+        const struct cnnvp_binary_tensor *tensors[] = {&layer->in, &layer->in2, &layer->out};
         if (layer->op == CNNVP_OP_ADD)
             assert_int_equal(layer->in.chip_half, layer->in2.chip_half);
         for (size_t a = 0; a < 3; ++a)
@@ -333,8 +333,8 @@ static void chip_places_do_not_overlap(void **state)
                     continue;
                 const uint64_t first = tensors[a]->chip_address;
                 const uint64_t second = tensors[b]->chip_address;
-                assert_true(first + cnnvp_image_frame_bytes(tensors[a]) <= second ||
-                            second + cnnvp_image_frame_bytes(tensors[b]) <= first);
+                assert_true(first + cnnvp_binary_frame_bytes(tensors[a]) <= second ||
+                            second + cnnvp_binary_frame_bytes(tensors[b]) <= first);
             }
     }
     for (size_t a = 0; a < made->blobs.count; ++a) {

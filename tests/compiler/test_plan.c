@@ -16,7 +16,7 @@ static int multiple_or_whole(uint32_t tile, uint32_t total, uint32_t multiple)
     return tile <= total && tile > 0 && (tile == total || tile % multiple == 0);
 }
 
-static void check_edges(const struct cnnvp_image_layer *layer, const struct cnnvp_tiling *tiling)
+static void check_edges(const struct cnnvp_binary_layer *layer, const struct cnnvp_tiling *tiling)
 {
     assert_true(multiple_or_whole(layer->tile_h, layer->out.height, tiling->rows));
     assert_true(multiple_or_whole(layer->tile_w, layer->out.width, tiling->cols));
@@ -30,10 +30,10 @@ static void check_edges(const struct cnnvp_image_layer *layer, const struct cnnv
 }
 
 /* The smallest tile with whole edges fits. */
-static int whole_edges_fit(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_limits *limits,
+static int whole_edges_fit(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_limits *limits,
                            const struct cnnvp_tiling *tiling)
 {
-    struct cnnvp_image_layer smallest = *layer;
+    struct cnnvp_binary_layer smallest = *layer;
     smallest.tile_ky = smallest.tile_kx = 0;
     smallest.tile_h = cnnvp_minimum32(tiling->rows, layer->out.height);
     smallest.tile_w = cnnvp_minimum32(tiling->cols, layer->out.width);
@@ -47,7 +47,7 @@ static int whole_edges_fit(const struct cnnvp_image_layer *layer, const struct c
 
 /* All weights and biases exactly once; no blob larger than what was planned
  * for. */
-static void check_blobs(const struct cnnvp_image_layer *layer)
+static void check_blobs(const struct cnnvp_binary_layer *layer)
 {
     uint64_t words = 0;
     for (uint32_t i = 0; i < cnnvp_plan_blob_count(layer); ++i) {
@@ -75,7 +75,7 @@ static void random_layers_fit(void **state)
         const struct fake_config config = cases_config(&random);
         struct cnnvp_target target = cases_target(&config);
         for (unsigned n = 0; n < 10; ++n) {
-            struct cnnvp_image_layer layer = cases_layer(&random);
+            struct cnnvp_binary_layer layer = cases_layer(&random);
             struct cnnvp_error error = {""};
             if (cases_plan(&layer, "L", &target.limits, &error) != CNNVP_DONE) {
                 assert_non_null(strstr(error.text, "layer \"L\": its smallest tile needs "));
@@ -103,9 +103,9 @@ static void random_layers_fit(void **state)
 static void the_smallest_tile_suffices(void **state)
 {
     (void)state;
-    struct cnnvp_image_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
-    layer.in = (struct cnnvp_image_tensor){.channels = 512, .height = 226, .width = 226};
-    layer.out = (struct cnnvp_image_tensor){.channels = 512, .height = 224, .width = 224};
+    struct cnnvp_binary_layer layer = {.op = CNNVP_OP_CONV, .kx = 3, .ky = 3, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+    layer.in = (struct cnnvp_binary_tensor){.channels = 512, .height = 226, .width = 226};
+    layer.out = (struct cnnvp_binary_tensor){.channels = 512, .height = 224, .width = 224};
     const struct fake_config config = fake_nfu();
     struct cnnvp_target target = cases_target(&config);
     struct cnnvp_plan_limits *limits = &target.limits;
@@ -122,16 +122,16 @@ static void the_smallest_tile_suffices(void **state)
     cnnvp_target_clear(&target);
 }
 
-static struct cnnvp_image_layer random_pool(struct builder *random)
+static struct cnnvp_binary_layer random_pool(struct builder *random)
 {
-    struct cnnvp_image_layer layer = {.op = CNNVP_OP_POOL, .pool = cases_between(random, 0, 1)};
+    struct cnnvp_binary_layer layer = {.op = CNNVP_OP_POOL, .pool = cases_between(random, 0, 1)};
     layer.kx = cases_between(random, 1, 14);
     layer.ky = cases_between(random, 1, 14);
     layer.sx = cases_between(random, 1, 4);
     layer.sy = cases_between(random, 1, 4);
     layer.dx = cases_between(random, 1, 3);
     layer.dy = cases_between(random, 1, 3);
-    layer.out = (struct cnnvp_image_tensor){.channels = cases_between(random, 1, 20),
+    layer.out = (struct cnnvp_binary_tensor){.channels = cases_between(random, 1, 20),
                                             .height = cases_between(random, 1, 20),
                                             .width = cases_between(random, 1, 20)};
     layer.in = layer.out;
@@ -150,7 +150,7 @@ static uint32_t pieces_of(uint32_t side, uint32_t part, uint32_t piece)
 }
 
 /* Bytes of the input for one result and one kernel piece. */
-static uint64_t input_of_a_piece(const struct cnnvp_image_layer *layer, uint32_t piece)
+static uint64_t input_of_a_piece(const struct cnnvp_binary_layer *layer, uint32_t piece)
 {
     return UINT64_C(2) * ((cnnvp_minimum32(layer->ky, piece) - 1u) * layer->dy + 1u) *
            ((cnnvp_minimum32(layer->kx, piece) - 1u) * layer->dx + 1u);
@@ -169,7 +169,7 @@ static void windows_are_swept_in_whole_pieces(void **state)
         const struct fake_config config = cases_config(&random);
         struct cnnvp_target target = cases_target(&config);
         for (unsigned n = 0; n < 20; ++n) {
-            struct cnnvp_image_layer layer = random_pool(&random);
+            struct cnnvp_binary_layer layer = random_pool(&random);
             target.limits.input_bytes = cases_between(&random, 4, 1000);
             struct cnnvp_error error = {""};
             if (cases_plan(&layer, "L", &target.limits, &error) != CNNVP_DONE) {
@@ -204,10 +204,10 @@ static void large_maps_take_their_time(void **state)
         struct cnnvp_target target = cases_target(&config);
         uint64_t last = 0;
         for (uint32_t height = 64; height <= 8192; height *= 2) {
-            struct cnnvp_image_layer layer = {.op = CNNVP_OP_ADD, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
+            struct cnnvp_binary_layer layer = {.op = CNNVP_OP_ADD, .kx = 1, .ky = 1, .sx = 1, .sy = 1, .dx = 1, .dy = 1};
             struct cnnvp_plan_finalists finalists;
             struct cnnvp_error error = {""};
-            layer.in = (struct cnnvp_image_tensor){.channels = 64, .height = height, .width = 1024};
+            layer.in = (struct cnnvp_binary_tensor){.channels = 64, .height = height, .width = 1024};
             layer.in2 = layer.out = layer.in;
             assert_int_equal(cnnvp_plan_layer(&layer, "L", &target.limits, &finalists, &error), CNNVP_DONE);
             for (size_t i = 0; i < finalists.count; ++i)
@@ -220,9 +220,9 @@ static void large_maps_take_their_time(void **state)
     }
 }
 
-/* The slices of the loops that network_image.h describes: each has a blob of its own, which holds it, and there are no
+/* The slices of the loops that network_binary.h describes: each has a blob of its own, which holds it, and there are no
  * more. */
-static void check_slices(const struct cnnvp_image_layer *layer)
+static void check_slices(const struct cnnvp_binary_layer *layer)
 {
     const uint32_t count = cnnvp_plan_blob_count(layer);
     uint8_t *seen = calloc(count, 1);
@@ -255,9 +255,9 @@ static void every_slice_has_its_blob(void **state)
     struct builder random;
     builder_init(&random, 17);
     for (unsigned i = 0; i < 3000; ++i) {
-        struct cnnvp_image_layer layer = {.op = i % 3u == 0 ? CNNVP_OP_FC : CNNVP_OP_CONV, .depthwise = i % 3u == 1u,
+        struct cnnvp_binary_layer layer = {.op = i % 3u == 0 ? CNNVP_OP_FC : CNNVP_OP_CONV, .depthwise = i % 3u == 1u,
                                           .first_blob = i};
-        layer.in = (struct cnnvp_image_tensor){.channels = cases_between(&random, 1, 40), .height = 2, .width = 3};
+        layer.in = (struct cnnvp_binary_tensor){.channels = cases_between(&random, 1, 40), .height = 2, .width = 3};
         layer.out.channels = layer.depthwise ? layer.in.channels : cases_between(&random, 1, 40);
         layer.group_out = cases_between(&random, 1, layer.out.channels);
         layer.tile_out = layer.depthwise ? layer.group_out : cases_between(&random, 1, layer.group_out);

@@ -17,8 +17,8 @@
 #include "chain.h"
 #include "cnnvp_network.h"
 #include "fx16_reference.h"
-#include "image/network_image.h"
-#include "image_units.h"
+#include "binary/network_binary.h"
+#include "binary_units.h"
 
 #define CASES 70
 #define MEMORY ((size_t)16 << 20)
@@ -63,7 +63,7 @@ static cnnvp_config *random_platform(uint64_t *state, int *host)
 }
 
 /* Rows of a tensor that differ. */
-static size_t compare_tensor(const struct cnnvp_image_tensor *tensor, uint32_t image, const uint8_t *left,
+static size_t compare_tensor(const struct cnnvp_binary_tensor *tensor, uint32_t image, const uint8_t *left,
                              const uint8_t *right)
 {
     size_t wrong = 0;
@@ -77,25 +77,25 @@ static size_t compare_tensor(const struct cnnvp_image_tensor *tensor, uint32_t i
 }
 
 /* The layer's results stay on chip: no chain ends with it. */
-static int stays(const struct cnnvp_image *image, const struct cnnvp_image_layer *layer, const uint8_t *memory)
+static int stays(const struct cnnvp_binary *binary, const struct cnnvp_binary_layer *layer, const uint8_t *memory)
 {
     if (layer->chain == 0)
         return 0;
-    const struct cnnvp_image_chain *chains =
-        (const struct cnnvp_image_chain *)(const void *)(memory + (image->chains - CNNVP_MEMORY_BASE));
+    const struct cnnvp_binary_chain *chains =
+        (const struct cnnvp_binary_chain *)(const void *)(memory + (binary->chains - CNNVP_MEMORY_BASE));
     return chains[layer->chain - 1u].out.address != layer->out.address;
 }
 
 static void compare(const uint8_t *left, const uint8_t *right)
 {
-    const struct cnnvp_image *image =
-        (const struct cnnvp_image *)(const void *)(left + (CNNVP_IMAGE_ADDRESS - CNNVP_MEMORY_BASE));
-    const struct cnnvp_image_layer *layers =
-        (const struct cnnvp_image_layer *)(const void *)(left + (image->layers - CNNVP_MEMORY_BASE));
-    assert_true(image->chains != 0);
-    for (uint32_t i = 0; i < image->layer_count; ++i) {
-        const struct cnnvp_image_tensor *out = &layers[i].out;
-        for (uint32_t n = 0; n < (out->image_stride != 0 ? image->images : 1u) && !stays(image, &layers[i], left); ++n)
+    const struct cnnvp_binary *binary =
+        (const struct cnnvp_binary *)(const void *)(left + (CNNVP_BINARY_ADDRESS - CNNVP_MEMORY_BASE));
+    const struct cnnvp_binary_layer *layers =
+        (const struct cnnvp_binary_layer *)(const void *)(left + (binary->layers - CNNVP_MEMORY_BASE));
+    assert_true(binary->chains != 0);
+    for (uint32_t i = 0; i < binary->layer_count; ++i) {
+        const struct cnnvp_binary_tensor *out = &layers[i].out;
+        for (uint32_t n = 0; n < (out->image_stride != 0 ? binary->images : 1u) && !stays(binary, &layers[i], left); ++n)
             if (compare_tensor(out, n, left, right) != 0)
                 fail_msg("layer %u, image %u differs", i, n);
     }
@@ -117,7 +117,7 @@ static void run_case(cnnvp_config *config, const char *file, const struct cnnvp_
     uint8_t *copy = malloc(MEMORY);
     assert_non_null(copy);
     memcpy(copy, memory, MEMORY);
-    (void)test_image_to_vector(memory, to_vector);
+    (void)test_binary_to_vector(memory, to_vector);
     struct cnnvp_run_result end;
     if (cnnvp_platform_run(platform, &end) != CNNVP_DONE)
         fail_msg("%s", end.reason);
@@ -152,7 +152,7 @@ static void random_chains_equal_the_reference(void **state)
             .seed = seed,
             .images = 1 + chain_below(&random, 4),
         };
-        const uint32_t to_vector = chain_below(&random, 3) == 0 ? chain_below(&random, TEST_IMAGE_WINDOWS + 1u) : 0;
+        const uint32_t to_vector = chain_below(&random, 3) == 0 ? chain_below(&random, TEST_BINARY_WINDOWS + 1u) : 0;
         print_message("seed %u: %ux%u, %u layers, block %u, on the vector unit %u\n", (unsigned)seed, chain.height,
                       chain.width, chain.layer_count, block, to_vector);
         run_case(config, file, &options, to_vector);

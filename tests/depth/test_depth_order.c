@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "image.h"
+#include "binary.h"
 #include "fake_element.h"
 #include "fake_platform.h"
 #include "guest.h"
@@ -89,22 +89,22 @@ static void look_at(struct view *view, const struct cnnvp_word *word)
 
 /* ---- against the recursion ---- */
 
-static uint32_t address_of(const struct cnnvp_image_tensor *tensor, uint32_t row, uint32_t column)
+static uint32_t address_of(const struct cnnvp_binary_tensor *tensor, uint32_t row, uint32_t column)
 {
     return tensor->address + 2u * (row * tensor->row_stride + column);
 }
 
 static void check(const struct view *view, const struct cnnvp_depth *depth, const struct steps *steps)
 {
-    const struct cnnvp_image_chain *chain = &depth->chains[0];
+    const struct cnnvp_binary_chain *chain = &depth->chains[0];
     uint32_t loads = 0;
     uint32_t emitted = 0;
     assert_int_equal(view->count, steps->count);
     for (uint32_t i = 0; i < steps->count; ++i) {
         const struct step *step = &steps->all[i];
         const struct seen *seen = &view->steps[i];
-        const struct cnnvp_image_level *from = &depth->levels[step->layer];
-        const struct cnnvp_image_level *to = &depth->levels[step->layer + 1];
+        const struct cnnvp_binary_level *from = &depth->levels[step->layer];
+        const struct cnnvp_binary_level *to = &depth->levels[step->layer + 1];
         const int ready = step->gathered == step->target;
         assert_int_equal(seen->tag, step->layer + 1);
         assert_int_equal(seen->opcode, depth->layers[step->layer].op == CNNVP_OP_CONV ? CNNVP_OPCODE_conv

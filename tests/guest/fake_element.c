@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "image/network_image.h"
+#include "binary/network_binary.h"
 
 enum element_register {
 #define CNNVP_REGISTER(name, offset, access, reset, mask, help) ELEMENT_##name = 0x10010000 + (offset),

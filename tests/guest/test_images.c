@@ -25,7 +25,7 @@ struct compiled {
     const char *file;
     cnnvp_network *network;
     cnnvp_platform *platform;
-    struct cnnvp_image *image;
+    struct cnnvp_binary *binary;
 };
 
 /* 0: the configuration is too small for it. */
@@ -41,8 +41,8 @@ static int compile(const char *file, const struct fake_config *config, struct cn
         return 0;
     compiled->platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(compiled->network, compiled->platform, &error), CNNVP_DONE);
-    compiled->image =
-        (struct cnnvp_image *)(void *)(compiled->platform->memory + (CNNVP_IMAGE_ADDRESS - CNNVP_MEMORY_BASE));
+    compiled->binary =
+        (struct cnnvp_binary *)(void *)(compiled->platform->memory + (CNNVP_BINARY_ADDRESS - CNNVP_MEMORY_BASE));
     return 1;
 }
 
@@ -114,7 +114,7 @@ static struct calculations run(const struct compiled *compiled, uint32_t images)
 {
     struct fake_element element = {.memory = compiled->platform->memory};
     const struct cnnvp_machine machine = fake_element_machine(&element);
-    compiled->image->images = images;
+    compiled->binary->images = images;
     assert_int_equal(cnnvp_guest_init(&guest, &machine), 0);
     assert_int_equal(cnnvp_guest_run(&guest), 0);
     const struct calculations all = calculations_of(&element);

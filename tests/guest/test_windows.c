@@ -15,7 +15,7 @@
 #include "fake_element.h"
 #include "fake_platform.h"
 #include "guest.h"
-#include "image_units.h"
+#include "binary_units.h"
 #include "network.h"
 
 #define MEMORY ((size_t)64 << 20)
@@ -39,18 +39,18 @@ static struct fake_element push(const cnnvp_platform *platform)
 static uint32_t expected(uint32_t high, uint32_t windows)
 {
     const uint32_t operands = high & 0x00ffffffu;
-    if (high >> 24 == CNNVP_OPCODE_conv && (windows & TEST_IMAGE_CONVOLUTIONS) != 0)
+    if (high >> 24 == CNNVP_OPCODE_conv && (windows & TEST_BINARY_CONVOLUTIONS) != 0)
         return operands | (uint32_t)CNNVP_OPCODE_vconv << 24;
-    if (high >> 24 == CNNVP_OPCODE_pool && (windows & TEST_IMAGE_POOLS) != 0)
+    if (high >> 24 == CNNVP_OPCODE_pool && (windows & TEST_BINARY_POOLS) != 0)
         return operands | (uint32_t)CNNVP_OPCODE_vpool << 24;
     return high;
 }
 
 static void compare(const char *file, const cnnvp_platform *platform, uint32_t windows, struct seen *seen)
 {
-    (void)test_image_to_vector(platform->memory, 0);
+    (void)test_binary_to_vector(platform->memory, 0);
     const struct fake_element array = push(platform);
-    (void)test_image_to_vector(platform->memory, windows);
+    (void)test_binary_to_vector(platform->memory, windows);
     const struct fake_element vector = push(platform);
     assert_int_equal(array.count, vector.count);
     for (size_t i = 0; i < array.count; ++i) {
@@ -60,7 +60,7 @@ static void compare(const char *file, const cnnvp_platform *platform, uint32_t w
                      vector.words[i].low, high, array.words[i].low);
         seen->convolutions += vector.words[i].high >> 24 == CNNVP_OPCODE_vconv;
         seen->pools += vector.words[i].high >> 24 == CNNVP_OPCODE_vpool;
-        seen->in_chains += guest.image->chains != 0 && vector.words[i].high != array.words[i].high;
+        seen->in_chains += guest.binary->chains != 0 && vector.words[i].high != array.words[i].high;
     }
     free(array.words);
     free(vector.words);
@@ -78,7 +78,7 @@ static void compile_and_compare(const char *file, const struct fake_config *conf
         return; /* the configuration is too small for it */
     cnnvp_platform *platform = fake_platform_new(MEMORY);
     assert_int_equal(cnnvp_network_load(network, platform, &error), CNNVP_DONE);
-    for (uint32_t windows = 0; windows <= TEST_IMAGE_WINDOWS; ++windows)
+    for (uint32_t windows = 0; windows <= TEST_BINARY_WINDOWS; ++windows)
         compare(file, platform, windows, seen);
     fake_platform_free(platform);
     cnnvp_network_free(network);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "image/instruction_set.h"
+#include "binary/instruction_set.h"
 #include "units_rig.h"
 
 struct random {

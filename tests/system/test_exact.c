@@ -15,8 +15,8 @@
 
 #include "cnnvp_network.h"
 #include "fx16_reference.h"
-#include "image/network_image.h"
-#include "image_units.h"
+#include "binary/network_binary.h"
+#include "binary_units.h"
 
 struct exact_case {
     const char *network;
@@ -25,7 +25,7 @@ struct exact_case {
     const char *settings[4];
     enum cnnvp_rounding rounding;
     int on_chip;
-    uint32_t to_vector; /* enum test_image_windows: layers whose windows the vector unit calculates */
+    uint32_t to_vector; /* enum test_binary_windows: layers whose windows the vector unit calculates */
 };
 
 #define LENET TEST_NETWORKS "/lenet5.onnx", TEST_DATA "/lenet5_input.npy"
@@ -54,15 +54,15 @@ static const struct exact_case cases[] = {
     {LENET, "window", {NULL}, CNNVP_ROUND_NEAREST, 0, 0},
     {MIXED, "window", {"pe_array.input_para=3", "pe_array.output_para=5"}, CNNVP_ROUND_NEAREST, 0, 0},
     {PARTS, "window", {"pe_array.input_para=12", "input_buffer.size=1KiB"}, CNNVP_ROUND_NEAREST, 0, 0},
-    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_WINDOWS},
-    {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 1, TEST_IMAGE_POOLS},
-    {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_WINDOWS},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_WINDOWS},
+    {LENET, "nfu", {NULL}, CNNVP_ROUND_TRUNCATE, 1, TEST_BINARY_POOLS},
+    {MIXED, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_WINDOWS},
     {MIXED, "nfu", {"input_buffer.size=2KiB", "weight_buffer.size=4KiB", "output_buffer.size=2KiB"},
-     CNNVP_ROUND_TRUNCATE, 0, TEST_IMAGE_WINDOWS},
-    {MIXED, "window", {"vector.lanes=5", "output_buffer.pingpong=off"}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_WINDOWS},
-    {DEPTHWISE, "nfu", {"instruction.order=strict"}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_CONVOLUTIONS},
-    {BY_POSITION, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_POOLS},
-    {PARTS, "window", {"pe_array.input_para=12", "input_buffer.size=1KiB"}, CNNVP_ROUND_NEAREST, 0, TEST_IMAGE_POOLS},
+     CNNVP_ROUND_TRUNCATE, 0, TEST_BINARY_WINDOWS},
+    {MIXED, "window", {"vector.lanes=5", "output_buffer.pingpong=off"}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_WINDOWS},
+    {DEPTHWISE, "nfu", {"instruction.order=strict"}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_CONVOLUTIONS},
+    {BY_POSITION, "nfu", {NULL}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_POOLS},
+    {PARTS, "window", {"pe_array.input_para=12", "input_buffer.size=1KiB"}, CNNVP_ROUND_NEAREST, 0, TEST_BINARY_POOLS},
 };
 
 static struct cnnvp_error problem;
@@ -84,7 +84,7 @@ static cnnvp_config *configure(const struct exact_case *test)
 }
 
 /* Words of one tensor that differ; the frame is part of it. */
-static size_t compare_tensor(const struct cnnvp_image_tensor *tensor, uint32_t image, const uint8_t *left,
+static size_t compare_tensor(const struct cnnvp_binary_tensor *tensor, uint32_t image, const uint8_t *left,
                              const uint8_t *right)
 {
     size_t wrong = 0;
@@ -100,16 +100,16 @@ static size_t compare_tensor(const struct cnnvp_image_tensor *tensor, uint32_t i
 
 static void compare(const uint8_t *left, const uint8_t *right, int on_chip)
 {
-    const struct cnnvp_image *image =
-        (const struct cnnvp_image *)(const void *)(left + (CNNVP_IMAGE_ADDRESS - CNNVP_MEMORY_BASE));
-    const struct cnnvp_image_layer *layers =
-        (const struct cnnvp_image_layer *)(const void *)(left + (image->layers - CNNVP_MEMORY_BASE));
-    assert_int_equal(image->magic, CNNVP_IMAGE_MAGIC);
-    for (uint32_t i = 0; i < image->layer_count; ++i) {
-        const struct cnnvp_image_tensor *out = &layers[i].out;
-        if (on_chip && i + 1u < image->layer_count)
+    const struct cnnvp_binary *binary =
+        (const struct cnnvp_binary *)(const void *)(left + (CNNVP_BINARY_ADDRESS - CNNVP_MEMORY_BASE));
+    const struct cnnvp_binary_layer *layers =
+        (const struct cnnvp_binary_layer *)(const void *)(left + (binary->layers - CNNVP_MEMORY_BASE));
+    assert_int_equal(binary->magic, CNNVP_BINARY_MAGIC);
+    for (uint32_t i = 0; i < binary->layer_count; ++i) {
+        const struct cnnvp_binary_tensor *out = &layers[i].out;
+        if (on_chip && i + 1u < binary->layer_count)
             continue; /* stays on chip */
-        for (uint32_t n = 0; n < (out->image_stride != 0 ? image->images : 1u); ++n) {
+        for (uint32_t n = 0; n < (out->image_stride != 0 ? binary->images : 1u); ++n) {
             const size_t wrong = compare_tensor(out, n, left, right);
             if (wrong != 0)
                 fail_msg("layer %u, image %u: %zu rows differ", i, n, wrong);
@@ -139,7 +139,7 @@ static void run_case(const struct exact_case *test)
     uint8_t *copy = malloc(size);
     assert_non_null(copy);
     memcpy(copy, memory, size);
-    assert_int_equal(test_image_to_vector(memory, test->to_vector) != 0, test->to_vector != 0);
+    assert_int_equal(test_binary_to_vector(memory, test->to_vector) != 0, test->to_vector != 0);
 
     struct cnnvp_run_result end;
     if (cnnvp_platform_run(platform, &end) != CNNVP_DONE)
@@ -172,7 +172,7 @@ static void platform_equals_the_reference(void **state)
 static void a_wrong_word_is_seen(void **state)
 {
     (void)state;
-    const struct cnnvp_image_tensor tensor = {.address = CNNVP_MEMORY_BASE + 4u,
+    const struct cnnvp_binary_tensor tensor = {.address = CNNVP_MEMORY_BASE + 4u,
                                               .row_stride = 3,
                                               .channel_stride = 9,
                                               .channels = 2,

@@ -28,7 +28,7 @@ static uint64_t random_of(uint64_t seed, uint64_t index)
     return z ^ z >> 31;
 }
 
-/* As documented in sw/image/train_image.h: the low word. */
+/* As documented in sw/binary/train_binary.h: the low word. */
 static uint64_t seed_of(uint64_t seed, uint64_t step, uint32_t layer, enum train_what what)
 {
     return (uint32_t)random_of(random_of(seed, step), (uint64_t)layer * 4 + (uint64_t)what);

@@ -29,7 +29,7 @@ int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint
     return (int32_t)graph->tensor_count++;
 }
 
-struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_image_op op, const char *name,
+struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_binary_op op, const char *name,
                                                 const char *op_type)
 {
     if (graph->layer_count == graph->layer_capacity) {

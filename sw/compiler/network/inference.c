@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Networks for PE arrays with 16-bit fixed point: from a file to an image in a platform's memory, and back to numbers. */
+/* Networks for PE arrays with 16-bit fixed point: from a file to a binary in a platform's memory, and back to numbers. */
 #include "network.h"
 
 #include <stdio.h>
@@ -48,11 +48,11 @@ static cnnvp_result check_images(const struct cnnvp_network *network, uint64_t i
                                 (unsigned long long)room);
 }
 
-static struct cnnvp_image_options image_options_of(const struct cnnvp_network *network,
+static struct cnnvp_binary_options binary_options_of(const struct cnnvp_network *network,
                                                    const struct cnnvp_network_options *options)
 {
     static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
-    return (struct cnnvp_image_options){
+    return (struct cnnvp_binary_options){
         .rounding = roundings[options->rounding],
         .seed = (uint32_t)(options->seed ^ options->seed >> 32),
         .images = network->images,
@@ -84,10 +84,10 @@ static cnnvp_result tune(struct cnnvp_network *network, const cnnvp_config *conf
     if (result != CNNVP_DONE)
         return result;
     struct cnnvp_build planned = network->build;
-    struct cnnvp_image_options options = network->image_options;
+    struct cnnvp_binary_options options = network->binary_options;
     options.planned = planned.layers;
-    result = cnnvp_image_build(&network->graph, &network->target, &options, &network->build, error);
-    cnnvp_image_clear(&planned, network->graph.layer_count);
+    result = cnnvp_binary_build(&network->graph, &network->target, &options, &network->build, error);
+    cnnvp_binary_clear(&planned, network->graph.layer_count);
     return result;
 }
 
@@ -99,9 +99,9 @@ static cnnvp_result make_plan(struct cnnvp_network *network, const cnnvp_config 
     struct cnnvp_graph *graph = &network->graph;
     const int weightless = graph->weightless;
     graph->weightless = 1;
-    network->image_options = image_options_of(network, options);
+    network->binary_options = binary_options_of(network, options);
     cnnvp_formats_choose(graph, network->target.acc_bits);
-    cnnvp_result result = cnnvp_image_build(graph, &network->target, &network->image_options, &network->build, error);
+    cnnvp_result result = cnnvp_binary_build(graph, &network->target, &network->binary_options, &network->build, error);
     if (result == CNNVP_DONE)
         result = count_pes(network, error);
     if (result == CNNVP_DONE && options->tune)
@@ -163,7 +163,7 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
         result = take_images(network, config, options, error);
     if (result != CNNVP_DONE)
         return result;
-    result = cnnvp_image_take_formats(&network->graph, network->image_options.rounding, &network->build, error);
+    result = cnnvp_binary_take_formats(&network->graph, network->binary_options.rounding, &network->build, error);
     if (result == CNNVP_DONE && network->block != 0 && !network->timing_only)
         result = cnnvp_network_compare_blocks(network, error);
     return result;
@@ -172,31 +172,31 @@ static cnnvp_result compile(struct cnnvp_network *network, const cnnvp_config *c
 /* ---- load ---- */
 
 /* Where the platform's memory gives no direct access, through a buffer. */
-static cnnvp_result put_image(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
+static cnnvp_result put_binary(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
     const struct cnnvp_build *build = &network->build;
-    const size_t bytes = cnnvp_image_bytes(&network->graph, build);
-    void *image;
-    if (cnnvp_platform_map(platform, CNNVP_IMAGE_ADDRESS, bytes, &image) == CNNVP_DONE) {
-        cnnvp_huge_pages(image, bytes);
-        cnnvp_image_write(&network->graph, build, image);
+    const size_t bytes = cnnvp_binary_bytes(&network->graph, build);
+    void *binary;
+    if (cnnvp_platform_map(platform, CNNVP_BINARY_ADDRESS, bytes, &binary) == CNNVP_DONE) {
+        cnnvp_huge_pages(binary, bytes);
+        cnnvp_binary_write(&network->graph, build, binary);
         return CNNVP_DONE;
     }
-    image = malloc(bytes);
-    if (image == NULL)
+    binary = malloc(bytes);
+    if (binary == NULL)
         return cnnvp_compiler_no_memory(error);
-    cnnvp_image_write(&network->graph, build, image);
-    const cnnvp_result result = cnnvp_platform_write(platform, CNNVP_IMAGE_ADDRESS, image, bytes);
-    free(image);
+    cnnvp_binary_write(&network->graph, build, binary);
+    const cnnvp_result result = cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, binary, bytes);
+    free(binary);
     return result == CNNVP_DONE ? CNNVP_DONE
                                 : cnnvp_compiler_error(error, "the platform has no memory for the network at 0x%x",
-                                                       (unsigned)CNNVP_IMAGE_ADDRESS);
+                                                       (unsigned)CNNVP_BINARY_ADDRESS);
 }
 
 /* Writes one input's words into the frame at `to`, which holds channel 0, row 0, column 0 of the interior. */
 static void put_input(const struct cnnvp_network *network, const float *from, uint8_t *to)
 {
-    const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
+    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[network->graph.input];
     const int32_t frac = network->graph.tensors[network->graph.input].frac;
     for (size_t c = 0; c < tensor->channels; ++c) {
         for (size_t y = 0; y < tensor->height; ++y) {
@@ -211,9 +211,9 @@ static void put_input(const struct cnnvp_network *network, const float *from, ui
 static cnnvp_result copy_inputs(const struct cnnvp_network *network, cnnvp_platform *platform,
                                 struct cnnvp_error *error)
 {
-    const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
+    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[network->graph.input];
     const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
-    const uint64_t lead = cnnvp_image_frame_lead(tensor);
+    const uint64_t lead = cnnvp_binary_frame_lead(tensor);
     uint8_t *frame = calloc(1, tensor->image_stride);
     cnnvp_result result = CNNVP_DONE;
     if (frame == NULL)
@@ -231,9 +231,9 @@ static cnnvp_result copy_inputs(const struct cnnvp_network *network, cnnvp_platf
 
 static cnnvp_result put_inputs(const struct cnnvp_network *network, cnnvp_platform *platform, struct cnnvp_error *error)
 {
-    const struct cnnvp_image_tensor *tensor = &network->build.tensors[network->graph.input];
+    const struct cnnvp_binary_tensor *tensor = &network->build.tensors[network->graph.input];
     const size_t words = cnnvp_graph_words(&network->graph.tensors[network->graph.input]);
-    const uint64_t lead = cnnvp_image_frame_lead(tensor);
+    const uint64_t lead = cnnvp_binary_frame_lead(tensor);
     void *frames;
     if (cnnvp_platform_map(platform, tensor->address - lead, (size_t)network->images * tensor->image_stride, &frames) !=
         CNNVP_DONE)
@@ -274,13 +274,13 @@ static cnnvp_result clear_frames(const struct cnnvp_network *network, cnnvp_plat
 {
     const struct cnnvp_graph *graph = &network->graph;
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
-        const struct cnnvp_image_tensor *tensor = &network->build.tensors[i];
+        const struct cnnvp_binary_tensor *tensor = &network->build.tensors[i];
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE || tensor->address == 0 ||
             (tensor->channel_stride == tensor->height * tensor->width && !has_parts(graph, i)))
             continue;
         const uint64_t bytes = tensor->image_stride != 0 ? (uint64_t)tensor->image_stride * network->images
-                                                         : cnnvp_image_frame_bytes(tensor);
-        if (clear(platform, tensor->address - cnnvp_image_frame_lead(tensor), bytes) != CNNVP_DONE)
+                                                         : cnnvp_binary_frame_bytes(tensor);
+        if (clear(platform, tensor->address - cnnvp_binary_frame_lead(tensor), bytes) != CNNVP_DONE)
             return cnnvp_compiler_error(error, "the platform has no memory for tensor \"%s\"", graph->tensors[i].name);
     }
     return CNNVP_DONE;
@@ -350,7 +350,7 @@ static cnnvp_result load(const struct cnnvp_network *network, cnnvp_platform *pl
             result = cnnvp_platform_load_elf(platform, guest, 0, NULL, error);
     }
     if (result == CNNVP_DONE)
-        result = put_image(network, platform, error);
+        result = put_binary(network, platform, error);
     if (result == CNNVP_DONE && !network->timing_only)
         result = clear_frames(network, platform, error);
     if (result == CNNVP_DONE && !network->timing_only)
@@ -378,7 +378,7 @@ cnnvp_result cnnvp_network_array(const struct cnnvp_network *network, int32_t te
 cnnvp_result cnnvp_network_read_tensor(const struct cnnvp_network *network, cnnvp_platform *platform, int32_t tensor,
                                        uint32_t image, float *values, struct cnnvp_error *error)
 {
-    const struct cnnvp_image_tensor *place = &network->build.tensors[tensor];
+    const struct cnnvp_binary_tensor *place = &network->build.tensors[tensor];
     const int32_t frac = network->graph.tensors[tensor].frac;
     const size_t span = (size_t)(place->channels - 1u) * place->channel_stride +
                         (size_t)(place->height - 1u) * place->row_stride + place->width;
@@ -448,7 +448,7 @@ static cnnvp_result check_wiring(const cnnvp_config *config, struct cnnvp_error 
 
 static void forget(struct cnnvp_network *network)
 {
-    cnnvp_image_clear(&network->build, network->graph.layer_count);
+    cnnvp_binary_clear(&network->build, network->graph.layer_count);
     cnnvp_target_clear(&network->target);
 }
 

@@ -2,10 +2,10 @@
 /* What a network that runs depth first says of itself: its chains, and what padding by blocks does to its output. */
 #include <stdlib.h>
 
-#include "image.h"
+#include "binary.h"
 #include "network.h"
 
-static void add_weights(const struct cnnvp_build *build, const struct cnnvp_image_layer *layer,
+static void add_weights(const struct cnnvp_build *build, const struct cnnvp_binary_layer *layer,
                         struct cnnvp_chain_info *info)
 {
     for (uint32_t b = layer->first_blob; b < layer->first_blob + layer->blob_count; ++b) {
@@ -28,7 +28,7 @@ cnnvp_result cnnvp_network_chains(const struct cnnvp_network *network, struct cn
     for (size_t c = 0; c < build->depth->chain_count; ++c) {
         const size_t count = build->depth->chains[c].layer_count;
         const size_t *layers = &build->depth->sources[first];
-        const struct cnnvp_image_level *level = &build->depth->levels[first + c];
+        const struct cnnvp_binary_level *level = &build->depth->levels[first + c];
         struct cnnvp_chain_info *info = &(*chains)[c];
         *info = (struct cnnvp_chain_info){.first_layer = layers[0],
                                           .last_layer = layers[count - 1],

@@ -138,14 +138,14 @@ static int is_handed_on(const struct cnnvp_graph *graph, int32_t base)
 
 static struct cnnvp_tensor_info weights_of(const struct cnnvp_network *network, size_t index)
 {
-    const struct cnnvp_image_layer *layer = &network->build.layers[index];
-    const struct cnnvp_image_blob *first = &network->build.blobs.all[layer->first_blob];
-    const struct cnnvp_image_blob *last = first + layer->blob_count - 1u;
+    const struct cnnvp_binary_layer *layer = &network->build.layers[index];
+    const struct cnnvp_binary_blob *first = &network->build.blobs.all[layer->first_blob];
+    const struct cnnvp_binary_blob *last = first + layer->blob_count - 1u;
     struct cnnvp_tensor_info info = {.name = network->graph.layers[index].name,
                                      .kind = "weights",
                                      .address = first->address,
                                      .size = last->address + last->bytes - first->address};
-    for (const struct cnnvp_image_blob *blob = first; blob <= last; ++blob)
+    for (const struct cnnvp_binary_blob *blob = first; blob <= last; ++blob)
         info.least_read_bytes += blob->bytes;
     return info;
 }
@@ -154,7 +154,7 @@ static cnnvp_result map_of(const struct cnnvp_network *network, int32_t tensor, 
                            struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = &network->graph;
-    const struct cnnvp_image_tensor *place = &network->build.tensors[tensor];
+    const struct cnnvp_binary_tensor *place = &network->build.tensors[tensor];
     const int is_input = cnnvp_graph_base(graph, graph->input) == tensor;
     const int is_output = cnnvp_graph_is_output(graph, tensor);
     const int handed_on = network->block != 0 && is_handed_on(graph, tensor);
@@ -164,9 +164,9 @@ static cnnvp_result map_of(const struct cnnvp_network *network, int32_t tensor, 
     *info = (struct cnnvp_tensor_info){
         .name = graph->tensors[tensor].name,
         .kind = is_input ? "input" : is_output ? "output" : "feature",
-        .address = place->address - cnnvp_image_frame_lead(place),
+        .address = place->address - cnnvp_binary_frame_lead(place),
         .size = place->image_stride != 0 ? (uint64_t)place->image_stride * network->images
-                                         : cnnvp_image_frame_bytes(place),
+                                         : cnnvp_binary_frame_bytes(place),
         .least_read_bytes = read * CNNVP_WORD_BYTES * network->images,
         .least_write_bytes = stays ? 0 : words_written(graph, tensor) * CNNVP_WORD_BYTES * network->images,
     };

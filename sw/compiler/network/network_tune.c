@@ -37,9 +37,9 @@ struct trials {
     const struct cnnvp_build *build;
     struct trial *all;
     size_t count;
-    struct cnnvp_image header;
-    struct cnnvp_image_layer *layers; /* one a trial */
-    struct cnnvp_image_blobs blobs;
+    struct cnnvp_binary header;
+    struct cnnvp_binary_layer *layers; /* one a trial */
+    struct cnnvp_binary_blobs blobs;
 };
 
 static int is_planned(const struct cnnvp_build *build, size_t layer)
@@ -70,14 +70,14 @@ static cnnvp_result make_layer(struct trials *trials, size_t number)
 {
     const struct cnnvp_build *build = trials->build;
     const struct trial *trial = &trials->all[number];
-    struct cnnvp_image_layer *layer = &trials->layers[number];
+    struct cnnvp_binary_layer *layer = &trials->layers[number];
     *layer = build->layers[trial->layer];
     cnnvp_plan_cut_layer(layer, &build->finalists[trial->layer].all[trial->number].cut);
     layer->tag = (uint32_t)number + 1u;
     const uint32_t first = layer->first_blob;
-    const cnnvp_result result = cnnvp_image_add_blobs(layer, &trials->blobs);
+    const cnnvp_result result = cnnvp_binary_add_blobs(layer, &trials->blobs);
     if (result == CNNVP_DONE && layer->blob_count != 0)
-        (void)cnnvp_image_place_blobs(&trials->blobs, layer->first_blob, build->blobs.all[first].address);
+        (void)cnnvp_binary_place_blobs(&trials->blobs, layer->first_blob, build->blobs.all[first].address);
     return result;
 }
 
@@ -108,24 +108,24 @@ static cnnvp_result choose_trials(const struct cnnvp_network *network, struct tr
 /* The tables take the place of the network's, and of its weights: nobody reads those. 0: there is no room. */
 static int place_tables(struct trials *trials, const struct cnnvp_target *target)
 {
-    struct cnnvp_image *header = &trials->header;
-    uint64_t at = CNNVP_IMAGE_ADDRESS + cnnvp_image_align(sizeof *header);
+    struct cnnvp_binary *header = &trials->header;
+    uint64_t at = CNNVP_BINARY_ADDRESS + cnnvp_binary_align(sizeof *header);
     *header = trials->build->header;
     header->flags = 0;
     header->images = 1;
     header->scheduler = 0;
     header->layer_count = (uint32_t)trials->count;
     header->layers = (uint32_t)at;
-    at += cnnvp_image_align(trials->count * sizeof *trials->layers);
+    at += cnnvp_binary_align(trials->count * sizeof *trials->layers);
     header->blobs = (uint32_t)at;
-    at += cnnvp_image_align(trials->blobs.count * sizeof *trials->blobs.all);
+    at += cnnvp_binary_align(trials->blobs.count * sizeof *trials->blobs.all);
     return at <= target->memory_base + target->memory_size;
 }
 
 static cnnvp_result write_tables(const struct trials *trials, cnnvp_platform *platform)
 {
-    const struct cnnvp_image *header = &trials->header;
-    cnnvp_result result = cnnvp_platform_write(platform, CNNVP_IMAGE_ADDRESS, header, sizeof *header);
+    const struct cnnvp_binary *header = &trials->header;
+    cnnvp_result result = cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, header, sizeof *header);
     if (result == CNNVP_DONE)
         result = cnnvp_platform_write(platform, header->layers, trials->layers,
                                       trials->count * sizeof *trials->layers);
@@ -232,18 +232,18 @@ static void take_best(const struct trials *trials, int with_core, struct cnnvp_b
 }
 
 /* What the network takes with the tiles of `layers`, in ps. */
-static cnnvp_result run_network(const struct cnnvp_network *network, const struct cnnvp_image_layer *layers,
+static cnnvp_result run_network(const struct cnnvp_network *network, const struct cnnvp_binary_layer *layers,
                                 const cnnvp_config *config, uint64_t *ps, struct cnnvp_error *error)
 {
     struct cnnvp_network trial = *network;
     cnnvp_platform *platform = NULL;
     trial.images = network->images < TRIAL_IMAGES ? network->images : TRIAL_IMAGES;
-    trial.image_options.images = trial.images;
-    trial.image_options.planned = layers;
+    trial.binary_options.images = trial.images;
+    trial.binary_options.planned = layers;
     trial.timing_only = 1;
     trial.cpu_host = 0;
     trial.graph.weightless = 1;
-    cnnvp_result result = cnnvp_image_build(&trial.graph, &trial.target, &trial.image_options, &trial.build, error);
+    cnnvp_result result = cnnvp_binary_build(&trial.graph, &trial.target, &trial.binary_options, &trial.build, error);
     if (result != CNNVP_DONE)
         return result;
     result = open_platform(config, &platform, error);
@@ -252,11 +252,11 @@ static cnnvp_result run_network(const struct cnnvp_network *network, const struc
     if (result == CNNVP_DONE)
         result = run_platform(platform, ps, error);
     cnnvp_platform_free(platform);
-    cnnvp_image_clear(&trial.build, trial.graph.layer_count);
+    cnnvp_binary_clear(&trial.build, trial.graph.layer_count);
     return result;
 }
 
-static void take_tiles(struct cnnvp_build *build, const struct cnnvp_image_layer *from, size_t layers)
+static void take_tiles(struct cnnvp_build *build, const struct cnnvp_binary_layer *from, size_t layers)
 {
     for (size_t i = 0; i < layers; ++i) {
         const struct cnnvp_plan_cut cut = cnnvp_plan_cut_of(&from[i]);
@@ -270,7 +270,7 @@ static cnnvp_result choose(const struct cnnvp_network *network, const struct tri
 {
     const size_t layers = network->graph.layer_count;
     uint64_t best_ps = UINT64_MAX;
-    struct cnnvp_image_layer *best = malloc(layers * sizeof *best);
+    struct cnnvp_binary_layer *best = malloc(layers * sizeof *best);
     cnnvp_result result = CNNVP_DONE;
     if (best == NULL)
         return cnnvp_compiler_no_memory(error);

@@ -234,7 +234,7 @@ static void run_norm_data(const struct cnnvp_graph_layer *layer, const struct sh
     }
 }
 
-static float combine(enum cnnvp_image_arithmetic arithmetic, float a, float b)
+static float combine(enum cnnvp_binary_arithmetic arithmetic, float a, float b)
 {
     switch (arithmetic) {
     case CNNVP_ARITHMETIC_SUB:

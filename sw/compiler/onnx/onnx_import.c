@@ -153,7 +153,7 @@ cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name, 
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in, uint32_t rank,
+cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in, uint32_t rank,
                                 uint32_t channels, uint32_t height, uint32_t width, struct cnnvp_graph_layer **layer)
 {
     if ((uint64_t)channels * height > INT32_MAX / width)
@@ -171,7 +171,7 @@ cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_image_op
     return cnnvp_import_define(import, name, (struct cnnvp_onnx_value){.tensor = out});
 }
 
-cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in, uint32_t channels,
+cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in, uint32_t channels,
                                 uint32_t height, uint32_t width, struct cnnvp_graph_layer **layer)
 {
     char name[256];

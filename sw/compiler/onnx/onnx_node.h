@@ -94,12 +94,12 @@ void cnnvp_import_clear(struct cnnvp_import *import);
 CNNVP_MUST_USE cnnvp_result cnnvp_import_define(struct cnnvp_import *import, const char *name,
                                                 struct cnnvp_onnx_value value);
 /* A layer for the node with a new output tensor of that shape, defined as the node's output. `in` is set. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in,
+CNNVP_MUST_USE cnnvp_result cnnvp_import_layer(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in,
                                                uint32_t rank, uint32_t channels, uint32_t height, uint32_t width,
                                                struct cnnvp_graph_layer **layer);
 
 /* The same under a name that the file cannot use: a step on the way to the node's output. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_image_op op, int32_t in,
+CNNVP_MUST_USE cnnvp_result cnnvp_import_inner(struct cnnvp_import *import, enum cnnvp_binary_op op, int32_t in,
                                                uint32_t channels, uint32_t height, uint32_t width,
                                                struct cnnvp_graph_layer **layer);
 /* An activation that leaves all values as they are. */
@@ -184,7 +184,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_operand(struct cnnvp_import *import, co
 CNNVP_MUST_USE cnnvp_result cnnvp_import_line(struct cnnvp_import *import, int32_t in, int each_word, float *scale,
                                               float *offset, int inner, int32_t *out);
 /* first (operation) second, as the node's result or a step on the way there. */
-CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_image_arithmetic operation,
+CNNVP_MUST_USE cnnvp_result cnnvp_import_pair(struct cnnvp_import *import, enum cnnvp_binary_arithmetic operation,
                                               int32_t first, int32_t second, int inner, int32_t *out);
 /* A constant as a tensor of that rank, dimensions of 1 in front; input `index` as a tensor. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_constants(struct cnnvp_import *import, const Onnx__TensorProto *constant,

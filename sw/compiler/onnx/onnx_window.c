@@ -219,7 +219,7 @@ static cnnvp_result add_pool(struct cnnvp_import *import, int32_t in, const stru
         return result;
     *out = layer->out;
     set_window(layer, y, x);
-    layer->pool = (enum cnnvp_image_pool_kind)import->kind;
+    layer->pool = (enum cnnvp_binary_pool_kind)import->kind;
     /* The padding counts or it does not; what ceil_mode adds behind it never does. */
     const int padded = y->before != 0 || y->after != 0 || x->before != 0 || x->after != 0;
     const int included = cnnvp_onnx_int(import->node, "count_include_pad", 0) != 0;

@@ -7,17 +7,17 @@
 
 #define NORM_VECTORS 5u /* of one word a channel: mean, 1 / sigma, scale, product, offset */
 
-int cnnvp_plan_has_weights(const struct cnnvp_image_layer *layer)
+int cnnvp_plan_has_weights(const struct cnnvp_binary_layer *layer)
 {
     return layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC;
 }
 
-int cnnvp_plan_is_channelwise(const struct cnnvp_image_layer *layer)
+int cnnvp_plan_is_channelwise(const struct cnnvp_binary_layer *layer)
 {
     return !cnnvp_plan_has_weights(layer) || (layer->op == CNNVP_OP_CONV && layer->depthwise != 0);
 }
 
-uint32_t cnnvp_plan_table_words(const struct cnnvp_image_layer *layer)
+uint32_t cnnvp_plan_table_words(const struct cnnvp_binary_layer *layer)
 {
     for (uint32_t i = 0; i < layer->post_count; ++i)
         if (layer->posts[i].kind == CNNVP_POST_TABLE)
@@ -25,27 +25,27 @@ uint32_t cnnvp_plan_table_words(const struct cnnvp_image_layer *layer)
     return 0;
 }
 
-uint32_t cnnvp_plan_window_rows(const struct cnnvp_image_layer *layer)
+uint32_t cnnvp_plan_window_rows(const struct cnnvp_binary_layer *layer)
 {
     return layer->tile_ky != 0 ? layer->tile_ky : layer->ky;
 }
 
-uint32_t cnnvp_plan_window_columns(const struct cnnvp_image_layer *layer)
+uint32_t cnnvp_plan_window_columns(const struct cnnvp_binary_layer *layer)
 {
     return layer->tile_kx != 0 ? layer->tile_kx : layer->kx;
 }
 
-uint64_t cnnvp_plan_input_rows(const struct cnnvp_image_layer *layer, uint32_t rows)
+uint64_t cnnvp_plan_input_rows(const struct cnnvp_binary_layer *layer, uint32_t rows)
 {
     return (uint64_t)(rows - 1u) * layer->sy + (uint64_t)(cnnvp_plan_window_rows(layer) - 1u) * layer->dy + 1u;
 }
 
-uint64_t cnnvp_plan_input_columns(const struct cnnvp_image_layer *layer, uint32_t columns)
+uint64_t cnnvp_plan_input_columns(const struct cnnvp_binary_layer *layer, uint32_t columns)
 {
     return (uint64_t)(columns - 1u) * layer->sx + (uint64_t)(cnnvp_plan_window_columns(layer) - 1u) * layer->dx + 1u;
 }
 
-struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_image_layer *layer)
+struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_binary_layer *layer)
 {
     struct cnnvp_plan_counts counts = {.input_slices = 1, .output_slices = 1};
     counts.groups = cnnvp_divide_up32(layer->out.channels, layer->group_out);
@@ -58,7 +58,7 @@ struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_image_layer *la
     return counts;
 }
 
-uint32_t cnnvp_plan_blob_count(const struct cnnvp_image_layer *layer)
+uint32_t cnnvp_plan_blob_count(const struct cnnvp_binary_layer *layer)
 {
     if (cnnvp_plan_has_weights(layer))
         return layer->out.channels / layer->group_out * cnnvp_group_blobs(layer) +
@@ -66,7 +66,7 @@ uint32_t cnnvp_plan_blob_count(const struct cnnvp_image_layer *layer)
     return layer->op == CNNVP_OP_NORM || cnnvp_plan_table_words(layer) != 0 ? 1 : 0;
 }
 
-uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_image_layer *layer, uint32_t index)
+uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_binary_layer *layer, uint32_t index)
 {
     if (!cnnvp_plan_has_weights(layer))
         return cnnvp_plan_blob_words(layer, 0, 0, 1) * CNNVP_WORD_BYTES;
@@ -74,7 +74,7 @@ uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_image_layer *layer, uint32_t i
     return cnnvp_plan_blob_words(layer, slice.inputs, slice.outputs, slice.last != 0) * CNNVP_WORD_BYTES;
 }
 
-uint64_t cnnvp_plan_blob_words(const struct cnnvp_image_layer *layer, uint32_t in, uint32_t out, int last)
+uint64_t cnnvp_plan_blob_words(const struct cnnvp_binary_layer *layer, uint32_t in, uint32_t out, int last)
 {
     const uint64_t taps = layer->op == CNNVP_OP_CONV ? (uint64_t)layer->kx * layer->ky : 1u;
     const uint64_t table = last ? cnnvp_plan_table_words(layer) : 0;
@@ -85,12 +85,12 @@ uint64_t cnnvp_plan_blob_words(const struct cnnvp_image_layer *layer, uint32_t i
     return table + out * taps * (layer->depthwise != 0 ? 1u : in) + (last && layer->bias != 0 ? out : 0);
 }
 
-static int is_swept_in_parts(const struct cnnvp_image_layer *layer)
+static int is_swept_in_parts(const struct cnnvp_binary_layer *layer)
 {
     return cnnvp_plan_window_rows(layer) < layer->ky || cnnvp_plan_window_columns(layer) < layer->kx;
 }
 
-struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_image_layer *layer, uint32_t result_bytes)
+struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, uint32_t result_bytes)
 {
     const uint64_t plane = (uint64_t)layer->tile_h * layer->tile_w;
     const uint64_t words = layer->group_out * plane;
@@ -127,7 +127,7 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_image_layer *layer, u
     return use;
 }
 
-void cnnvp_plan_cut_layer(struct cnnvp_image_layer *layer, const struct cnnvp_plan_cut *cut)
+void cnnvp_plan_cut_layer(struct cnnvp_binary_layer *layer, const struct cnnvp_plan_cut *cut)
 {
     layer->group_out = cut->group_out;
     layer->tile_h = cut->tile_h;
@@ -138,13 +138,13 @@ void cnnvp_plan_cut_layer(struct cnnvp_image_layer *layer, const struct cnnvp_pl
     layer->tile_ky = cut->tile_ky;
 }
 
-struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_image_layer *layer)
+struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_binary_layer *layer)
 {
     return (struct cnnvp_plan_cut){layer->group_out, layer->tile_h,  layer->tile_w, layer->tile_in,
                                    layer->tile_out,  layer->tile_kx, layer->tile_ky};
 }
 
-cnnvp_result cnnvp_plan_whole(struct cnnvp_image_layer *layer, const char *name,
+cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, const char *name,
                               const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
     struct cnnvp_tiling tiling;
@@ -160,14 +160,14 @@ cnnvp_result cnnvp_plan_whole(struct cnnvp_image_layer *layer, const char *name,
 }
 
 /* What a plan does not depend on. */
-static void forget_values(struct cnnvp_image_layer *layer)
+static void forget_values(struct cnnvp_binary_layer *layer)
 {
     layer->tag = layer->format = layer->seed = layer->first_blob = layer->blob_count = layer->fill = 0;
     layer->group_out = layer->tile_h = layer->tile_w = layer->tile_in = layer->tile_out = 0;
     layer->tile_ky = layer->tile_kx = 0;
     layer->pool_area = 0;
-    layer->norm_data = (struct cnnvp_image_norm_data){0};
-    struct cnnvp_image_tensor *const tensors[] = {&layer->in, &layer->in2, &layer->out};
+    layer->norm_data = (struct cnnvp_binary_norm_data){0};
+    struct cnnvp_binary_tensor *const tensors[] = {&layer->in, &layer->in2, &layer->out};
     for (size_t i = 0; i < sizeof tensors / sizeof tensors[0]; ++i) {
         tensors[i]->address = tensors[i]->image_stride = 0;
         tensors[i]->chip_address = tensors[i]->chip_half = 0;
@@ -178,10 +178,10 @@ static void forget_values(struct cnnvp_image_layer *layer)
     }
 }
 
-int cnnvp_plan_are_alike(const struct cnnvp_image_layer *one, const struct cnnvp_image_layer *other)
+int cnnvp_plan_are_alike(const struct cnnvp_binary_layer *one, const struct cnnvp_binary_layer *other)
 {
-    struct cnnvp_image_layer a = *one;
-    struct cnnvp_image_layer b = *other;
+    struct cnnvp_binary_layer a = *one;
+    struct cnnvp_binary_layer b = *other;
     forget_values(&a);
     forget_values(&b);
     return memcmp(&a, &b, sizeof a) == 0;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "image/layer_command.h"
+#include "binary/layer_command.h"
 #include "cnnvp_command.h"
 
 #define SOURCE_OUTPUT 2u /* of a vector operand */
@@ -27,7 +27,7 @@ struct answer {
 };
 
 struct cnnvp_plan_ask {
-    const struct cnnvp_image_layer *layer;
+    const struct cnnvp_binary_layer *layer;
     const char *name;
     const struct cnnvp_plan_limits *limits;
     uint64_t latency;      /* UINT64_MAX: not asked yet */
@@ -39,7 +39,7 @@ struct cnnvp_plan_ask {
     struct answer answers[ANSWERS];
 };
 
-struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_image_layer *layer, const char *name,
+struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_binary_layer *layer, const char *name,
                                           const struct cnnvp_plan_limits *limits)
 {
     struct cnnvp_plan_ask *ask = calloc(1, sizeof *ask);
@@ -75,17 +75,17 @@ static void put_descriptor(struct cnnvp_command *command, const void *descriptor
     memcpy(command->descriptor, descriptor, bytes);
 }
 
-static int has_unit(const struct cnnvp_image_layer *layer)
+static int has_unit(const struct cnnvp_binary_layer *layer)
 {
     return cnnvp_plan_has_weights(layer) || layer->op == CNNVP_OP_POOL;
 }
 
-static const char *unit_of(const struct cnnvp_image_layer *layer)
+static const char *unit_of(const struct cnnvp_binary_layer *layer)
 {
     return layer->unit == CNNVP_UNIT_VECTOR ? "vector" : "pe_array";
 }
 
-static struct cnnvp_command matmul_command(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_slice *slice)
+static struct cnnvp_command matmul_command(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice)
 {
     struct cnnvp_command command = {.opcode = CNNVP_OPCODE_matmul,
                                     .status = cnnvp_slice_status(layer, slice->first, slice->last)};
@@ -97,7 +97,7 @@ static struct cnnvp_command matmul_command(const struct cnnvp_image_layer *layer
     return command;
 }
 
-static struct cnnvp_command window_command(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_slice *slice)
+static struct cnnvp_command window_command(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice)
 {
     const uint32_t rows = (uint32_t)cnnvp_plan_input_rows(layer, slice->rows);
     const uint32_t columns = (uint32_t)cnnvp_plan_input_columns(layer, slice->columns);
@@ -116,12 +116,12 @@ static struct cnnvp_command window_command(const struct cnnvp_image_layer *layer
     return command;
 }
 
-static struct cnnvp_command command_of(const struct cnnvp_image_layer *layer, const struct cnnvp_plan_slice *slice)
+static struct cnnvp_command command_of(const struct cnnvp_binary_layer *layer, const struct cnnvp_plan_slice *slice)
 {
     return layer->op == CNNVP_OP_FC ? matmul_command(layer, slice) : window_command(layer, slice);
 }
 
-cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_image_layer *layer, const char *name,
+cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
                                     const struct cnnvp_plan_limits *limits, struct cnnvp_error *error)
 {
     const struct cnnvp_plan_slice least = {1, 1, 1, 1, 1, 1};
@@ -146,7 +146,7 @@ cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_image_layer *layer, const char 
                                 cost.reason[0] != '\0' ? cost.reason : cnnvp_status_text(cost.status));
 }
 
-cnnvp_result cnnvp_plan_tiling(const struct cnnvp_image_layer *layer, const char *name,
+cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const char *name,
                                const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
                                struct cnnvp_error *error)
 {
@@ -229,7 +229,7 @@ static uint64_t ask_command(struct cnnvp_plan_ask *ask, const char *instance, co
 
 uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan_slice *slice)
 {
-    const struct cnnvp_image_layer *layer = ask->layer;
+    const struct cnnvp_binary_layer *layer = ask->layer;
     const uint32_t question[6] = {slice->rows, slice->columns, slice->in, slice->out,
                                   (uint32_t)slice->first << 1 | (uint32_t)slice->last,
                                   cnnvp_pack(layer->tile_kx, layer->tile_ky)};
@@ -257,7 +257,7 @@ static uint64_t arithmetic_ps(struct cnnvp_plan_ask *ask, uint32_t words)
     return ask_command(ask, "vector", &command, 1);
 }
 
-static uint64_t post_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_post *post, uint32_t words)
+static uint64_t post_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_post *post, uint32_t words)
 {
     struct cnnvp_vector vector = {.count = words, .repeat = 1, .a_stride = 1};
     const struct cnnvp_operation operation = cnnvp_post_operation(post, &vector);
@@ -269,7 +269,7 @@ static uint64_t post_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_pos
 
 uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t words)
 {
-    const struct cnnvp_image_layer *layer = ask->layer;
+    const struct cnnvp_binary_layer *layer = ask->layer;
     const uint32_t question[6] = {words};
     int known;
     struct answer *answer = look_up(ask, VECTOR, question, &known);
@@ -323,7 +323,7 @@ static uint64_t extrapolate(uint64_t count, uint64_t few, uint64_t many, const u
 }
 
 /* Planes, rows and columns from the first interior word on, as far as they lie in the tensor and in the buffer. */
-uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_tensor *tensor, uint32_t channels,
+uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
                            uint32_t rows, uint32_t columns)
 {
     const uint32_t question[6] = {rows, columns, tensor->row_stride, tensor->channel_stride, tensor->border_left,

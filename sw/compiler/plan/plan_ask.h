@@ -24,7 +24,7 @@ uint64_t cnnvp_plan_slice_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_plan
 uint64_t cnnvp_plan_vector_ps(struct cnnvp_plan_ask *ask, uint32_t words);
 /* Of the memory for a box of a tensor among other transfers, as cnnvp_plan_weights_ps; a lone one takes
  * cnnvp_plan_latency_ps more. */
-uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_image_tensor *tensor, uint32_t channels,
+uint64_t cnnvp_plan_box_ps(struct cnnvp_plan_ask *ask, const struct cnnvp_binary_tensor *tensor, uint32_t channels,
                            uint32_t rows, uint32_t columns);
 /* Of the DMA for a load's request, before it takes the next one. */
 uint64_t cnnvp_plan_request_ps(struct cnnvp_plan_ask *ask);

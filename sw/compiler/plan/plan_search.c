@@ -4,7 +4,7 @@
  *
  * The bound of a way is the longest of four: all calculations, all work of the vector unit, all transfers, and the core's
  * pushing; and besides what nothing hides, the first transfers and the last. How often inputs and weights are brought
- * follows from the loops that network_image.h describes, and from what stays in the halves of a buffer from one step to
+ * follows from the loops that network_binary.h describes, and from what stays in the halves of a buffer from one step to
  * the next.
  */
 #include "plan_ask.h"
@@ -55,7 +55,7 @@ static struct split split_of(uint32_t total, uint32_t part)
 
 struct search {
     const struct cnnvp_plan_limits *limits;
-    struct cnnvp_image_layer *layer; /* tiles under test */
+    struct cnnvp_binary_layer *layer; /* tiles under test */
     struct cnnvp_tiling tiling;
     struct cnnvp_plan_ask *ask;
     struct cnnvp_plan_finalists *finalists;
@@ -116,7 +116,7 @@ static uint64_t sliced_ps(struct search *search, struct cnnvp_plan_slice step, s
 
 static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows, uint32_t columns, struct work *work)
 {
-    const struct cnnvp_image_layer *layer = search->layer;
+    const struct cnnvp_binary_layer *layer = search->layer;
     const int whole = cnnvp_plan_is_channelwise(layer);
     const struct cnnvp_plan_slice step = {rows, columns, whole ? channels : cnnvp_layer_inputs(layer), channels, 1, 1};
     if (cnnvp_plan_has_weights(layer) && !whole)
@@ -130,7 +130,7 @@ static uint64_t step_ps(struct search *search, uint32_t channels, uint32_t rows,
 
 static void calculate(struct search *search, struct work *work)
 {
-    const struct cnnvp_image_layer *layer = search->layer;
+    const struct cnnvp_binary_layer *layer = search->layer;
     const struct split groups = split_of(layer->out.channels, layer->group_out);
     const struct split rows = split_of(layer->out.height, layer->tile_h);
     const struct split columns = split_of(layer->out.width, layer->tile_w);
@@ -148,7 +148,7 @@ static void calculate(struct search *search, struct work *work)
 /* One input slice of a full step. */
 static uint64_t input_ps(struct search *search)
 {
-    const struct cnnvp_image_layer *layer = search->layer;
+    const struct cnnvp_binary_layer *layer = search->layer;
     struct cnnvp_plan_ask *ask = search->ask;
     if (layer->op == CNNVP_OP_FC)
         return cnnvp_plan_weights_ps(ask, 2u * (uint64_t)layer->tile_in);
@@ -176,7 +176,7 @@ static uint64_t part_of(uint64_t all, uint64_t part, uint64_t whole)
 
 static struct work work_of(struct search *search)
 {
-    const struct cnnvp_image_layer *layer = search->layer;
+    const struct cnnvp_binary_layer *layer = search->layer;
     const struct cnnvp_plan_limits *limits = search->limits;
     const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(layer);
     const int weighted = cnnvp_plan_has_weights(layer);
@@ -238,7 +238,7 @@ static void consider(struct search *search)
 /* All slices of the group and the inputs at the tile that is set. */
 static void consider_slices(struct search *search, const struct candidates *inputs, uint32_t out_multiple)
 {
-    struct cnnvp_image_layer *layer = search->layer;
+    struct cnnvp_binary_layer *layer = search->layer;
     if (cnnvp_plan_is_channelwise(layer)) {
         layer->tile_in = layer->tile_out = layer->group_out;
         consider(search);
@@ -255,7 +255,7 @@ static void consider_slices(struct search *search, const struct candidates *inpu
 }
 
 /* Directions that a layer's calculation needs whole. */
-static void keep_whole(const struct cnnvp_image_layer *layer, struct candidates *groups, struct candidates *heights,
+static void keep_whole(const struct cnnvp_binary_layer *layer, struct candidates *groups, struct candidates *heights,
                        struct candidates *widths)
 {
     if (layer->op == CNNVP_OP_SOFTMAX) {
@@ -272,7 +272,7 @@ static void keep_whole(const struct cnnvp_image_layer *layer, struct candidates 
 
 static void consider_edges(struct search *search)
 {
-    struct cnnvp_image_layer *layer = search->layer;
+    struct cnnvp_binary_layer *layer = search->layer;
     const struct cnnvp_tiling *tiling = &search->tiling;
     const struct candidates inputs = parts_of(cnnvp_layer_inputs(layer), tiling->in);
     struct candidates groups = parts_of(layer->out.channels, tiling->out);
@@ -303,7 +303,7 @@ static uint32_t half_window(uint32_t side, uint32_t piece)
  * pieces as the unit takes them, the last one is the rest. */
 static void consider_parts(struct search *search)
 {
-    struct cnnvp_image_layer *layer = search->layer;
+    struct cnnvp_binary_layer *layer = search->layer;
     const uint32_t piece = search->tiling.side;
     while (search->finalists->count == 0 && cnnvp_plan_window_rows(layer) > piece) {
         layer->tile_ky = half_window(cnnvp_plan_window_rows(layer), piece);
@@ -340,11 +340,11 @@ static cnnvp_result nothing_fits(const struct search *search, const char *name, 
                                 name, (unsigned long long)need, buffer, (unsigned long long)have, buffer);
 }
 
-cnnvp_result cnnvp_plan_layer(const struct cnnvp_image_layer *layer, const char *name,
+cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char *name,
                               const struct cnnvp_plan_limits *limits, struct cnnvp_plan_finalists *finalists,
                               struct cnnvp_error *error)
 {
-    struct cnnvp_image_layer trial = *layer;
+    struct cnnvp_binary_layer trial = *layer;
     struct search search = {.limits = limits, .layer = &trial, .finalists = finalists};
     memset(finalists, 0, sizeof *finalists);
     cnnvp_result result = cnnvp_plan_tiling(layer, name, limits, &search.tiling, error);
@@ -368,10 +368,10 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_image_layer *layer, const char 
     return result;
 }
 
-cnnvp_result cnnvp_plan_compute(const struct cnnvp_image_layer *layer, const char *name,
+cnnvp_result cnnvp_plan_compute(const struct cnnvp_binary_layer *layer, const char *name,
                                 const struct cnnvp_plan_limits *limits, uint64_t *ps, struct cnnvp_error *error)
 {
-    struct cnnvp_image_layer trial = *layer;
+    struct cnnvp_binary_layer trial = *layer;
     struct search search = {.limits = limits, .layer = &trial, .ask = cnnvp_plan_ask_new(&trial, name, limits)};
     struct work work = {0};
     if (search.ask == NULL)

@@ -173,7 +173,7 @@ static cnnvp_result place_held(struct builder *b)
                                     "max_min_buffer.size=%llu or more",
                                     b->graph->file, (unsigned long long)entries, (unsigned long long)exponents,
                                     needed_bytes);
-    struct cnnvp_train_image *header = &b->build->header;
+    struct cnnvp_train_binary *header = &b->build->header;
     header->held_scale = (uint32_t)(room - held);
     header->held_back = header->held_scale + 4u;
     header->held_exponents = header->held_back + 4u;
@@ -190,7 +190,7 @@ static void place_images(struct builder *b, uint64_t count, int training, struct
     const struct cnnvp_train_net *net = b->net;
     const uint64_t bytes =
         (uint64_t)net->channels * net->height * net->width * b->target->value_bytes;
-    const enum cnnvp_train_image_block block = cnnvp_train_plan_block(&b->options->plan, &net->nodes[0]);
+    const enum cnnvp_train_binary_block block = cnnvp_train_plan_block(&b->options->plan, &net->nodes[0]);
     const uint64_t records = training ? b->options->plan.images : count;
     const int softmax = b->build->header.tag_softmax != 0;
     *images = (struct cnnvp_train_images){.count = (uint32_t)count};
@@ -212,12 +212,12 @@ static void fill_header(struct builder *b)
 {
     const struct cnnvp_train_build_options *options = b->options;
     const struct cnnvp_train_target *target = b->target;
-    struct cnnvp_train_image *header = &b->build->header;
+    struct cnnvp_train_binary *header = &b->build->header;
     const uint64_t batch = options->plan.images;
     const uint64_t steps = options->images != 0 ? (options->images + batch - 1u) / batch : 0;
     const uint64_t rest = steps != 0 ? options->images - (steps - 1u) * batch : 0;
-    header->magic = CNNVP_TRAIN_IMAGE_MAGIC;
-    header->version = CNNVP_TRAIN_IMAGE_VERSION;
+    header->magic = CNNVP_TRAIN_BINARY_MAGIC;
+    header->version = CNNVP_TRAIN_BINARY_VERSION;
     header->flags = options->flags;
     header->layer_count = (uint32_t)b->net->count;
     header->element = target->map.element;
@@ -249,7 +249,7 @@ static void fill_header(struct builder *b)
 
 static cnnvp_result build_all(struct builder *b)
 {
-    struct cnnvp_train_image *header = &b->build->header;
+    struct cnnvp_train_binary *header = &b->build->header;
     cnnvp_result result = place_held(b);
     if (result == CNNVP_DONE)
         result = plan_layers(b);
@@ -257,7 +257,7 @@ static cnnvp_result build_all(struct builder *b)
         return result;
     fill_header(b);
     number_layers(b);
-    b->build->end = CNNVP_IMAGE_ADDRESS;
+    b->build->end = CNNVP_BINARY_ADDRESS;
     header->bytes = (uint32_t)(sizeof *header + b->net->count * sizeof *b->build->layers);
     header->layers = place(b, header->bytes) + (uint32_t)sizeof *header;
     place_layers(b);
@@ -294,12 +294,12 @@ cnnvp_result cnnvp_train_build_load(const struct cnnvp_train_build *build, cnnvp
                                     struct cnnvp_error *error)
 {
     cnnvp_result result =
-        cnnvp_platform_write(platform, CNNVP_IMAGE_ADDRESS, &build->header, sizeof build->header);
+        cnnvp_platform_write(platform, CNNVP_BINARY_ADDRESS, &build->header, sizeof build->header);
     if (result == CNNVP_DONE)
         result = cnnvp_platform_write(platform, build->header.layers, build->layers,
                                       build->layer_count * sizeof *build->layers);
     if (result != CNNVP_DONE)
         return cnnvp_compiler_error(error, "the platform has no memory for the network at 0x%x",
-                                    (unsigned)CNNVP_IMAGE_ADDRESS);
+                                    (unsigned)CNNVP_BINARY_ADDRESS);
     return CNNVP_DONE;
 }

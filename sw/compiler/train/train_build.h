@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The training image (train_image.h): tiles and places in memory of everything that a training or an inference needs.
+/* The training binary (train_binary.h): tiles and places in memory of everything that a training or an inference needs.
  * */
 #ifndef CNNVP_COMPILER_TRAIN_BUILD_H
 #define CNNVP_COMPILER_TRAIN_BUILD_H
@@ -10,7 +10,7 @@ struct cnnvp_train_build_options {
     struct cnnvp_train_plan_options plan;
     uint32_t flags;            /* of enum cnnvp_train_flag */
     uint32_t rounding;         /* enum cnnvp_round_mode */
-    uint32_t error_rounding;   /* as in struct cnnvp_train_image */
+    uint32_t error_rounding;   /* as in struct cnnvp_train_binary */
     uint64_t seed;
     float rate, momentum, bn_momentum;
     uint64_t images;           /* of the training's data set; 0: none */
@@ -20,7 +20,7 @@ struct cnnvp_train_build_options {
 };
 
 struct cnnvp_train_build {
-    struct cnnvp_train_image header;
+    struct cnnvp_train_binary header;
     struct cnnvp_train_layer *layers; /* one a node; given back by cnnvp_train_build_clear */
     size_t layer_count;
     uint64_t end;                     /* address behind everything */

@@ -20,7 +20,7 @@ static uint64_t taps_of(const struct cnnvp_train_node *node)
 /* Exponents of so many images and channels of maps. */
 static uint64_t exponents_of(const struct cnnvp_train_fit *fit, uint64_t images, uint64_t channels)
 {
-    const enum cnnvp_train_image_block block = cnnvp_train_plan_block(fit->options, fit->node);
+    const enum cnnvp_train_binary_block block = cnnvp_train_plan_block(fit->options, fit->node);
     return block == CNNVP_TRAIN_BY_TENSOR ? 1u : block == CNNVP_TRAIN_BY_IMAGE ? images : channels;
 }
 

@@ -235,7 +235,7 @@ struct held {
 static int find_held(const struct cnnvp_network *network, int32_t tensor, struct held *held)
 {
     const struct inference *train = inference_of(network);
-    const struct cnnvp_train_image *header = &train->build.header;
+    const struct cnnvp_train_binary *header = &train->build.header;
     const struct cnnvp_graph *graph = &network->graph;
     const char *name = graph->tensors[tensor].name;
     const uint64_t image = network->images - 1u;
@@ -270,7 +270,7 @@ static cnnvp_result read_mantissas(const struct cnnvp_network *network, cnnvp_pl
                                    const struct held *held, size_t count, float *values, int32_t *frac,
                                    struct cnnvp_error *error)
 {
-    const struct cnnvp_train_image *header = &inference_of(network)->build.header;
+    const struct cnnvp_train_binary *header = &inference_of(network)->build.header;
     int8_t exponent = 0;
     void *mantissas = malloc(count * header->value_bytes);
     if (mantissas == NULL)

@@ -124,7 +124,7 @@ static cnnvp_result read_norm(const struct look *look, size_t at, struct cnnvp_a
 static cnnvp_result read_images(const struct look *look, struct cnnvp_array *values)
 {
     const struct cnnvp_trainer *trainer = look->trainer;
-    const struct cnnvp_train_image *header = &trainer->build.header;
+    const struct cnnvp_train_binary *header = &trainer->build.header;
     const uint64_t step = trainer->next_step - 1u;
     const uint64_t first = step / header->steps_per_epoch * trainer->images +
                            step % header->steps_per_epoch * header->batch;
@@ -199,7 +199,7 @@ static cnnvp_result read_tensor(const struct look *look, enum cnnvp_train_tensor
 cnnvp_result cnnvp_trainer_tensor(const cnnvp_trainer *trainer, cnnvp_platform *platform, size_t layer,
                                   enum cnnvp_train_tensor tensor, struct cnnvp_array *values, struct cnnvp_error *error)
 {
-    const struct cnnvp_train_image *header = &trainer->build.header;
+    const struct cnnvp_train_binary *header = &trainer->build.header;
     *values = (struct cnnvp_array){.data = NULL};
     if (layer >= trainer->net.count || trainer->options.timing_only)
         return cnnvp_compiler_error(error, "there is no layer %zu with values", layer);

@@ -53,7 +53,7 @@ static cnnvp_result put_bfp(const struct cnnvp_train_source *source, cnnvp_platf
                             const struct cnnvp_train_bfp *place, size_t layer, enum cnnvp_train_what what,
                             const struct cnnvp_bfp_layout *layout, const float *values, struct cnnvp_error *error)
 {
-    const struct cnnvp_train_image *header = &source->build->header;
+    const struct cnnvp_train_binary *header = &source->build->header;
     const uint64_t seed = (uint64_t)header->seed_high << 32 | header->seed_low;
     void *mantissas = NULL;
     int8_t *exponents = NULL;

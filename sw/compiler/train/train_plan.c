@@ -37,7 +37,7 @@ static void describe(const struct cnnvp_train_node *node, struct cnnvp_train_lay
     };
 }
 
-enum cnnvp_train_image_block cnnvp_train_plan_block(const struct cnnvp_train_plan_options *options,
+enum cnnvp_train_binary_block cnnvp_train_plan_block(const struct cnnvp_train_plan_options *options,
                                                     const struct cnnvp_train_node *node)
 {
     const int is_channel = options->block == CNNVP_TRAIN_BY_CHANNEL;
@@ -47,7 +47,7 @@ enum cnnvp_train_image_block cnnvp_train_plan_block(const struct cnnvp_train_pla
 uint32_t cnnvp_train_plan_exponents(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node,
                                     uint32_t channels)
 {
-    const enum cnnvp_train_image_block block = cnnvp_train_plan_block(options, node);
+    const enum cnnvp_train_binary_block block = cnnvp_train_plan_block(options, node);
     return block == CNNVP_TRAIN_BY_IMAGE ? options->images : block == CNNVP_TRAIN_BY_CHANNEL ? channels : 1u;
 }
 

@@ -3,7 +3,7 @@
 #ifndef CNNVP_COMPILER_TRAIN_PLAN_H
 #define CNNVP_COMPILER_TRAIN_PLAN_H
 
-#include "image/train_image.h"
+#include "binary/train_binary.h"
 #include "plan.h"
 #include "train_net.h"
 
@@ -31,7 +31,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_train_target_read(const cnnvp_config *config, 
 void cnnvp_train_target_clear(struct cnnvp_train_target *target);
 
 struct cnnvp_train_plan_options {
-    enum cnnvp_train_image_block block;
+    enum cnnvp_train_binary_block block;
     uint32_t images;    /* of a batch */
     int learns;         /* 0: forward only */
     int narrow;         /* weights are kept in block floating point alone */
@@ -39,7 +39,7 @@ struct cnnvp_train_plan_options {
 };
 
 /* Blocks of what a layer reads and of its errors: fully connected ones take none of channels. */
-enum cnnvp_train_image_block cnnvp_train_plan_block(const struct cnnvp_train_plan_options *options,
+enum cnnvp_train_binary_block cnnvp_train_plan_block(const struct cnnvp_train_plan_options *options,
                                                     const struct cnnvp_train_node *node);
 /* Exponents of such a tensor of that many channels. */
 uint32_t cnnvp_train_plan_exponents(const struct cnnvp_train_plan_options *options, const struct cnnvp_train_node *node,

@@ -44,7 +44,7 @@ struct answer {
 struct cnnvp_train_pricer {
     const struct cnnvp_train_target *target;
     struct cnnvp_machine machine;
-    struct cnnvp_train_image image;
+    struct cnnvp_train_binary binary;
     struct cnnvp_train_layer layers[2]; /* one below, and the layer */
     struct cnnvp_train_images images;   /* where a first layer reads */
     int learns;
@@ -273,7 +273,7 @@ struct cnnvp_train_pricer *cnnvp_train_pricer_new(const struct cnnvp_train_targe
     pricer->learns = options->learns;
     pricer->machine = (struct cnnvp_machine){.host = pricer, .read = read_register, .write = write_register,
                                              .memory = memory};
-    pricer->image = (struct cnnvp_train_image){
+    pricer->binary = (struct cnnvp_train_binary){
         .flags = flags_of(options),
         .input_halves = target->input_halves, .weight_halves = target->weight_halves,
         .output_halves = target->output_halves,
@@ -345,7 +345,7 @@ uint64_t cnnvp_train_price(struct cnnvp_train_pricer *pricer, enum cnnvp_train_p
     memset(pricer->busy, 0, sizeof pricer->busy);
     guest->machine = &pricer->machine;
     guest->element.machine = &pricer->machine;
-    guest->train = (struct cnnvp_train){.image = &pricer->image, .layers = &pricer->layers[first ? 1 : 0],
+    guest->train = (struct cnnvp_train){.binary = &pricer->binary, .layers = &pricer->layers[first ? 1 : 0],
                                         .data = &pricer->images, .images = images,
                                         .step = pricer->learns ? 0 : CNNVP_TRAIN_NO_STEP};
     memset(pricer->gap, 0, sizeof pricer->gap);

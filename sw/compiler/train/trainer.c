@@ -97,7 +97,7 @@ static uint64_t hash_of(const struct cnnvp_trainer *trainer)
 static struct cnnvp_train_build_options build_options_of(const struct cnnvp_trainer *trainer)
 {
     static const uint32_t roundings[] = {CNNVP_ROUNDING_TRUNCATE, CNNVP_ROUNDING_NEAREST, CNNVP_ROUNDING_STOCHASTIC};
-    static const enum cnnvp_train_image_block blocks[] = {CNNVP_TRAIN_BY_TENSOR, CNNVP_TRAIN_BY_IMAGE,
+    static const enum cnnvp_train_binary_block blocks[] = {CNNVP_TRAIN_BY_TENSOR, CNNVP_TRAIN_BY_IMAGE,
                                                           CNNVP_TRAIN_BY_CHANNEL};
     const struct cnnvp_trainer_options *options = &trainer->options;
     const uint64_t batch = options->batch < trainer->images ? options->batch : trainer->images;
@@ -438,7 +438,7 @@ static cnnvp_result describe(const struct cnnvp_trainer *trainer, cnnvp_platform
 
 cnnvp_result cnnvp_trainer_load(cnnvp_trainer *trainer, cnnvp_platform *platform, struct cnnvp_error *error)
 {
-    const struct cnnvp_train_image *header = &trainer->build.header;
+    const struct cnnvp_train_binary *header = &trainer->build.header;
     const struct cnnvp_train_source source = source_of(trainer);
     cnnvp_result result = CNNVP_DONE;
     if (!trainer->options.cpu_host) {
@@ -507,7 +507,7 @@ static cnnvp_result sum_up(const struct cnnvp_trainer *trainer, cnnvp_platform *
 static cnnvp_result take_mark(struct cnnvp_trainer *trainer, cnnvp_platform *platform,
                               struct cnnvp_train_record *record, struct cnnvp_error *error)
 {
-    const struct cnnvp_train_image *header = &trainer->build.header;
+    const struct cnnvp_train_binary *header = &trainer->build.header;
     const uint64_t batch = header->batch;
     uint32_t results;
     trainer->marked = 0;

@@ -113,7 +113,7 @@ static void process(void *instance)
     self->memory.data = NULL;
     if (cnnvp_guest_init(&self->guest, &self->machine) != 0) {
         if (!self->stopped)
-            self->ops->finish(self->host, 2, "no network image in memory, or memory that gives no direct access (which "
+            self->ops->finish(self->host, 2, "no network binary in memory, or memory that gives no direct access (which "
                                              "--cpu iss does not need)");
         return;
     }

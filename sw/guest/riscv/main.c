@@ -97,7 +97,7 @@ int cnnvp_guest_main(void)
     struct cnnvp_guest *guest = (struct cnnvp_guest *)(void *)guest_context;
     __asm__ volatile("csrw mscratch, %0" : : "r"(guest));
     if (cnnvp_guest_init(guest, &machine) != 0) {
-        print(&machine, "guest: no network image at 0x", CNNVP_IMAGE_ADDRESS);
+        print(&machine, "guest: no network binary at 0x", CNNVP_BINARY_ADDRESS);
         cnnvp_console(&machine, '\n');
         return EXIT_NO_IMAGE;
     }

@@ -79,7 +79,7 @@ static inline uint32_t cnnvp_train_bit(uint32_t half, enum cnnvp_train_buffer bu
 
 static inline int cnnvp_train_has(const struct cnnvp_guest *guest, enum cnnvp_train_flag flag)
 {
-    return (guest->train.image->flags & (uint32_t)flag) != 0;
+    return (guest->train.binary->flags & (uint32_t)flag) != 0;
 }
 
 /* ---- train_chip.c ---- */

@@ -6,8 +6,8 @@
 
 uint32_t cnnvp_train_next(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer)
 {
-    const struct cnnvp_train_image *image = guest->train.image;
-    const uint32_t halves[] = {image->input_halves, image->weight_halves, image->output_halves};
+    const struct cnnvp_train_binary *binary = guest->train.binary;
+    const uint32_t halves[] = {binary->input_halves, binary->weight_halves, binary->output_halves};
     guest->train.next[buffer] = (guest->train.next[buffer] + 1u) % halves[buffer];
     return guest->train.next[buffer];
 }
@@ -92,7 +92,7 @@ static struct cnnvp_train_box line(uint32_t address, uint32_t bytes)
 /* Pieces that fit into a half. */
 static uint32_t piece_of(const struct cnnvp_guest *guest, uint32_t bytes)
 {
-    return cnnvp_minimum32(bytes, guest->train.image->output_half & ~7u);
+    return cnnvp_minimum32(bytes, guest->train.binary->output_half & ~7u);
 }
 
 void cnnvp_train_load_held(struct cnnvp_guest *guest, enum cnnvp_train_module module, uint32_t offset, uint32_t bytes,
@@ -150,7 +150,7 @@ struct map {
 static struct cnnvp_train_box map_box(const struct cnnvp_guest *guest, const struct map *map, uint32_t image,
                                       const struct cnnvp_train_cut *cut)
 {
-    const uint32_t row = map->width * guest->train.image->value_bytes;
+    const uint32_t row = map->width * guest->train.binary->value_bytes;
     const uint32_t plane = map->height * row;
     const uint32_t at = map->place.mantissas + (image * map->channels + cut->channel) * plane + cut->row * row;
     const uint32_t image_stride = map->channels * plane;
@@ -178,7 +178,7 @@ static uint32_t load_map(struct cnnvp_guest *guest, const struct map *map, const
                          enum cnnvp_train_buffer buffer, uint32_t *half)
 {
     const uint32_t bytes =
-        cut->images * cut->channels * cut->rows * map->width * guest->train.image->value_bytes;
+        cut->images * cut->channels * cut->rows * map->width * guest->train.binary->value_bytes;
     const uint32_t exponents = cnnvp_train_even(bytes);
     const struct cnnvp_train_box box = map_box(guest, map, cut->image, cut);
     if (cnnvp_train_find(guest, buffer, box.address, cnnvp_train_pack(cut->channels, cut->rows), cut->images, half))
@@ -193,7 +193,7 @@ uint32_t cnnvp_train_number(const struct cnnvp_guest *guest, uint32_t index)
     const struct cnnvp_train *train = &guest->train;
     if (train->step == CNNVP_TRAIN_NO_STEP)
         return train->first + index;
-    const uint32_t *order = cnnvp_memory(guest->machine, train->image->order + (train->first + index) * 4u);
+    const uint32_t *order = cnnvp_memory(guest->machine, train->binary->order + (train->first + index) * 4u);
     return *order;
 }
 
@@ -201,7 +201,7 @@ uint32_t cnnvp_train_number(const struct cnnvp_guest *guest, uint32_t index)
 static uint32_t load_images(struct cnnvp_guest *guest, const struct map *map, const struct cnnvp_train_cut *cut,
                             uint32_t *half)
 {
-    const uint32_t bytes = cut->channels * cut->rows * map->width * guest->train.image->value_bytes;
+    const uint32_t bytes = cut->channels * cut->rows * map->width * guest->train.binary->value_bytes;
     const uint32_t exponents = cnnvp_train_even(cut->images * bytes);
     const int by_image = map->block == CNNVP_TRAIN_BY_IMAGE;
     struct cnnvp_train_cut one = *cut;
@@ -246,19 +246,19 @@ uint32_t cnnvp_train_exponent_strides(uint32_t block)
 
 int cnnvp_train_adds_float(const struct cnnvp_guest *guest)
 {
-    return guest->train.image->value_bytes != 1u || guest->train.image->block != CNNVP_TRAIN_BY_TENSOR;
+    return guest->train.binary->value_bytes != 1u || guest->train.binary->block != CNNVP_TRAIN_BY_TENSOR;
 }
 
 uint32_t cnnvp_train_format(const struct cnnvp_guest *guest)
 {
-    return guest->train.image->rounding | guest->train.image->mantissa_bits << 8;
+    return guest->train.binary->rounding | guest->train.binary->mantissa_bits << 8;
 }
 
 uint32_t cnnvp_train_seed_of(const struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,
                              enum cnnvp_train_what what)
 {
-    const struct cnnvp_train_image *image = guest->train.image;
-    const uint64_t seed = (uint64_t)image->seed_high << 32 | image->seed_low;
+    const struct cnnvp_train_binary *binary = guest->train.binary;
+    const uint64_t seed = (uint64_t)binary->seed_high << 32 | binary->seed_low;
     const int later = what == CNNVP_TRAIN_SEED_WEIGHT || what == CNNVP_TRAIN_SEED_BIAS;
     return cnnvp_train_seed(seed, guest->train.step + (later ? 1u : 0u), (uint32_t)(layer - guest->train.layers), what);
 }

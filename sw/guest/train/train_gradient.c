@@ -47,20 +47,20 @@ static struct places places_of(const struct work *work, const struct tile *tile)
     const uint32_t values = tile->ins * tile->outs * work->taps;
     const uint32_t bytes = cnnvp_train_region(values * SUM_BYTES);
     const uint32_t bias = has_bias(work, tile) ? cnnvp_train_region(tile->outs * SUM_BYTES) : 0;
-    const int alone = work->guest->train.image->output_halves == 1u;
+    const int alone = work->guest->train.binary->output_halves == 1u;
     struct places places = {.gradient = 0, .bias_gradient = bytes};
     places.value = alone ? bytes + bias : 0;
     places.velocity = places.value + bytes;
     places.bias_value = places.velocity + bytes;
     places.bias_velocity = places.bias_value + bias;
     places.narrow = places.bias_velocity + bias;
-    places.exponents = places.narrow + values * work->guest->train.image->value_bytes;
+    places.exponents = places.narrow + values * work->guest->train.binary->value_bytes;
     return places;
 }
 
 static uint32_t has_momentum(const struct work *work)
 {
-    return work->guest->train.image->momentum != 0;
+    return work->guest->train.binary->momentum != 0;
 }
 
 /* Rows of a tile in a matrix [co][ci * taps] of values of `bytes`. */
@@ -81,10 +81,10 @@ static struct cnnvp_train_box vector_box(const struct tile *tile, uint32_t addre
 
 static void decode(const struct work *work, const struct tile *tile, const struct places *places)
 {
-    const struct cnnvp_train_image *image = work->guest->train.image;
-    const int by_channel = image->block == CNNVP_TRAIN_BY_CHANNEL;
+    const struct cnnvp_train_binary *binary = work->guest->train.binary;
+    const int by_channel = binary->block == CNNVP_TRAIN_BY_CHANNEL;
     const struct cnnvp_train_box box =
-        matrix_box(work, tile, work->layer->weights.mantissas, image->value_bytes);
+        matrix_box(work, tile, work->layer->weights.mantissas, binary->value_bytes);
     const struct cnnvp_train_box of_blocks = {work->layer->weights.exponents + (by_channel ? tile->out : 0),
                                               by_channel ? tile->outs : 1u, 1, 0, 1, 0, 0};
     const struct cnnvp_tdecode descriptor = {
@@ -148,34 +148,34 @@ static void store_weights(const struct work *work, const struct tile *tile)
 /* Entries of the max-min buffer that the weights take; the biases' is the next one. */
 static uint32_t weight_entries(const struct work *work)
 {
-    return work->guest->train.image->block == CNNVP_TRAIN_BY_CHANNEL ? work->layer->co : 1u;
+    return work->guest->train.binary->block == CNNVP_TRAIN_BY_CHANNEL ? work->layer->co : 1u;
 }
 
 static void push_update(const struct work *work, const struct cnnvp_tupdate *what)
 {
-    const struct cnnvp_train_image *image = work->guest->train.image;
+    const struct cnnvp_train_binary *binary = work->guest->train.binary;
     struct cnnvp_tupdate update = *what;
     update.format = cnnvp_train_format(work->guest);
-    update.rate = image->rate;
-    update.momentum = image->momentum;
+    update.rate = binary->rate;
+    update.momentum = binary->momentum;
     const uint32_t status = (work->adds_float ? 1u : 0u) << CNNVP_STATUS_tupdate_fp32 |
                             has_momentum(work) << CNNVP_STATUS_tupdate_momentum |
-                            (image->output_halves == 1u ? 0u : 1u) << CNNVP_STATUS_tupdate_idle;
+                            (binary->output_halves == 1u ? 0u : 1u) << CNNVP_STATUS_tupdate_idle;
     cnnvp_train_push(work->guest, CNNVP_OPCODE_tupdate, status, middle(work->working), CNNVP_TRAIN_BASE_UPDATE, &update,
                      sizeof update);
 }
 
 static void update_tile(const struct work *work, const struct tile *tile)
 {
-    const struct cnnvp_train_image *image = work->guest->train.image;
+    const struct cnnvp_train_binary *binary = work->guest->train.binary;
     const struct places places = places_of(work, tile);
-    const uint32_t by_channel = image->block == CNNVP_TRAIN_BY_CHANNEL;
+    const uint32_t by_channel = binary->block == CNNVP_TRAIN_BY_CHANNEL;
     const struct cnnvp_tupdate weights = {
         .in_addr = places.gradient,
         .in_stride = tile->ins * work->taps,
         .channels = tile->outs,
         .values = tile->ins * work->taps,
-        .scale_addr = CNNVP_TRAIN_HELD | image->held_scale,
+        .scale_addr = CNNVP_TRAIN_HELD | binary->held_scale,
         .value_addr = places.value,
         .velocity_addr = places.velocity,
         .value_stride = tile->ins * work->taps,
@@ -190,7 +190,7 @@ static void update_tile(const struct work *work, const struct tile *tile)
         .in_stride = tile->outs,
         .channels = 1,
         .values = tile->outs,
-        .scale_addr = CNNVP_TRAIN_HELD | image->held_back,
+        .scale_addr = CNNVP_TRAIN_HELD | binary->held_back,
         .value_addr = places.bias_value,
         .velocity_addr = places.bias_velocity,
         .value_stride = tile->outs,
@@ -225,7 +225,7 @@ static uint32_t status_of(const struct work *work, const struct operands *o)
 static void push_convolution(const struct work *work, const struct tile *tile, const struct operands *o, int bias)
 {
     const struct cnnvp_train_layer *layer = work->layer;
-    const struct cnnvp_train_image *image = work->guest->train.image;
+    const struct cnnvp_train_binary *binary = work->guest->train.binary;
     const uint32_t strides = cnnvp_train_exponent_strides(layer->block);
     const uint32_t plane = o->error.rows * layer->wo;
     const uint32_t size = cnnvp_train_pack(layer->wo, o->error.rows);
@@ -251,7 +251,7 @@ static void push_convolution(const struct work *work, const struct tile *tile, c
         .in_exp_strides = strides,
         .error_exp_addr = o->error_exponents,
         .error_exp_strides = strides >> 16 | strides << 16, /* channel | image << 16 */
-        .out_exp_addr = CNNVP_TRAIN_HELD | (bias ? image->held_back : image->held_scale),
+        .out_exp_addr = CNNVP_TRAIN_HELD | (bias ? binary->held_back : binary->held_scale),
     };
     cnnvp_train_push(work->guest, CNNVP_OPCODE_tgradient,
                      status_of(work, o) | (bias ? 1u : 0u) << CNNVP_STATUS_tgradient_bias, halves_of(work, o),
@@ -260,7 +260,7 @@ static void push_convolution(const struct work *work, const struct tile *tile, c
 
 static void push_matrix(const struct work *work, const struct tile *tile, const struct operands *o, int bias)
 {
-    const struct cnnvp_train_image *image = work->guest->train.image;
+    const struct cnnvp_train_binary *binary = work->guest->train.binary;
     const uint32_t by_image = work->layer->block == CNNVP_TRAIN_BY_IMAGE;
     const struct cnnvp_touter outer = {
         .in_image_stride = tile->ins,
@@ -274,7 +274,7 @@ static void push_matrix(const struct work *work, const struct tile *tile, const 
         .in_exp_stride = by_image,
         .error_exp_addr = o->error_exponents,
         .error_exp_stride = by_image,
-        .out_exp_addr = CNNVP_TRAIN_HELD | (bias ? image->held_back : image->held_scale),
+        .out_exp_addr = CNNVP_TRAIN_HELD | (bias ? binary->held_back : binary->held_scale),
     };
     cnnvp_train_push(work->guest, CNNVP_OPCODE_touter,
                      status_of(work, o) | (bias ? 1u : 0u) << CNNVP_STATUS_touter_bias, halves_of(work, o),
@@ -310,7 +310,7 @@ static void accumulate_tile(const struct work *work, const struct tile *tile, co
 {
     const struct cnnvp_train_tiles *tiles = &work->layer->gradient;
     const uint32_t images = work->guest->train.images;
-    const int alone = work->guest->train.image->output_halves == 1u;
+    const int alone = work->guest->train.binary->output_halves == 1u;
     struct operands o = {.accumulate = 0};
     for (uint32_t image = 0; image < images; image += tiles->images)
         for (uint32_t row = 0; row < work->layer->ho; row += tiles->rows) {
@@ -383,7 +383,7 @@ static uint32_t piece_address(const struct copy *copy, const struct piece *piece
 /* Rows go side by side through the sets of the module, as images would. */
 static void quantise_piece(const struct work *work, const struct copy *copy, const struct piece *piece, uint32_t sets)
 {
-    const struct cnnvp_train_image *image = work->guest->train.image;
+    const struct cnnvp_train_binary *binary = work->guest->train.binary;
     const uint32_t of_set = piece->rows / sets;
     const struct cnnvp_tpost post = {
         .in_image_stride = of_set * copy->values,
@@ -392,7 +392,7 @@ static void quantise_piece(const struct work *work, const struct copy *copy, con
         .size = cnnvp_train_pack(copy->kernel, copy->values / copy->kernel),
         .out_addr = piece_address(copy, piece),
         .out_image_stride = of_set * copy->values,
-        .block = CNNVP_TRAIN_HELD | (image->held_exponents + (copy->by_channel ? piece->row : 0)),
+        .block = CNNVP_TRAIN_HELD | (binary->held_exponents + (copy->by_channel ? piece->row : 0)),
         .block_strides = copy->by_channel ? cnnvp_train_pack(of_set, 1) : 0,
         .format = cnnvp_train_format(work->guest),
         .seed = copy->seed,
@@ -406,7 +406,7 @@ static void quantise_piece(const struct work *work, const struct copy *copy, con
 static void store_piece(const struct work *work, const struct copy *copy, const struct piece *piece)
 {
     const struct cnnvp_train_box to =
-        rows_box(copy->to, copy->values * work->guest->train.image->value_bytes, piece->row, piece->rows);
+        rows_box(copy->to, copy->values * work->guest->train.binary->value_bytes, piece->row, piece->rows);
     if (piece->rows != 0)
         cnnvp_train_put(work->guest, piece->half, piece_address(copy, piece), &to);
 }
@@ -414,15 +414,15 @@ static void store_piece(const struct work *work, const struct copy *copy, const 
 /* A piece is stored behind the load of the next one. */
 static void quantise_rows(const struct work *work, const struct copy *copy)
 {
-    const struct cnnvp_train_image *image = work->guest->train.image;
+    const struct cnnvp_train_binary *binary = work->guest->train.binary;
     struct piece before = {.rows = 0};
     for (uint32_t row = 0; row < copy->rows;) {
         struct piece piece = {.row = row, .rows = cnnvp_minimum32(copy->rows_at_once, copy->rows - row)};
-        const uint32_t sets = piece.rows >= image->arrays ? image->arrays : 1u;
+        const uint32_t sets = piece.rows >= binary->arrays ? binary->arrays : 1u;
         piece.rows -= piece.rows % sets;
         piece.half = cnnvp_train_next(work->guest, CNNVP_TRAIN_MIDDLE);
         const struct cnnvp_train_box from = rows_box(copy->from, copy->values * SUM_BYTES, row, piece.rows);
-        if (image->output_halves == 1u) {
+        if (binary->output_halves == 1u) {
             store_piece(work, copy, &before);
             before.rows = 0;
         }
@@ -437,15 +437,15 @@ static void quantise_rows(const struct work *work, const struct copy *copy)
 
 static void hold_exponents(const struct work *work, uint32_t entry, uint32_t entries, uint32_t address)
 {
-    const struct cnnvp_train_image *image = work->guest->train.image;
+    const struct cnnvp_train_binary *binary = work->guest->train.binary;
     const struct cnnvp_texp exponents = {
         .entry = entry,
         .channels = entries,
-        .out_addr = CNNVP_TRAIN_HELD | image->held_exponents,
+        .out_addr = CNNVP_TRAIN_HELD | binary->held_exponents,
     };
     cnnvp_train_push(work->guest, CNNVP_OPCODE_texp, 1u << CNNVP_STATUS_texp_each, 0, CNNVP_TRAIN_BASE_EXP, &exponents,
                      sizeof exponents);
-    cnnvp_train_save_held(work->guest, CNNVP_TRAIN_EXTREMES, image->held_exponents, entries, address);
+    cnnvp_train_save_held(work->guest, CNNVP_TRAIN_EXTREMES, binary->held_exponents, entries, address);
 }
 
 static void quantise(const struct work *work)
@@ -455,7 +455,7 @@ static void quantise(const struct work *work)
     const struct copy weights = {
         .from = layer->master.values, .to = layer->weights.mantissas,
         .rows = layer->co, .values = layer->ci * work->taps, .kernel = layer->kx,
-        .rows_at_once = layer->quantise_rows, .by_channel = work->guest->train.image->block == CNNVP_TRAIN_BY_CHANNEL,
+        .rows_at_once = layer->quantise_rows, .by_channel = work->guest->train.binary->block == CNNVP_TRAIN_BY_CHANNEL,
         .seed = cnnvp_train_seed_of(work->guest, layer, CNNVP_TRAIN_SEED_WEIGHT),
     };
     hold_exponents(work, 0, entries, layer->weights.exponents);
@@ -478,7 +478,7 @@ void cnnvp_train_learn(struct cnnvp_guest *guest, const struct cnnvp_train_layer
         .layer = layer,
         .taps = layer->kx * layer->ky,
         .working = 0,
-        .idle = guest->train.image->output_halves - 1u,
+        .idle = guest->train.binary->output_halves - 1u,
         .adds_float = cnnvp_train_adds_float(guest),
     };
     cnnvp_train_forget(guest);

@@ -48,7 +48,7 @@ static uint32_t held_exponents(const struct cnnvp_guest *guest, uint32_t block, 
     const uint32_t first = block == CNNVP_TRAIN_BY_IMAGE     ? cut->image
                            : block == CNNVP_TRAIN_BY_CHANNEL ? cut->channel
                                                              : 0;
-    return CNNVP_TRAIN_HELD | (guest->train.image->held_exponents + first);
+    return CNNVP_TRAIN_HELD | (guest->train.binary->held_exponents + first);
 }
 
 static uint32_t middle(uint32_t half)
@@ -62,14 +62,14 @@ static void push_exponents(struct cnnvp_guest *guest, uint32_t status, uint32_t 
         .entry = entry,
         .channels = entries,
         .norm_entry = 0,
-        .out_addr = CNNVP_TRAIN_HELD | guest->train.image->held_exponents,
+        .out_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_exponents,
     };
     cnnvp_train_push(guest, CNNVP_OPCODE_texp, status, 0, CNNVP_TRAIN_BASE_EXP, &exponents, sizeof exponents);
 }
 
 static void save_exponents(struct cnnvp_guest *guest, uint32_t block, uint32_t channels, uint32_t address)
 {
-    cnnvp_train_save_held(guest, CNNVP_TRAIN_EXTREMES, guest->train.image->held_exponents,
+    cnnvp_train_save_held(guest, CNNVP_TRAIN_EXTREMES, guest->train.binary->held_exponents,
                           cnnvp_train_exponents(guest, block, channels), address);
 }
 
@@ -116,7 +116,7 @@ static struct post_places places_of(const struct cnnvp_guest *guest, const struc
     const uint32_t maps = cut->images * cut->channels;
     struct post_places places;
     places.values = cnnvp_train_region(maps * layer->ho * layer->wo * SUM_BYTES);
-    places.mask = places.values + cnnvp_train_region(maps * layer->ph * layer->pw * guest->train.image->value_bytes);
+    places.mask = places.values + cnnvp_train_region(maps * layer->ph * layer->pw * guest->train.binary->value_bytes);
     places.ids = places.mask + cnnvp_train_region(maps * packed_bytes(layer->ho * layer->wo, 1));
     return places;
 }
@@ -165,7 +165,7 @@ static void store_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer
     const uint32_t pooled = layer->ph * layer->pw;
     const struct post_places places = places_of(guest, layer, cut);
     const struct cnnvp_train_box values =
-        packed_box(layer, cut, out->mantissas, pooled * guest->train.image->value_bytes);
+        packed_box(layer, cut, out->mantissas, pooled * guest->train.binary->value_bytes);
     cnnvp_train_put(guest, half, places.values, &values);
     if (guest->train.step == CNNVP_TRAIN_NO_STEP)
         return;
@@ -209,7 +209,7 @@ static void sweep_forward(struct cnnvp_guest *guest, const struct cnnvp_train_la
     struct cnnvp_train_cut cut = {0};
     struct cnnvp_train_cut before = {0};
     uint32_t half_before = 0;
-    const int alone = guest->train.image->output_halves == 1u;
+    const int alone = guest->train.binary->output_halves == 1u;
     while (next_cut(guest, layer, &layer->post, &cut)) {
         const struct cnnvp_train_box box = cnnvp_train_sums_box(layer->sums, layer->co, layer->ho, layer->wo, &cut);
         const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
@@ -244,7 +244,7 @@ static void push_coefficients(struct cnnvp_guest *guest, const struct cnnvp_trai
     const struct cnnvp_tcoef coefficients = {
         .channels = layer->co,
         .epsilon = layer->epsilon,
-        .running = guest->train.step != CNNVP_TRAIN_NO_STEP ? guest->train.image->bn_momentum : 0,
+        .running = guest->train.step != CNNVP_TRAIN_NO_STEP ? guest->train.binary->bn_momentum : 0,
     };
     cnnvp_train_push(guest, CNNVP_OPCODE_tcoef,
                      form_of(guest) << CNNVP_STATUS_tcoef_form | (back ? 1u : 0u) << CNNVP_STATUS_tcoef_back, 0,
@@ -307,7 +307,7 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
     const uint32_t records = gradient + cnnvp_train_region(cut->images * classes * SUM_BYTES);
     const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
     const struct cnnvp_train_box box = cnnvp_train_sums_box(layer->sums, classes, 1, 1, cut);
-    const int short_step = learns && train->images != train->image->batch;
+    const int short_step = learns && train->images != train->binary->batch;
     const int by_image = layer->block == CNNVP_TRAIN_BY_IMAGE;
     cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, 0, &box);
     if (train->data->outputs != 0) {
@@ -315,7 +315,7 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
             cnnvp_train_sums_box(train->data->outputs + train->first * classes * SUM_BYTES, classes, 1, 1, cut);
         cnnvp_train_put(guest, half, 0, &kept);
     }
-    if (train->image->tag_softmax == 0)
+    if (train->binary->tag_softmax == 0)
         return;
     if (train->data->labels != 0)
         load_labels(guest, cut, half, labels);
@@ -325,7 +325,7 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
         .classes = classes,
         .format = cnnvp_train_format(guest),
         .label_addr = labels,
-        .factor = short_step ? train->image->factor_last : train->image->factor,
+        .factor = short_step ? train->binary->factor_last : train->binary->factor,
         .out_addr = gradient,
         .out_image_stride = classes,
         .entry = by_image ? cut->image : 0,
@@ -350,8 +350,8 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
 
 void cnnvp_train_classify(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer)
 {
-    const uint32_t arrays = guest->train.image->arrays;
-    const uint32_t tag = guest->train.image->tag_softmax;
+    const uint32_t arrays = guest->train.binary->arrays;
+    const uint32_t tag = guest->train.binary->tag_softmax;
     cnnvp_element_layer(&guest->element, tag != 0 ? tag : layer->tag_forward);
     clear_measured(guest, layer, layer->block, 0);
     for (uint32_t image = 0; image < guest->train.images; image += arrays) {
@@ -433,7 +433,7 @@ static void push_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
         .images = cut->images,
         .channels = cut->channels,
         .size = cnnvp_train_pack(layer->wo, layer->ho),
-        .scale_addr = CNNVP_TRAIN_HELD | guest->train.image->held_back,
+        .scale_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_back,
         .x_addr = places.x,
         .x_image_stride = cut->channels * plane,
         .norm_entry = cut->channel,
@@ -446,7 +446,7 @@ static void push_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
         .id_addr = places.ids,
         .id_image_stride = cut->channels * packed_bytes(layer->ph * layer->pw, 2),
         .pool = POOL_2X2,
-        .format = guest->train.image->error_rounding | guest->train.image->mantissa_bits << 8,
+        .format = guest->train.binary->error_rounding | guest->train.binary->mantissa_bits << 8,
         .seed = cnnvp_train_seed_of(guest, layer, CNNVP_TRAIN_SEED_ERROR),
         .first = (cut->image * layer->co + cut->channel) * plane,
         .tensor_image_stride = layer->co * plane,
@@ -460,7 +460,7 @@ static void store_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer
                        const struct cnnvp_train_cut *cut, uint32_t half)
 {
     const struct cnnvp_train_box box = packed_box(layer, cut, layer->error.mantissas,
-                                                  layer->ho * layer->wo * guest->train.image->value_bytes);
+                                                  layer->ho * layer->wo * guest->train.binary->value_bytes);
     cnnvp_train_put(guest, half, back_places_of(layer, cut).out, &box);
 }
 
@@ -470,7 +470,7 @@ static void sweep_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer
     struct cnnvp_train_cut cut = {0};
     struct cnnvp_train_cut before = {0};
     uint32_t half_before = 0;
-    const int alone = guest->train.image->output_halves == 1u;
+    const int alone = guest->train.binary->output_halves == 1u;
     while (next_cut(guest, layer, &layer->back_tiles, &cut)) {
         const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
         load_back(guest, layer, &cut, half);
@@ -527,12 +527,12 @@ void cnnvp_train_post_back(struct cnnvp_guest *guest, const struct cnnvp_train_l
         return;
     const struct cnnvp_tbnupdate update = {
         .channels = layer->co,
-        .rate = guest->train.image->rate,
-        .momentum = guest->train.image->momentum,
+        .rate = guest->train.binary->rate,
+        .momentum = guest->train.binary->momentum,
     };
     cnnvp_element_layer(&guest->element, layer->tag_gradient);
     cnnvp_train_push(guest, CNNVP_OPCODE_tbnupdate,
-                     (guest->train.image->momentum != 0 ? 1u : 0u) << CNNVP_STATUS_tbnupdate_momentum, 0,
+                     (guest->train.binary->momentum != 0 ? 1u : 0u) << CNNVP_STATUS_tbnupdate_momentum, 0,
                      CNNVP_TRAIN_BASE_NORM_UPDATE, &update, sizeof update);
     save_norm(guest, layer);
     cnnvp_element_layer(&guest->element, layer->tag_backward);

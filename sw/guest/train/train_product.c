@@ -43,7 +43,7 @@ static void push_statistics(struct cnnvp_guest *guest, const struct cnnvp_train_
         .images = pending->images,
         .channels = pending->channels,
         .size = cnnvp_train_pack(pending->map_width, pending->rows),
-        .scale_addr = CNNVP_TRAIN_HELD | guest->train.image->held_scale,
+        .scale_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_scale,
         .format = cnnvp_train_format(guest),
         .out_image_stride = pending->channels * plane,
         .entry = by_channel ? pending->channel : by_image ? pending->image : 0,
@@ -139,7 +139,7 @@ static uint32_t load_kernels(struct cnnvp_guest *guest, const struct product *pr
                              const struct cnnvp_train_cut *out, uint32_t channel, uint32_t channels, uint32_t *half)
 {
     const struct cnnvp_train_layer *layer = product->layer;
-    const uint32_t taps = layer->kx * layer->ky * guest->train.image->value_bytes;
+    const uint32_t taps = layer->kx * layer->ky * guest->train.binary->value_bytes;
     const uint32_t row_stride = layer->ci * taps;
     const uint32_t first_row = product->error ? channel : out->channel;
     const uint32_t rows = product->error ? channels : out->channels;
@@ -152,7 +152,7 @@ static uint32_t load_kernels(struct cnnvp_guest *guest, const struct product *pr
         .row_stride = row_stride,
         .planes = 1,
     };
-    const int by_channel = guest->train.image->block == CNNVP_TRAIN_BY_CHANNEL;
+    const int by_channel = guest->train.binary->block == CNNVP_TRAIN_BY_CHANNEL;
     const uint32_t exponents = cnnvp_train_even(rows * box.row);
     if (cnnvp_train_find(guest, CNNVP_TRAIN_WEIGHT, box.address, cnnvp_train_pack(rows, columns), 0, half))
         return exponents;
@@ -194,7 +194,7 @@ static uint32_t status_of(const struct product *product, const struct slice *sli
 
 static uint32_t kernel_strides(const struct cnnvp_guest *guest, const struct product *product)
 {
-    const uint32_t by_channel = guest->train.image->block == CNNVP_TRAIN_BY_CHANNEL;
+    const uint32_t by_channel = guest->train.binary->block == CNNVP_TRAIN_BY_CHANNEL;
     return product->error ? cnnvp_train_pack(0, by_channel) : cnnvp_train_pack(by_channel, 0);
 }
 
@@ -251,7 +251,7 @@ static void push_matrix(struct cnnvp_guest *guest, const struct product *product
 static void push_bias(struct cnnvp_guest *guest, const struct product *product, const struct tile *tile)
 {
     const struct cnnvp_train_layer *layer = product->layer;
-    const uint32_t bytes = guest->train.image->value_bytes;
+    const uint32_t bytes = guest->train.binary->value_bytes;
     struct slice slice = {.channels = 1, .rows = tile->cut.rows, .accumulate = 1};
     const struct cnnvp_train_box box = {layer->biases.mantissas + tile->cut.channel * bytes, tile->cut.channels * bytes,
                                         1, 0, 1, 0, 0};
@@ -301,7 +301,7 @@ static void push_slice(struct cnnvp_guest *guest, const struct product *product,
     slice.kernel_exponents = load_kernels(guest, product, &tile->cut, channel, in.channels, &weight);
     if (channel == 0 || reload) {
         /* With one half, what waits there must leave first. */
-        if (guest->train.image->output_halves == 1u)
+        if (guest->train.binary->output_halves == 1u)
             finish(guest);
         tile->half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
     }
@@ -382,7 +382,7 @@ static void run_group_by_channel(struct cnnvp_guest *guest, const struct product
 
 static void run(struct cnnvp_guest *guest, const struct product *product)
 {
-    const uint32_t arrays = guest->train.image->arrays;
+    const uint32_t arrays = guest->train.binary->arrays;
     cnnvp_train_forget(guest);
     for (uint32_t image = 0; image < guest->train.images; image += arrays) {
         const uint32_t images = cnnvp_minimum32(arrays, guest->train.images - image);
@@ -403,7 +403,7 @@ void cnnvp_train_forward(struct cnnvp_guest *guest, const struct cnnvp_train_lay
         .out_channels = layer->co, .out_height = layer->ho, .out_width = layer->wo,
         .tiles = layer->forward,
         .sums = layer->sums,
-        .held_scale = guest->train.image->held_scale,
+        .held_scale = guest->train.binary->held_scale,
     };
     run(guest, &product);
 }
@@ -419,7 +419,7 @@ void cnnvp_train_error(struct cnnvp_guest *guest, const struct cnnvp_train_layer
         .out_channels = layer->ci, .out_height = layer->hi, .out_width = layer->wi,
         .tiles = layer->backward,
         .sums = below->back,
-        .held_scale = guest->train.image->held_back,
+        .held_scale = guest->train.binary->held_back,
     };
     run(guest, &product);
 }

@@ -4,7 +4,7 @@
 
 static const struct cnnvp_train_layer *last_layer(const struct cnnvp_guest *guest)
 {
-    return guest->train.layers + guest->train.image->layer_count - 1u;
+    return guest->train.layers + guest->train.binary->layer_count - 1u;
 }
 
 /* Empty statistics; batch norm's values from memory. */
@@ -67,13 +67,13 @@ static int complete(struct cnnvp_guest *guest)
 static int run_step(struct cnnvp_guest *guest, uint32_t step)
 {
     struct cnnvp_train *train = &guest->train;
-    const struct cnnvp_train_image *image = train->image;
-    const uint32_t epoch = step / image->steps_per_epoch;
-    const uint32_t done = step % image->steps_per_epoch * image->batch;
-    train->data = &image->training;
+    const struct cnnvp_train_binary *binary = train->binary;
+    const uint32_t epoch = step / binary->steps_per_epoch;
+    const uint32_t done = step % binary->steps_per_epoch * binary->batch;
+    train->data = &binary->training;
     train->step = step;
-    train->first = epoch * image->training.count + done;
-    train->images = cnnvp_minimum32(image->batch, image->training.count - done);
+    train->first = epoch * binary->training.count + done;
+    train->images = cnnvp_minimum32(binary->batch, binary->training.count - done);
     forward(guest);
     backward(guest);
     learn(guest);
@@ -84,11 +84,11 @@ static int run_step(struct cnnvp_guest *guest, uint32_t step)
 static int run_images(struct cnnvp_guest *guest)
 {
     struct cnnvp_train *train = &guest->train;
-    const struct cnnvp_train_image *image = train->image;
-    train->data = &image->evaluation;
+    const struct cnnvp_train_binary *binary = train->binary;
+    train->data = &binary->evaluation;
     train->step = CNNVP_TRAIN_NO_STEP;
-    for (train->first = 0; train->first < image->evaluation.count; train->first += image->batch) {
-        train->images = cnnvp_minimum32(image->batch, image->evaluation.count - train->first);
+    for (train->first = 0; train->first < binary->evaluation.count; train->first += binary->batch) {
+        train->images = cnnvp_minimum32(binary->batch, binary->evaluation.count - train->first);
         forward(guest);
     }
     return complete(guest);
@@ -96,14 +96,14 @@ static int run_images(struct cnnvp_guest *guest)
 
 static int run(struct cnnvp_guest *guest)
 {
-    const struct cnnvp_train_image *image = guest->train.image;
+    const struct cnnvp_train_binary *binary = guest->train.binary;
     if (cnnvp_train_has(guest, CNNVP_TRAIN_INFERENCE))
         return run_images(guest);
-    for (uint32_t step = image->first_step; step < image->steps; ++step) {
+    for (uint32_t step = binary->first_step; step < binary->steps; ++step) {
         if (run_step(guest, step) != 0)
             return -1;
-        const int ends_epoch = step % image->steps_per_epoch == image->steps_per_epoch - 1u;
-        if (ends_epoch && image->evaluation.count != 0 && run_images(guest) != 0)
+        const int ends_epoch = step % binary->steps_per_epoch == binary->steps_per_epoch - 1u;
+        if (ends_epoch && binary->evaluation.count != 0 && run_images(guest) != 0)
             return -1;
     }
     return 0;

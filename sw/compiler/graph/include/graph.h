@@ -2,16 +2,16 @@
 /*
  * The compiler's own form of a network: layers in the order of execution, tensors of one image between them. Made by
  * onnx_import.c, simplified by graph.c, executed in float by floatref.c, given number formats by formats.c, tiles by
- * plan.c and addresses by image.c.
+ * plan.c and addresses by binary.c.
  */
 #ifndef CNNVP_COMPILER_GRAPH_H
 #define CNNVP_COMPILER_GRAPH_H
 
 #include "compiler.h"
-#include "image/network_image.h"
+#include "binary/network_binary.h"
 
-/* Posts a layer may have before they are turned into the image's. */
-#define CNNVP_GRAPH_POSTS CNNVP_IMAGE_POSTS
+/* Posts a layer may have before they are turned into the binary's. */
+#define CNNVP_GRAPH_POSTS CNNVP_BINARY_POSTS
 
 /* No tensor. */
 #define CNNVP_GRAPH_NONE (-1)
@@ -74,7 +74,7 @@ struct cnnvp_graph_tensor {
 };
 
 struct cnnvp_graph_layer {
-    enum cnnvp_image_op op;
+    enum cnnvp_binary_op op;
     const char *name;      /* of the ONNX node, or what stands for it */
     const char *op_type;   /* of the ONNX node, for messages */
     int32_t in;
@@ -84,12 +84,12 @@ struct cnnvp_graph_layer {
     uint32_t pad_top, pad_left, pad_bottom, pad_right;
     uint32_t groups;       /* conv */
     uint32_t depthwise;    /* conv: groups == input channels == output channels */
-    enum cnnvp_image_pool_kind pool;
-    uint32_t by_position;  /* average: the divisor counts the taps within these rows and columns (network_image.h) */
+    enum cnnvp_binary_pool_kind pool;
+    uint32_t by_position;  /* average: the divisor counts the taps within these rows and columns (network_binary.h) */
     int32_t count_top, count_bottom, count_left, count_right;
-    enum cnnvp_image_arithmetic arithmetic; /* add */
-    enum cnnvp_image_axis axis;             /* softmax */
-    enum cnnvp_image_norm_kind norm;
+    enum cnnvp_binary_arithmetic arithmetic; /* add */
+    enum cnnvp_binary_axis axis;             /* softmax */
+    enum cnnvp_binary_norm_kind norm;
     float uniform;         /* norm: all scales are this number and all offsets 0; 0: they are not, or nobody knows */
     float epsilon;         /* norm with statistics of the data, or when training */
     /* Import for training only: a batch norm's own parameters, which the ordinary import folds into weights and
@@ -150,7 +150,7 @@ struct cnnvp_graph {
  * valid until the next one is added. */
 int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint32_t rank, uint32_t channels,
                                uint32_t height, uint32_t width);
-struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_image_op op, const char *name,
+struct cnnvp_graph_layer *cnnvp_graph_layer_add(struct cnnvp_graph *graph, enum cnnvp_binary_op op, const char *name,
                                                 const char *op_type);
 void cnnvp_graph_clear(struct cnnvp_graph *graph);
 

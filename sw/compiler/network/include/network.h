@@ -4,7 +4,7 @@
 #define CNNVP_COMPILER_NETWORK_H
 
 #include "guest_file.h"
-#include "image.h"
+#include "binary.h"
 
 /* What compiles networks for a kind of accelerator, loads them and finds their results. */
 struct cnnvp_back_end {
@@ -38,7 +38,7 @@ struct cnnvp_network {
     char *file;
     struct cnnvp_graph graph;
     struct cnnvp_target target;
-    struct cnnvp_image_options image_options; /* without `planned` */
+    struct cnnvp_binary_options binary_options; /* without `planned` */
     struct cnnvp_build build;
     size_t trials; /* of tilings, with --tune */
     uint64_t seed;

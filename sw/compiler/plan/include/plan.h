@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tiling: chooses group_out, tile_h, tile_w, tile_in and tile_out of a layer (network_image.h) so that what the guest
+ * Tiling: chooses group_out, tile_h, tile_w, tile_in and tile_out of a layer (network_binary.h) so that what the guest
  * brings on chip fits into one half of each buffer.
  *
  * What a unit takes for a command, how its tiles are to be cut and what transfers take is asked of the units
@@ -10,7 +10,7 @@
 #ifndef CNNVP_COMPILER_PLAN_H
 #define CNNVP_COMPILER_PLAN_H
 
-#include "image/layer_blob.h"
+#include "binary/layer_blob.h"
 #include "compiler.h"
 
 struct cnnvp_plan_limits {
@@ -39,15 +39,15 @@ struct cnnvp_plan_use {
 };
 
 /* Needs op, shapes, window, bias, posts and the tiles of the layer. */
-struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_image_layer *layer, uint32_t result_bytes);
+struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_binary_layer *layer, uint32_t result_bytes);
 
 /* A layer's tiles. */
 struct cnnvp_plan_cut {
     uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
     uint32_t tile_kx, tile_ky;
 };
-void cnnvp_plan_cut_layer(struct cnnvp_image_layer *layer, const struct cnnvp_plan_cut *cut);
-struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_image_layer *layer);
+void cnnvp_plan_cut_layer(struct cnnvp_binary_layer *layer, const struct cnnvp_plan_cut *cut);
+struct cnnvp_plan_cut cnnvp_plan_cut_of(const struct cnnvp_binary_layer *layer);
 
 /* How the layer is cut. */
 struct cnnvp_plan_counts {
@@ -57,26 +57,26 @@ struct cnnvp_plan_counts {
     uint32_t output_slices; /* of a full group */
     uint32_t blobs;         /* of the layer */
 };
-struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_image_layer *layer);
+struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_binary_layer *layer);
 
-int cnnvp_plan_has_weights(const struct cnnvp_image_layer *layer);
+int cnnvp_plan_has_weights(const struct cnnvp_binary_layer *layer);
 /* Input and output channels are one: what a group gives depends on as many input channels. */
-int cnnvp_plan_is_channelwise(const struct cnnvp_image_layer *layer);
+int cnnvp_plan_is_channelwise(const struct cnnvp_binary_layer *layer);
 /* Rows and columns of the window that are swept at once. */
-uint32_t cnnvp_plan_window_rows(const struct cnnvp_image_layer *layer);
-uint32_t cnnvp_plan_window_columns(const struct cnnvp_image_layer *layer);
+uint32_t cnnvp_plan_window_rows(const struct cnnvp_binary_layer *layer);
+uint32_t cnnvp_plan_window_columns(const struct cnnvp_binary_layer *layer);
 /* Of the input, for so many of the results. */
-uint64_t cnnvp_plan_input_rows(const struct cnnvp_image_layer *layer, uint32_t rows);
-uint64_t cnnvp_plan_input_columns(const struct cnnvp_image_layer *layer, uint32_t columns);
+uint64_t cnnvp_plan_input_rows(const struct cnnvp_binary_layer *layer, uint32_t rows);
+uint64_t cnnvp_plan_input_columns(const struct cnnvp_binary_layer *layer, uint32_t columns);
 /* Words of a slice's weights, biases and table included. */
-uint64_t cnnvp_plan_blob_words(const struct cnnvp_image_layer *layer, uint32_t in, uint32_t out, int last);
+uint64_t cnnvp_plan_blob_words(const struct cnnvp_binary_layer *layer, uint32_t in, uint32_t out, int last);
 
 /* Blobs of a layer whose tiles are set, and the bytes of one of them. */
-uint32_t cnnvp_plan_blob_count(const struct cnnvp_image_layer *layer);
-uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_image_layer *layer, uint32_t index);
+uint32_t cnnvp_plan_blob_count(const struct cnnvp_binary_layer *layer);
+uint64_t cnnvp_plan_blob_bytes(const struct cnnvp_binary_layer *layer, uint32_t index);
 
 /* Words of the piecewise-linear table, 0 if there is none. */
-uint32_t cnnvp_plan_table_words(const struct cnnvp_image_layer *layer);
+uint32_t cnnvp_plan_table_words(const struct cnnvp_binary_layer *layer);
 
 /* The best ways to cut a layer by their bounds, the best one first. */
 #define CNNVP_PLAN_FINALISTS 12u
@@ -92,39 +92,39 @@ struct cnnvp_plan_finalists {
 
 /* Which of a layer's tilings may be the best. The error names the layer, and the buffer and the bytes, or what the
  * unit says. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_layer(const struct cnnvp_image_layer *layer, const char *name,
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_layer(const struct cnnvp_binary_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits,
                                              struct cnnvp_plan_finalists *finalists, struct cnnvp_error *error);
 
 /* All calculations of a layer whose tiles are set, one after the other, in ps. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_compute(const struct cnnvp_image_layer *layer, const char *name,
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_compute(const struct cnnvp_binary_layer *layer, const char *name,
                                                const struct cnnvp_plan_limits *limits, uint64_t *ps,
                                                struct cnnvp_error *error);
 
 /* Nothing that a plan depends on differs. */
-int cnnvp_plan_are_alike(const struct cnnvp_image_layer *one, const struct cnnvp_image_layer *other);
+int cnnvp_plan_are_alike(const struct cnnvp_binary_layer *one, const struct cnnvp_binary_layer *other);
 
 /* One tile for the whole layer, for layers that stay on chip; fully connected blobs of as many outputs as the array's
  * edge. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_image_layer *layer, const char *name,
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_whole(struct cnnvp_binary_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
 /* ---- what the units say of a layer as a whole ---- */
 
 /* Sets the layer's `unit`: the PE array, or where that refuses its convolution or pooling the vector unit. The error has
  * the layer and the units' own words. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_image_layer *layer, const char *name,
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_choose_unit(struct cnnvp_binary_layer *layer, const char *name,
                                                    const struct cnnvp_plan_limits *limits, struct cnnvp_error *error);
 
 /* How the unit that calculates the layer wants its tiles cut. The error names the layer. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_tiling(const struct cnnvp_image_layer *layer, const char *name,
+CNNVP_MUST_USE cnnvp_result cnnvp_plan_tiling(const struct cnnvp_binary_layer *layer, const char *name,
                                               const struct cnnvp_plan_limits *limits, struct cnnvp_tiling *tiling,
                                               struct cnnvp_error *error);
 
 /* Questions about one layer, and their answers so far. */
 struct cnnvp_plan_ask;
 /* The layer's tiles may change, also tile_kx and tile_ky. NULL: no memory. */
-struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_image_layer *layer, const char *name,
+struct cnnvp_plan_ask *cnnvp_plan_ask_new(const struct cnnvp_binary_layer *layer, const char *name,
                                           const struct cnnvp_plan_limits *limits);
 void cnnvp_plan_ask_free(struct cnnvp_plan_ask *ask);
 /* Of the memory for so many bytes of weights, among other transfers, in ps. */

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Between image.c and its parts. */
+/* Between binary.c and its parts. */
 #ifndef CNNVP_COMPILER_IMAGE_INTERNAL_H
 #define CNNVP_COMPILER_IMAGE_INTERNAL_H
 
-#include "image.h"
+#include "binary.h"
 
-/* image_place.c: shapes, borders and strides of all tensors (addresses relative to nothing yet). */
-void cnnvp_image_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);
-/* image_place.c: addresses of all tensors from build->end on, and build->end behind them. */
-cnnvp_result cnnvp_image_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+/* binary_place.c: shapes, borders and strides of all tensors (addresses relative to nothing yet). */
+void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);
+/* binary_place.c: addresses of all tensors from build->end on, and build->end behind them. */
+cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                        uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error);
-/* image_chip.c: places in the input buffer and the weight buffer for CNNVP_IMAGE_ON_CHIP. */
-cnnvp_result cnnvp_image_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+/* image_chip.c: places in the input buffer and the weight buffer for CNNVP_BINARY_ON_CHIP. */
+cnnvp_result cnnvp_binary_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                        struct cnnvp_build *build, struct cnnvp_error *error);
-/* image_blob.c: the words of a layer's blobs, and zeros up to the next one. */
-void cnnvp_image_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
-                            uint8_t *image);
+/* binary_blob.c: the words of a layer's blobs, and zeros up to the next one. */
+void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
+                            uint8_t *binary);
 
 /* ---- depth first ---- */
 
 /*
- * Chains of the image, from the marks: slots in the input buffer for all blocks, tiles for the layers (image layers are
+ * Chains of the binary, from the marks: slots in the input buffer for all blocks, tiles for the layers (binary layers are
  * described already). Where the blocks of all layers do not fit side by side, a chain is cut before layers that read
  * one block only, for which block padding is ordinary padding; what cannot run in blocks then runs layer by layer. So
  * the buffers' sizes never change a result. The error names the layer, the buffer and the bytes.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                              const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                                              const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                               struct cnnvp_error *error);
 
 /* Places for the weights of chains whose blobs all fit into the weight buffer. The blob table is complete. */
@@ -38,8 +38,8 @@ void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *b
 
 /* Places of chains, levels, block layers and order tables from address `at` on; the address behind them. */
 uint64_t cnnvp_depth_place_tables(struct cnnvp_build *build, uint64_t at);
-/* Writes them; `image` holds CNNVP_IMAGE_ADDRESS. */
-void cnnvp_depth_write_tables(const struct cnnvp_build *build, uint8_t *image);
+/* Writes them; `binary` holds CNNVP_BINARY_ADDRESS. */
+void cnnvp_depth_write_tables(const struct cnnvp_build *build, uint8_t *binary);
 
 void cnnvp_depth_clear(struct cnnvp_build *build);
 
@@ -57,18 +57,18 @@ struct cnnvp_depth_row {
 };
 
 /* The layer as one block sees it. */
-struct cnnvp_image_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index);
+struct cnnvp_binary_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index);
 
 /* Sets the tiles of a layer as one block sees it: slices of weights of at most `weight_bytes`, as large as that allows,
  * the whole input depth first, since partial sums need room and time. 0: none fit. */
 int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes,
-                             struct cnnvp_image_layer *layer);
+                             struct cnnvp_binary_layer *layer);
 
 /* Chooses which of a chain's weights stay on chip, and sets its layers' tiles accordingly. *stream: bytes of each half of
  * the weight buffer, from 0 on, for those that do not. */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row,
-                                                       const struct cnnvp_image_level *levels, const size_t *layers,
-                                                       struct cnnvp_image_chain *chain, uint64_t *stream,
+                                                       const struct cnnvp_binary_level *levels, const size_t *layers,
+                                                       struct cnnvp_binary_chain *chain, uint64_t *stream,
                                                        struct cnnvp_error *error);
 
 #endif

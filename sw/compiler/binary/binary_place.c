@@ -4,7 +4,7 @@
  * network's input and outputs have one for each image. A tensor that padded layers read lies in a frame of zeros as wide
  * as the widest of them needs ("next-layer storage parameters", Part B 0-6).
  */
-#include "image_internal.h"
+#include "binary_internal.h"
 #include "cnnvp_integer.h"
 
 /* Positions behind the last one of the input that the windows of one axis touch. */
@@ -16,7 +16,7 @@ static uint32_t overhang(uint32_t in, uint32_t out, uint32_t kernel, uint32_t st
 }
 
 static void widen_border(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer,
-                         struct cnnvp_image_tensor *base)
+                         struct cnnvp_binary_tensor *base)
 {
     const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
     const struct cnnvp_graph_tensor *out = &graph->tensors[layer->out];
@@ -28,12 +28,12 @@ static void widen_border(const struct cnnvp_graph *graph, const struct cnnvp_gra
                                                              layer->pad_left));
 }
 
-uint64_t cnnvp_image_frame_bytes(const struct cnnvp_image_tensor *tensor)
+uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_binary_tensor *tensor)
 {
     return (uint64_t)tensor->channels * tensor->channel_stride * CNNVP_WORD_BYTES;
 }
 
-uint64_t cnnvp_image_frame_lead(const struct cnnvp_image_tensor *tensor)
+uint64_t cnnvp_binary_frame_lead(const struct cnnvp_binary_tensor *tensor)
 {
     return ((uint64_t)tensor->border_top * tensor->row_stride + tensor->border_left) * CNNVP_WORD_BYTES;
 }
@@ -41,8 +41,8 @@ uint64_t cnnvp_image_frame_lead(const struct cnnvp_image_tensor *tensor)
 /* A view takes its base's frame if it has the same rows; otherwise both lie without gaps. */
 static void shape_view(const struct cnnvp_graph *graph, struct cnnvp_build *build, int32_t tensor)
 {
-    struct cnnvp_image_tensor *view = &build->tensors[tensor];
-    const struct cnnvp_image_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
+    struct cnnvp_binary_tensor *view = &build->tensors[tensor];
+    const struct cnnvp_binary_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
     if (view->height == base->height && view->width == base->width) {
         view->row_stride = base->row_stride;
         view->channel_stride =
@@ -57,11 +57,11 @@ static void shape_view(const struct cnnvp_graph *graph, struct cnnvp_build *buil
     view->channel_stride = view->width * view->height;
 }
 
-void cnnvp_image_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build)
 {
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         const struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
-        build->tensors[i] = (struct cnnvp_image_tensor){
+        build->tensors[i] = (struct cnnvp_binary_tensor){
             .channels = tensor->channels, .height = tensor->height, .width = tensor->width};
     }
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -70,7 +70,7 @@ void cnnvp_image_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_bui
             widen_border(graph, layer, &build->tensors[cnnvp_graph_base(graph, layer->in)]);
     }
     for (size_t i = 0; i < graph->tensor_count; ++i) {
-        struct cnnvp_image_tensor *tensor = &build->tensors[i];
+        struct cnnvp_binary_tensor *tensor = &build->tensors[i];
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
             continue;
         tensor->row_stride = tensor->border_left + tensor->width + tensor->border_right;
@@ -84,7 +84,7 @@ void cnnvp_image_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_bui
 /* Bytes from the base's first interior word to the view's. */
 static uint64_t view_offset(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor)
 {
-    const struct cnnvp_image_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
+    const struct cnnvp_binary_tensor *base = &build->tensors[cnnvp_graph_base(graph, tensor)];
     const uint64_t words = cnnvp_graph_offset(graph, tensor);
     const uint64_t plane = (uint64_t)base->height * base->width;
     return (words / plane * base->channel_stride + words % plane) * CNNVP_WORD_BYTES;
@@ -105,14 +105,14 @@ static int is_used(const struct cnnvp_graph *graph, int32_t base)
 
 static void place(struct cnnvp_build *build, int32_t tensor, uint32_t images)
 {
-    struct cnnvp_image_tensor *base = &build->tensors[tensor];
-    const uint64_t bytes = cnnvp_image_align(cnnvp_image_frame_bytes(base));
-    base->address = (uint32_t)(build->end + cnnvp_image_frame_lead(base));
+    struct cnnvp_binary_tensor *base = &build->tensors[tensor];
+    const uint64_t bytes = cnnvp_binary_align(cnnvp_binary_frame_bytes(base));
+    base->address = (uint32_t)(build->end + cnnvp_binary_frame_lead(base));
     base->image_stride = images != 0 ? (uint32_t)bytes : 0;
     build->end += bytes * (images != 0 ? images : 1u);
 }
 
-cnnvp_result cnnvp_image_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+cnnvp_result cnnvp_binary_place_tensors(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                        uint32_t images, struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const int32_t input = cnnvp_graph_base(graph, graph->input);
@@ -125,7 +125,7 @@ cnnvp_result cnnvp_image_place_tensors(const struct cnnvp_graph *graph, const st
         if (graph->tensors[i].base == CNNVP_GRAPH_NONE && cnnvp_graph_is_output(graph, i))
             place(build, i, images);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
-        const struct cnnvp_image_tensor *base = &build->tensors[cnnvp_graph_base(graph, i)];
+        const struct cnnvp_binary_tensor *base = &build->tensors[cnnvp_graph_base(graph, i)];
         build->tensors[i].address = base->address + (uint32_t)view_offset(graph, build, i);
         build->tensors[i].image_stride = base->image_stride;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "image_internal.h"
+#include "binary_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "parallel.h"
 #include "plan.h"
 
-void cnnvp_image_clear(struct cnnvp_build *build, size_t layers)
+void cnnvp_binary_clear(struct cnnvp_build *build, size_t layers)
 {
     for (size_t i = 0; build->tables != NULL && i < layers; ++i)
         free(build->tables[i]);
@@ -30,7 +30,7 @@ static uint32_t pack_format(int32_t shift, int32_t bias_shift, uint32_t rounding
 }
 
 static cnnvp_result describe_table(const struct cnnvp_graph_post *from, int32_t in_frac, int32_t out_frac,
-                                   uint32_t rounding, struct cnnvp_image_post *to, int16_t **table,
+                                   uint32_t rounding, struct cnnvp_binary_post *to, int16_t **table,
                                    struct cnnvp_error *error)
 {
     free(*table);
@@ -40,23 +40,23 @@ static cnnvp_result describe_table(const struct cnnvp_graph_post *from, int32_t 
     return cnnvp_post_table(from, in_frac, out_frac, rounding, *table, &to->format, error);
 }
 
-static void describe_posts(const struct cnnvp_graph_layer *from, struct cnnvp_image_layer *to)
+static void describe_posts(const struct cnnvp_graph_layer *from, struct cnnvp_binary_layer *to)
 {
     to->post_count = from->post_count;
     for (uint32_t i = 0; i < from->post_count; ++i)
         if (cnnvp_graph_is_table(from->posts[i].kind))
-            to->posts[i] = (struct cnnvp_image_post){.kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words()};
+            to->posts[i] = (struct cnnvp_binary_post){.kind = CNNVP_POST_TABLE, .table_words = cnnvp_post_table_words()};
         else
             to->posts[i].kind = from->posts[i].kind == CNNVP_GRAPH_MAX ? CNNVP_POST_MAX : CNNVP_POST_MIN;
 }
 
 static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *from,
-                                 uint32_t rounding, struct cnnvp_image_layer *to, int16_t **table,
+                                 uint32_t rounding, struct cnnvp_binary_layer *to, int16_t **table,
                                  struct cnnvp_error *error)
 {
     int32_t frac = from->pre_frac;
     for (uint32_t i = 0; i < from->post_count; ++i) {
-        struct cnnvp_image_post *post = &to->posts[i];
+        struct cnnvp_binary_post *post = &to->posts[i];
         if (post->kind != CNNVP_POST_TABLE) {
             post->value = cnnvp_quantise(from->posts[i].value, frac);
             continue;
@@ -71,11 +71,11 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
 }
 
 /* A copy that is placed writes to a part of its output: the rest is like a frame to it. */
-static struct cnnvp_image_tensor placed_output(const struct cnnvp_graph_layer *layer,
-                                               const struct cnnvp_image_tensor *in,
-                                               const struct cnnvp_image_tensor *out)
+static struct cnnvp_binary_tensor placed_output(const struct cnnvp_graph_layer *layer,
+                                               const struct cnnvp_binary_tensor *in,
+                                               const struct cnnvp_binary_tensor *out)
 {
-    struct cnnvp_image_tensor part = *out;
+    struct cnnvp_binary_tensor part = *out;
     part.address += (layer->place_row * out->row_stride + layer->place_column) * CNNVP_WORD_BYTES;
     part.height = in->height;
     part.width = in->width;
@@ -87,10 +87,10 @@ static struct cnnvp_image_tensor placed_output(const struct cnnvp_graph_layer *l
 }
 
 /* A copy of a part: the rest is like a frame to it. */
-static struct cnnvp_image_tensor cropped_input(const struct cnnvp_graph_layer *layer,
-                                               const struct cnnvp_image_tensor *in)
+static struct cnnvp_binary_tensor cropped_input(const struct cnnvp_graph_layer *layer,
+                                               const struct cnnvp_binary_tensor *in)
 {
-    struct cnnvp_image_tensor part = *in;
+    struct cnnvp_binary_tensor part = *in;
     part.address += (layer->crop_row * in->row_stride + layer->crop_column) * CNNVP_WORD_BYTES;
     part.height = layer->crop_height;
     part.width = layer->crop_width;
@@ -102,7 +102,7 @@ static struct cnnvp_image_tensor cropped_input(const struct cnnvp_graph_layer *l
 }
 
 /* Zeros around the results have to be there, and nobody before has written beside them. */
-static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_image_tensor *out, size_t index)
+static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_binary_tensor *out, size_t index)
 {
     if (cnnvp_graph_is_output(graph, graph->layers[index].out))
         return 0; /* it leaves for memory */
@@ -121,7 +121,7 @@ static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_image_
 static void refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build, size_t index)
 {
     const struct cnnvp_graph_layer *from = &graph->layers[index];
-    struct cnnvp_image_layer *to = &build->layers[index];
+    struct cnnvp_binary_layer *to = &build->layers[index];
     to->in = build->tensors[from->in];
     to->out = build->tensors[from->out];
     if (from->cropped != 0)
@@ -133,14 +133,14 @@ static void refer_to_tensors(const struct cnnvp_graph *graph, struct cnnvp_build
         to->in2 = build->tensors[from->in2];
 }
 
-/* Fraction bits: F of the data, G of gamma, O of beta, I of 1 / sigma, S of the scales (network_image.h). */
-static struct cnnvp_image_norm_data describe_norm(const struct cnnvp_graph *graph,
+/* Fraction bits: F of the data, G of gamma, O of beta, I of 1 / sigma, S of the scales (network_binary.h). */
+static struct cnnvp_binary_norm_data describe_norm(const struct cnnvp_graph *graph,
                                                   const struct cnnvp_graph_layer *layer, uint32_t rounding)
 {
     const int32_t data = graph->tensors[layer->in].frac;
     const int32_t inverse = layer->inverse_frac;
     const int32_t scale = layer->scale_frac;
-    return (struct cnnvp_image_norm_data){
+    return (struct cnnvp_binary_norm_data){
         .epsilon = cnnvp_formats_epsilon(layer->epsilon, data),
         .mean = pack_format(0, 0, rounding),
         .inverse = pack_format(-(data + inverse), 0, rounding),
@@ -150,12 +150,12 @@ static struct cnnvp_image_norm_data describe_norm(const struct cnnvp_graph *grap
     };
 }
 
-static void describe_layer(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_image_options *options,
+static void describe_layer(const struct cnnvp_graph *graph, size_t index, const struct cnnvp_binary_options *options,
                            struct cnnvp_build *build)
 {
     const struct cnnvp_graph_layer *from = &graph->layers[index];
-    struct cnnvp_image_layer *to = &build->layers[index];
-    *to = (struct cnnvp_image_layer){
+    struct cnnvp_binary_layer *to = &build->layers[index];
+    *to = (struct cnnvp_binary_layer){
         .op = (uint32_t)from->op,
         .tag = (uint32_t)index + 1u,
         .kx = from->kx, .ky = from->ky, .sx = from->sx, .sy = from->sy, .dx = from->dx, .dy = from->dy,
@@ -183,7 +183,7 @@ static cnnvp_result format_layer(const struct cnnvp_graph *graph, size_t index, 
                                  struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const struct cnnvp_graph_layer *from = &graph->layers[index];
-    struct cnnvp_image_layer *to = &build->layers[index];
+    struct cnnvp_binary_layer *to = &build->layers[index];
     int32_t shift;
     int32_t bias_shift;
     cnnvp_formats_shifts(graph, from, &shift, &bias_shift);
@@ -202,7 +202,7 @@ static cnnvp_result format_layers(const struct cnnvp_graph *graph, uint32_t roun
     return result;
 }
 
-cnnvp_result cnnvp_image_take_formats(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
+cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
                                       struct cnnvp_error *error)
 {
     const cnnvp_result result = format_layers(graph, rounding, build, error);
@@ -213,28 +213,28 @@ cnnvp_result cnnvp_image_take_formats(const struct cnnvp_graph *graph, uint32_t 
 
 /* ---- blobs ---- */
 
-cnnvp_result cnnvp_image_add_blobs(struct cnnvp_image_layer *layer, struct cnnvp_image_blobs *blobs)
+cnnvp_result cnnvp_binary_add_blobs(struct cnnvp_binary_layer *layer, struct cnnvp_binary_blobs *blobs)
 {
     layer->first_blob = blobs->count;
     layer->blob_count = cnnvp_plan_blob_count(layer);
     const size_t count = (size_t)blobs->count + layer->blob_count;
     if (count > UINT32_MAX / sizeof *blobs->all)
         return CNNVP_FAILED;
-    struct cnnvp_image_blob *all = realloc(blobs->all, (count + 1) * sizeof *all);
+    struct cnnvp_binary_blob *all = realloc(blobs->all, (count + 1) * sizeof *all);
     if (all == NULL)
         return CNNVP_FAILED;
     blobs->all = all;
     blobs->count = (uint32_t)count;
     for (uint32_t i = 0; i < layer->blob_count; ++i)
-        all[layer->first_blob + i] = (struct cnnvp_image_blob){.bytes = (uint32_t)cnnvp_plan_blob_bytes(layer, i)};
+        all[layer->first_blob + i] = (struct cnnvp_binary_blob){.bytes = (uint32_t)cnnvp_plan_blob_bytes(layer, i)};
     return CNNVP_DONE;
 }
 
-uint64_t cnnvp_image_place_blobs(struct cnnvp_image_blobs *blobs, uint32_t first, uint64_t at)
+uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t first, uint64_t at)
 {
     for (uint32_t i = first; i < blobs->count; ++i) {
         blobs->all[i].address = (uint32_t)at;
-        at += cnnvp_image_align(blobs->all[i].bytes);
+        at += cnnvp_binary_align(blobs->all[i].bytes);
     }
     return at;
 }
@@ -242,7 +242,7 @@ uint64_t cnnvp_image_place_blobs(struct cnnvp_image_blobs *blobs, uint32_t first
 static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnnvp_target *target, size_t index,
                                struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    struct cnnvp_image_layer *layer = &build->layers[index];
+    struct cnnvp_binary_layer *layer = &build->layers[index];
     struct cnnvp_plan_finalists *finalists = &build->finalists[index];
     cnnvp_result result = CNNVP_DONE;
     size_t as = 0;
@@ -258,7 +258,7 @@ static cnnvp_result plan_layer(const struct cnnvp_graph *graph, const struct cnn
 }
 
 static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                 struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
@@ -267,7 +267,7 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
     if (!options->on_chip && options->planned == NULL && build->finalists == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < graph->layer_count && result == CNNVP_DONE; ++i) {
-        struct cnnvp_image_layer *layer = &build->layers[i];
+        struct cnnvp_binary_layer *layer = &build->layers[i];
         if (options->on_chip) {
             result = cnnvp_plan_whole(layer, graph->layers[i].name, &target->limits, error);
         } else if (layer->chain == 0 && options->planned != NULL) {
@@ -276,26 +276,26 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
         } else if (layer->chain == 0) {
             result = plan_layer(graph, target, i, build, error);
         }
-        if (result == CNNVP_DONE && cnnvp_image_add_blobs(layer, &build->blobs) != CNNVP_DONE)
+        if (result == CNNVP_DONE && cnnvp_binary_add_blobs(layer, &build->blobs) != CNNVP_DONE)
             result = cnnvp_compiler_no_memory(error);
     }
     return result;
 }
 
 /* Places the header, both tables and the blobs; build->end is the address behind them. */
-static cnnvp_result place_image(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+static cnnvp_result place_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                 struct cnnvp_build *build, struct cnnvp_error *error)
 {
-    struct cnnvp_image *header = &build->header;
-    uint64_t at = CNNVP_IMAGE_ADDRESS + cnnvp_image_align(sizeof *header);
+    struct cnnvp_binary *header = &build->header;
+    uint64_t at = CNNVP_BINARY_ADDRESS + cnnvp_binary_align(sizeof *header);
     header->layers = (uint32_t)at;
-    at += cnnvp_image_align((uint64_t)header->layer_count * sizeof *build->layers);
+    at += cnnvp_binary_align((uint64_t)header->layer_count * sizeof *build->layers);
     header->blobs = (uint32_t)at;
-    at += cnnvp_image_align((uint64_t)build->blobs.count * sizeof *build->blobs.all);
+    at += cnnvp_binary_align((uint64_t)build->blobs.count * sizeof *build->blobs.all);
     if (build->depth != NULL)
         at = cnnvp_depth_place_tables(build, at);
-    build->table_bytes = (size_t)(at - CNNVP_IMAGE_ADDRESS);
-    at = cnnvp_image_place_blobs(&build->blobs, 0, at);
+    build->table_bytes = (size_t)(at - CNNVP_BINARY_ADDRESS);
+    at = cnnvp_binary_place_blobs(&build->blobs, 0, at);
     build->end = at;
     const uint64_t need = at - target->memory_base;
     if (need > target->memory_size)
@@ -310,37 +310,37 @@ static cnnvp_result place_image(const struct cnnvp_graph *graph, const struct cn
 struct fill {
     const struct cnnvp_graph *graph;
     const struct cnnvp_build *build;
-    uint8_t *image;
+    uint8_t *binary;
 };
 
 static void fill_layer(void *context, size_t layer)
 {
     const struct fill *fill = context;
-    cnnvp_image_fill_blobs(fill->graph, fill->build, layer, fill->image);
+    cnnvp_binary_fill_blobs(fill->graph, fill->build, layer, fill->binary);
 }
 
 /* Each layer's blobs have places of their own. */
-static void fill_layers(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *image)
+static void fill_layers(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *binary)
 {
-    struct fill fill = {graph, build, image};
+    struct fill fill = {graph, build, binary};
     struct cnnvp_pool *pool = cnnvp_pool_new();
     cnnvp_pool_run(pool, fill_layer, &fill, graph->layer_count);
     cnnvp_pool_free(pool);
 }
 
-size_t cnnvp_image_bytes(const struct cnnvp_graph *graph, const struct cnnvp_build *build)
+size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_build *build)
 {
-    return graph->weightless ? build->table_bytes : (size_t)(build->blob_end - CNNVP_IMAGE_ADDRESS);
+    return graph->weightless ? build->table_bytes : (size_t)(build->blob_end - CNNVP_BINARY_ADDRESS);
 }
 
-void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
+void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to)
 {
-    const struct cnnvp_image *header = &build->header;
+    const struct cnnvp_binary *header = &build->header;
     memset(to, 0, build->table_bytes);
     memcpy(to, header, sizeof *header);
-    memcpy(to + (header->layers - CNNVP_IMAGE_ADDRESS), build->layers, header->layer_count * sizeof *build->layers);
+    memcpy(to + (header->layers - CNNVP_BINARY_ADDRESS), build->layers, header->layer_count * sizeof *build->layers);
     if (build->blobs.count != 0)
-        memcpy(to + (header->blobs - CNNVP_IMAGE_ADDRESS), build->blobs.all,
+        memcpy(to + (header->blobs - CNNVP_BINARY_ADDRESS), build->blobs.all,
                build->blobs.count * sizeof *build->blobs.all);
     if (build->depth != NULL)
         cnnvp_depth_write_tables(build, to);
@@ -348,11 +348,11 @@ void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build
         fill_layers(graph, build, to);
 }
 
-static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                const struct cnnvp_image_options *options, struct cnnvp_build *build,
+static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                 struct cnnvp_error *error)
 {
-    cnnvp_image_shape_tensors(graph, build);
+    cnnvp_binary_shape_tensors(graph, build);
     for (size_t i = 0; i < graph->layer_count; ++i)
         describe_layer(graph, i, options, build);
     cnnvp_result result = format_layers(graph, options->rounding, build, error);
@@ -365,11 +365,11 @@ static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cn
     if (result == CNNVP_DONE && build->depth != NULL)
         result = cnnvp_depth_place_weights(target, build, error);
     if (result == CNNVP_DONE)
-        result = place_image(graph, target, build, error);
+        result = place_binary(graph, target, build, error);
     if (result == CNNVP_DONE)
-        result = cnnvp_image_place_tensors(graph, target, options->images, build, error);
+        result = cnnvp_binary_place_tensors(graph, target, options->images, build, error);
     if (result == CNNVP_DONE && options->on_chip)
-        result = cnnvp_image_place_on_chip(graph, target, build, error);
+        result = cnnvp_binary_place_on_chip(graph, target, build, error);
     if (result != CNNVP_DONE)
         return result;
     for (size_t i = 0; i < graph->layer_count; ++i)
@@ -380,14 +380,14 @@ static cnnvp_result build_image(const struct cnnvp_graph *graph, const struct cn
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                               const struct cnnvp_image_options *options, struct cnnvp_build *build,
+cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                struct cnnvp_error *error)
 {
     *build = (struct cnnvp_build){.header = {
-                                      .magic = CNNVP_IMAGE_MAGIC,
-                                      .version = CNNVP_IMAGE_VERSION,
-                                      .flags = options->on_chip ? CNNVP_IMAGE_ON_CHIP : 0u,
+                                      .magic = CNNVP_BINARY_MAGIC,
+                                      .version = CNNVP_BINARY_VERSION,
+                                      .flags = options->on_chip ? CNNVP_BINARY_ON_CHIP : 0u,
                                       .layer_count = (uint32_t)graph->layer_count,
                                       .images = options->images,
                                       .element = target->element,
@@ -406,8 +406,8 @@ cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnn
     if (build->layers == NULL || build->tables == NULL || build->tensors == NULL)
         result = cnnvp_compiler_no_memory(error);
     else
-        result = cnnvp_compiler_in_file(build_image(graph, target, options, build, error), graph->file, error);
+        result = cnnvp_compiler_in_file(build_binary(graph, target, options, build, error), graph->file, error);
     if (result != CNNVP_DONE)
-        cnnvp_image_clear(build, graph->layer_count);
+        cnnvp_binary_clear(build, graph->layer_count);
     return result;
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The training image: what the host compiler leaves in memory for training, and for inference, on the training engine
- * (S001). It stands where the network image stands (CNNVP_IMAGE_ADDRESS) and is told from it by its magic number. The
+ * The training binary: what the host compiler leaves in memory for training, and for inference, on the training engine
+ * (S001). It stands where the network binary stands (CNNVP_BINARY_ADDRESS) and is told from it by its magic number. The
  * same guest program runs both.
  *
  * All members are 32-bit little-endian; addresses are absolute bytes; regions start on 64-byte boundaries. Mantissas
  * take 1 byte, 4 where the engine's have more than 8 bits ("value bytes"). 32-bit intermediates are integer sums with a
  * 16-bit scale, or binary32.
  */
-#ifndef CNNVP_TRAIN_IMAGE_H
-#define CNNVP_TRAIN_IMAGE_H
+#ifndef CNNVP_TRAIN_BINARY_H
+#define CNNVP_TRAIN_BINARY_H
 
 #include "cnnvp_command.h"
-#include "network_image.h"
+#include "network_binary.h"
 
-#define CNNVP_TRAIN_IMAGE_MAGIC UINT32_C(0x54564e43) /* "CNVT" */
-#define CNNVP_TRAIN_IMAGE_VERSION UINT32_C(2)
+#define CNNVP_TRAIN_BINARY_MAGIC UINT32_C(0x54564e43) /* "CNVT" */
+#define CNNVP_TRAIN_BINARY_VERSION UINT32_C(2)
 
 /* The guest writes this character to the console when a step or an evaluation is complete in memory. */
 #define CNNVP_TRAIN_MARK '\x1e'
@@ -28,7 +28,7 @@ enum cnnvp_train_flag {
 };
 
 /* Which values share an exponent (Part B 1-14). */
-enum cnnvp_train_image_block { CNNVP_TRAIN_BY_TENSOR = 0, CNNVP_TRAIN_BY_IMAGE = 1, CNNVP_TRAIN_BY_CHANNEL = 2 };
+enum cnnvp_train_binary_block { CNNVP_TRAIN_BY_TENSOR = 0, CNNVP_TRAIN_BY_IMAGE = 1, CNNVP_TRAIN_BY_CHANNEL = 2 };
 
 /* What the seed of a quantisation is made of, besides step and layer. */
 enum cnnvp_train_what {
@@ -90,7 +90,7 @@ struct cnnvp_train_layer {
     uint32_t relu;
     uint32_t pool;           /* 1: 2x2 maxima */
     uint32_t epsilon;        /* of batch norm, binary32 */
-    uint32_t block;          /* enum cnnvp_train_image_block of `in` and `error`: fully connected layers take no blocks
+    uint32_t block;          /* enum cnnvp_train_binary_block of `in` and `error`: fully connected layers take no blocks
                                 of channels */
     uint32_t out_block;      /* of what the layer above reads */
     struct cnnvp_train_tiles forward, backward, gradient;
@@ -132,10 +132,10 @@ struct cnnvp_train_result {
     uint32_t nonfinite; /* outputs that were not finite */
 };
 
-struct cnnvp_train_image {
+struct cnnvp_train_binary {
     uint32_t magic;
     uint32_t version;
-    uint32_t bytes;          /* of the image: header and layer table */
+    uint32_t bytes;          /* of the binary: header and layer table */
     uint32_t flags;          /* of enum cnnvp_train_flag */
     uint32_t layer_count;
     uint32_t layers;         /* address of struct cnnvp_train_layer[layer_count] */
@@ -155,7 +155,7 @@ struct cnnvp_train_image {
     uint32_t held_back;      /* of error sums, */
     uint32_t held_exponents; /* and the exponents of a tensor */
     uint32_t classes;
-    uint32_t block;          /* enum cnnvp_train_image_block; of weights an image counts as the tensor */
+    uint32_t block;          /* enum cnnvp_train_binary_block; of weights an image counts as the tensor */
     uint32_t rounding;       /* enum cnnvp_round_mode */
     uint32_t error_rounding; /* of errors: the same, or 4: the remainder carried along each map */
     uint32_t seed_low;

@@ -5,7 +5,7 @@
 #define CNNVP_LAYER_COMMAND_H
 
 #include "instruction_set.h"
-#include "network_image.h"
+#include "network_binary.h"
 
 struct cnnvp_operation {
     enum cnnvp_opcode opcode;
@@ -14,7 +14,7 @@ struct cnnvp_operation {
 
 /* Of a conv or matmul instruction: partial sums are kept from slice to slice of the input depth, the last one rounds.
  * The fields stand at the same places for both. */
-static inline uint32_t cnnvp_slice_status(const struct cnnvp_image_layer *layer, int first, int last)
+static inline uint32_t cnnvp_slice_status(const struct cnnvp_binary_layer *layer, int first, int last)
 {
     uint32_t status = (first ? 0u : 1u) << CNNVP_STATUS_conv_update;
     status |= (last ? 0u : 1u) << CNNVP_STATUS_conv_partial;
@@ -23,7 +23,7 @@ static inline uint32_t cnnvp_slice_status(const struct cnnvp_image_layer *layer,
 }
 
 /* Words of weights that an output of a slice of so many inputs has. All outputs' follow each other, then biases. */
-static inline uint32_t cnnvp_output_weights(const struct cnnvp_image_layer *layer, uint32_t in)
+static inline uint32_t cnnvp_output_weights(const struct cnnvp_binary_layer *layer, uint32_t in)
 {
     const uint32_t taps = layer->op == CNNVP_OP_CONV ? layer->kx * layer->ky : 1u;
     return layer->depthwise ? taps : in * taps;
@@ -31,7 +31,7 @@ static inline uint32_t cnnvp_output_weights(const struct cnnvp_image_layer *laye
 
 /* The instruction that sweeps the windows of a conv or pool layer, on the unit that the layer names. `first` and `last`
  * of the input's slices; of a pooling window's parts. */
-static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_image_layer *layer, int first, int last)
+static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_binary_layer *layer, int first, int last)
 {
     const int on_vector = layer->unit == CNNVP_UNIT_VECTOR;
     if (layer->op == CNNVP_OP_CONV)
@@ -45,7 +45,7 @@ static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_i
 }
 
 /* A window of kx columns and ky rows over so many positions; results are dense. */
-static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_image_layer *layer, uint32_t kx, uint32_t ky,
+static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_binary_layer *layer, uint32_t kx, uint32_t ky,
                                                      uint32_t rows, uint32_t columns)
 {
     return (struct cnnvp_window){
@@ -60,7 +60,7 @@ static inline struct cnnvp_window cnnvp_layer_window(const struct cnnvp_image_la
 }
 
 /* An elementwise layer: both operands from the input buffer. */
-static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnnvp_image_layer *layer)
+static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnnvp_binary_layer *layer)
 {
     switch (layer->arithmetic) {
     case CNNVP_ARITHMETIC_SUB:
@@ -81,7 +81,7 @@ static inline struct cnnvp_operation cnnvp_arithmetic_operation(const struct cnn
 
 /* A function of each word that comes from operand a; sets the vector's constant or format. A table is read from the
  * weight buffer. */
-static inline struct cnnvp_operation cnnvp_post_operation(const struct cnnvp_image_post *post,
+static inline struct cnnvp_operation cnnvp_post_operation(const struct cnnvp_binary_post *post,
                                                           struct cnnvp_vector *vector)
 {
     if (post->kind == CNNVP_POST_TABLE) {

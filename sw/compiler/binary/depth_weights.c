@@ -8,7 +8,7 @@
  * a chain takes is estimated for slices of each power of two, so that a larger buffer only adds some to choose from. So
  * is whether the scheduler unit issues its instructions, which needs all weights before the first block.
  */
-#include "image_internal.h"
+#include "binary_internal.h"
 #include "cnnvp_integer.h"
 #include "plan.h"
 
@@ -36,7 +36,7 @@ struct piece {
     size_t number;
     size_t layer; /* of the chain */
     int stays;
-    struct cnnvp_image_blob *blob; /* NULL while tiles are tried */
+    struct cnnvp_binary_blob *blob; /* NULL while tiles are tried */
 };
 
 struct pieces {
@@ -63,7 +63,7 @@ static cnnvp_result add_piece(struct pieces *pieces, uint64_t bytes)
     return CNNVP_DONE;
 }
 
-static uint64_t visits_of(const struct cnnvp_image_level *level)
+static uint64_t visits_of(const struct cnnvp_binary_level *level)
 {
     return UINT64_C(1) << (level->bits_x + level->bits_y);
 }
@@ -103,7 +103,7 @@ static int place(const struct cnnvp_plan_limits *limits, const struct pieces *pi
             piece->blob->chip_half = half;
             piece->blob->chip_address = (uint32_t)used[half];
         }
-        used[half] = cnnvp_image_align(used[half] + piece->bytes);
+        used[half] = cnnvp_binary_align(used[half] + piece->bytes);
     }
     return all;
 }
@@ -115,7 +115,7 @@ struct loads {
 
 /* A layer of a chain, sliced one way. */
 struct sliced {
-    struct cnnvp_image_layer layer;
+    struct cnnvp_binary_layer layer;
     struct loads first; /* for its first block */
     struct loads next;  /* and for each further one */
     uint64_t compute_ps;
@@ -124,7 +124,7 @@ struct sliced {
 /* A chain under work. */
 struct slicing {
     const struct cnnvp_depth_row *row;
-    const struct cnnvp_image_level *levels;
+    const struct cnnvp_binary_level *levels;
     const size_t *layers;
     size_t count;
     struct sliced *sliced;
@@ -141,8 +141,8 @@ static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *re
     struct pieces *pieces = &slicing->pieces;
     pieces->count = 0;
     for (size_t i = 0; i < slicing->count && *result == CNNVP_DONE; ++i) {
-        struct cnnvp_image_layer whole = cnnvp_depth_block_layer(slicing->row, slicing->layers[i]);
-        struct cnnvp_image_layer *layer = &slicing->sliced[i].layer;
+        struct cnnvp_binary_layer whole = cnnvp_depth_block_layer(slicing->row, slicing->layers[i]);
+        struct cnnvp_binary_layer *layer = &slicing->sliced[i].layer;
         *layer = whole;
         if (!cnnvp_depth_choose_tiles(slicing->row, most, &whole) ||
             !cnnvp_depth_choose_tiles(slicing->row, limit, layer) || layer->tile_in != whole.tile_in)
@@ -211,8 +211,8 @@ static uint64_t chain_ps(struct slicing *slicing)
 
 static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t limit)
 {
-    struct cnnvp_image_layer chosen = cnnvp_depth_block_layer(row, index);
-    struct cnnvp_image_layer *layer = &row->build->layers[index];
+    struct cnnvp_binary_layer chosen = cnnvp_depth_block_layer(row, index);
+    struct cnnvp_binary_layer *layer = &row->build->layers[index];
     (void)cnnvp_depth_choose_tiles(row, limit, &chosen);
     layer->group_out = chosen.group_out;
     layer->tile_in = chosen.tile_in;
@@ -247,7 +247,7 @@ static int some_stay(const struct pieces *pieces)
 }
 
 /* The size of slices that is the cheapest: *best, what stays with them, and who issues. */
-static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_chain *chain, uint64_t *best,
+static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_chain *chain, uint64_t *best,
                                   uint64_t *stream)
 {
     const struct cnnvp_depth_row *row = slicing->row;
@@ -281,8 +281,8 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_image_ch
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const struct cnnvp_image_level *levels,
-                                        const size_t *layers, struct cnnvp_image_chain *chain,
+cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const struct cnnvp_binary_level *levels,
+                                        const size_t *layers, struct cnnvp_binary_chain *chain,
                                         uint64_t *stream, struct cnnvp_error *error)
 {
     struct slicing slicing = {.row = row, .levels = levels, .layers = layers, .count = chain->layer_count,
@@ -310,14 +310,14 @@ cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct
     const struct cnnvp_depth *depth = build->depth;
     size_t first = 0;
     for (size_t c = 0; c < depth->chain_count; ++c) {
-        const struct cnnvp_image_chain *chain = &depth->chains[c];
+        const struct cnnvp_binary_chain *chain = &depth->chains[c];
         struct pieces pieces = {0};
         cnnvp_result result = CNNVP_DONE;
         for (size_t i = 0; i < chain->layer_count; ++i) {
-            const struct cnnvp_image_layer *layer = &build->layers[depth->sources[first + i]];
+            const struct cnnvp_binary_layer *layer = &build->layers[depth->sources[first + i]];
             pieces.visits = visits_of(&depth->levels[first + c + i]);
             for (uint32_t b = 0; b < layer->blob_count && result == CNNVP_DONE; ++b) {
-                struct cnnvp_image_blob *blob = &build->blobs.all[layer->first_blob + b];
+                struct cnnvp_binary_blob *blob = &build->blobs.all[layer->first_blob + b];
                 result = add_piece(&pieces, blob->bytes);
                 if (result == CNNVP_DONE)
                     pieces.all[pieces.count - 1].blob = blob;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a graph to the image in memory (network_image.h): layers get their tiles, tensors and blobs their places, then
+/* From a graph to the binary in memory (network_binary.h): layers get their tiles, tensors and blobs their places, then
  * layers their number formats, weights their words. */
 #ifndef CNNVP_COMPILER_IMAGE_H
 #define CNNVP_COMPILER_IMAGE_H
@@ -7,29 +7,29 @@
 #include "graph.h"
 #include "plan.h"
 
-struct cnnvp_image_options {
+struct cnnvp_binary_options {
     uint32_t rounding; /* enum cnnvp_round_mode */
     uint32_t seed;     /* of stochastic rounding */
     uint32_t images;
     int on_chip;
     uint32_t block;  /* depth first: side of a block; 0: layer by layer */
     int order_table; /* depth first: blocks come in the order of a table instead of by counting */
-    const struct cnnvp_image_layer *planned; /* their tiles are taken; NULL: tiles are planned */
+    const struct cnnvp_binary_layer *planned; /* their tiles are taken; NULL: tiles are planned */
 };
 
 struct cnnvp_depth;
 
 /* The blobs of layers, one layer's after the other's. */
-struct cnnvp_image_blobs {
-    struct cnnvp_image_blob *all;
+struct cnnvp_binary_blobs {
+    struct cnnvp_binary_blob *all;
     uint32_t count;
 };
 
 struct cnnvp_build {
-    struct cnnvp_image header;
-    struct cnnvp_image_layer *layers;   /* one for each of the graph's */
-    struct cnnvp_image_tensor *tensors; /* one for each of the graph's */
-    struct cnnvp_image_blobs blobs;
+    struct cnnvp_binary header;
+    struct cnnvp_binary_layer *layers;   /* one for each of the graph's */
+    struct cnnvp_binary_tensor *tensors; /* one for each of the graph's */
+    struct cnnvp_binary_blobs blobs;
     int16_t **tables;                   /* of each layer, NULL if it has none */
     size_t table_bytes;                 /* header and tables */
     uint64_t blob_end;                  /* address after header, tables and blobs */
@@ -39,34 +39,34 @@ struct cnnvp_build {
 };
 
 /* Plans and places. Neither depends on the graph's number formats, which may still change. */
-CNNVP_MUST_USE cnnvp_result cnnvp_image_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                                              const struct cnnvp_image_options *options, struct cnnvp_build *build,
+CNNVP_MUST_USE cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                              const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                               struct cnnvp_error *error);
 /* Takes the number formats that the graph has now. `rounding`: enum cnnvp_round_mode. */
-CNNVP_MUST_USE cnnvp_result cnnvp_image_take_formats(const struct cnnvp_graph *graph, uint32_t rounding,
+CNNVP_MUST_USE cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding,
                                                      struct cnnvp_build *build, struct cnnvp_error *error);
-void cnnvp_image_clear(struct cnnvp_build *build, size_t layers);
-/* Bytes of the image at CNNVP_IMAGE_ADDRESS; of a weightless graph's the tables alone. */
-size_t cnnvp_image_bytes(const struct cnnvp_graph *graph, const struct cnnvp_build *build);
+void cnnvp_binary_clear(struct cnnvp_build *build, size_t layers);
+/* Bytes of the binary at CNNVP_BINARY_ADDRESS; of a weightless graph's the tables alone. */
+size_t cnnvp_binary_bytes(const struct cnnvp_graph *graph, const struct cnnvp_build *build);
 /* Writes all of them. */
-void cnnvp_image_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to);
+void cnnvp_binary_write(const struct cnnvp_graph *graph, const struct cnnvp_build *build, uint8_t *to);
 
 /* Bytes of a tensor with its frame, and the byte from the frame's start to the first interior word. */
-uint64_t cnnvp_image_frame_bytes(const struct cnnvp_image_tensor *tensor);
-uint64_t cnnvp_image_frame_lead(const struct cnnvp_image_tensor *tensor);
+uint64_t cnnvp_binary_frame_bytes(const struct cnnvp_binary_tensor *tensor);
+uint64_t cnnvp_binary_frame_lead(const struct cnnvp_binary_tensor *tensor);
 
 /* Of tables, blobs and tensors in memory and of slots on chip, bytes. */
-#define CNNVP_IMAGE_ALIGNMENT 64u
+#define CNNVP_BINARY_ALIGNMENT 64u
 
-static inline uint64_t cnnvp_image_align(uint64_t bytes)
+static inline uint64_t cnnvp_binary_align(uint64_t bytes)
 {
-    return (bytes + CNNVP_IMAGE_ALIGNMENT - 1u) / CNNVP_IMAGE_ALIGNMENT * CNNVP_IMAGE_ALIGNMENT;
+    return (bytes + CNNVP_BINARY_ALIGNMENT - 1u) / CNNVP_BINARY_ALIGNMENT * CNNVP_BINARY_ALIGNMENT;
 }
 
 /* Adds the blobs of a layer whose tiles are set. CNNVP_FAILED: out of memory. */
-CNNVP_MUST_USE cnnvp_result cnnvp_image_add_blobs(struct cnnvp_image_layer *layer, struct cnnvp_image_blobs *blobs);
+CNNVP_MUST_USE cnnvp_result cnnvp_binary_add_blobs(struct cnnvp_binary_layer *layer, struct cnnvp_binary_blobs *blobs);
 /* Places blobs from number `first` on, one after the other from address `at` on; the address after them. */
-uint64_t cnnvp_image_place_blobs(struct cnnvp_image_blobs *blobs, uint32_t first, uint64_t at);
+uint64_t cnnvp_binary_place_blobs(struct cnnvp_binary_blobs *blobs, uint32_t first, uint64_t at);
 
 /* ---- depth first ---- */
 
@@ -79,13 +79,13 @@ uint64_t cnnvp_image_place_blobs(struct cnnvp_image_blobs *blobs, uint32_t first
  * what the first layer reads, feature j + 1 what layer j of the chain makes.
  */
 
-/* What the image has of chains. Levels and layers of all chains lie one after the other. */
+/* What the binary has of chains. Levels and layers of all chains lie one after the other. */
 struct cnnvp_depth {
-    struct cnnvp_image_chain *chains;
+    struct cnnvp_binary_chain *chains;
     uint64_t *streams;                /* of each chain: bytes of each half of the weight buffer, from 0 on, for blobs
                                          that do not stay */
-    struct cnnvp_image_level *levels;
-    struct cnnvp_image_layer *layers; /* as blocks see them */
+    struct cnnvp_binary_level *levels;
+    struct cnnvp_binary_layer *layers; /* as blocks see them */
     size_t *sources;                  /* of each of these, its number in the graph */
     uint32_t *orders;                 /* words of all order tables */
     size_t chain_count;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The network image: what the host compiler leaves in memory and the guest software reads. One guest program runs every
+ * The network binary: what the host compiler leaves in memory and the guest software reads. One guest program runs every
  * network.
  *
- * The image starts at CNNVP_IMAGE_ADDRESS with struct cnnvp_image, followed by the layer table, the blob table and the
+ * The binary starts at CNNVP_BINARY_ADDRESS with struct cnnvp_binary, followed by the layer table, the blob table and the
  * blobs (weights, biases, tables). Behind it lie the tensors. All members are 32-bit little-endian, all addresses are
  * absolute bytes, all blobs and tensors start on 64-byte boundaries. Words are FX16 (16-bit two's complement, value =
  * word * 2^-frac, one frac for each tensor).
  *
- * Memory: [guest program, its stack | image | tensors of one image | inputs of all images | outputs of all images].
+ * Memory: [guest program, its stack | binary | tensors of one image | inputs of all images | outputs of all images].
  */
 #ifndef CNNVP_NETWORK_IMAGE_H
 #define CNNVP_NETWORK_IMAGE_H
@@ -17,17 +17,17 @@
 
 /* Memory begins at 0x80000000 with the guest program, which may take up to here. */
 #define CNNVP_MEMORY_BASE UINT32_C(0x80000000)
-#define CNNVP_IMAGE_ADDRESS UINT32_C(0x80100000)
-/* Words of maps and weights: the one format of a unit's (struct cnnvp_tiling) that this image has. Partial sums. */
+#define CNNVP_BINARY_ADDRESS UINT32_C(0x80100000)
+/* Words of maps and weights: the one format of a unit's (struct cnnvp_tiling) that this binary has. Partial sums. */
 #define CNNVP_WORD_FORMAT "fx16"
 #define CNNVP_WORD_BYTES 2u
 #define CNNVP_SUM_BYTES 8u
-#define CNNVP_IMAGE_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_IMAGE_VERSION UINT32_C(5)
+#define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
+#define CNNVP_BINARY_VERSION UINT32_C(5)
 
-enum cnnvp_image_flag {
+enum cnnvp_binary_flag {
     /* Maps stay on chip from layer to layer; blobs are loaded once, before the first image. */
-    CNNVP_IMAGE_ON_CHIP = 1u << 0
+    CNNVP_BINARY_ON_CHIP = 1u << 0
 };
 
 /*
@@ -35,7 +35,7 @@ enum cnnvp_image_flag {
  * words inside a frame of zeros that the compiler has laid out and that nobody writes. `address` is that of the first
  * interior word (channel 0, row 0, column 0) of image 0. Strides in words.
  */
-struct cnnvp_image_tensor {
+struct cnnvp_binary_tensor {
     uint32_t address;
     uint32_t row_stride;
     uint32_t channel_stride;
@@ -43,7 +43,7 @@ struct cnnvp_image_tensor {
     uint32_t channels;
     uint32_t height;
     uint32_t width;
-    /* On chip (CNNVP_IMAGE_ON_CHIP): where the tensor lies in the input buffer when it is read: half and byte address
+    /* On chip (CNNVP_BINARY_ON_CHIP): where the tensor lies in the input buffer when it is read: half and byte address
      * of the first word of its frame; the frame's shape follows from border_* and the strides. */
     uint32_t chip_half;
     uint32_t chip_address;
@@ -54,13 +54,13 @@ struct cnnvp_image_tensor {
     uint32_t border_right;
 };
 
-struct cnnvp_image {
+struct cnnvp_binary {
     uint32_t magic;
     uint32_t version;
-    uint32_t flags;        /* of enum cnnvp_image_flag */
+    uint32_t flags;        /* of enum cnnvp_binary_flag */
     uint32_t layer_count;
-    uint32_t layers;       /* address of struct cnnvp_image_layer[layer_count], in the order of execution */
-    uint32_t blobs;        /* address of all layers' struct cnnvp_image_blob[blob_count] */
+    uint32_t layers;       /* address of struct cnnvp_binary_layer[layer_count], in the order of execution */
+    uint32_t blobs;        /* address of all layers' struct cnnvp_binary_blob[blob_count] */
     uint32_t images;       /* how many images to run */
     uint32_t element;      /* address of the instruction element's registers */
     uint32_t plic;         /* address of the interrupt controller */
@@ -68,10 +68,10 @@ struct cnnvp_image {
     uint32_t input_halves; /* 1 or 2: halves of the input buffer */
     uint32_t weight_halves;
     uint32_t output_halves;
-    uint32_t chains;       /* address of struct cnnvp_image_chain[], as many as layers name */
+    uint32_t chains;       /* address of struct cnnvp_binary_chain[], as many as layers name */
     uint32_t scheduler;    /* address of the depth-first scheduler's registers, 0: there is none */
     uint32_t scheduler_irq;
-    struct cnnvp_image_tensor input; /* the network's input */
+    struct cnnvp_binary_tensor input; /* the network's input */
 };
 
 /*
@@ -79,18 +79,18 @@ struct cnnvp_image {
  * j makes. Maps are divided into blocks with all their channels; a block's convolution is padded with zeros at all its
  * edges. Only feature 0 and the last one lie in memory. One level for each feature.
  */
-struct cnnvp_image_level {
+struct cnnvp_binary_level {
     uint32_t bits_x;  /* 2^bits_x blocks side by side, 2^bits_y one above the other */
     uint32_t bits_y;
     uint32_t target;  /* positions of a block: so many make it ready */
     uint32_t order;   /* address of the preset order, a word x | y << 16 for each block; 0: Morton order by counting */
     uint32_t on_chip; /* 0: the last feature's blocks leave for memory from the output buffer, `block` is not used */
-    uint32_t padding; /* enum cnnvp_image_padding */
-    struct cnnvp_image_tensor block; /* one block in its slot of the input buffer; its frame is the block's padding */
+    uint32_t padding; /* enum cnnvp_binary_padding */
+    struct cnnvp_binary_tensor block; /* one block in its slot of the input buffer; its frame is the block's padding */
 };
 
 /* When the frame of a block is set to zeros. */
-enum cnnvp_image_padding {
+enum cnnvp_binary_padding {
     CNNVP_PADDING_NONE = 0, /* there is no frame */
     CNNVP_PADDING_ONCE = 1, /* before the first block: nobody else writes there while the chain runs */
     CNNVP_PADDING_EACH = 2  /* before each block: the slot is shared */
@@ -99,20 +99,20 @@ enum cnnvp_image_padding {
 /* The guest keeps descriptors for each of so many first layers of a chain, which it repeats from block to block. */
 #define CNNVP_CHAIN_SETS 3u
 
-struct cnnvp_image_chain {
+struct cnnvp_binary_chain {
     uint32_t first_layer; /* the chain runs in its place; its other layers are passed over */
     uint32_t layer_count;
-    uint32_t layers;      /* address of struct cnnvp_image_layer[layer_count]: as blocks see them, `in` and `out` are
+    uint32_t layers;      /* address of struct cnnvp_binary_layer[layer_count]: as blocks see them, `in` and `out` are
                              slots */
-    uint32_t levels;      /* address of struct cnnvp_image_level[layer_count + 1] */
+    uint32_t levels;      /* address of struct cnnvp_binary_level[layer_count + 1] */
     uint32_t resident;    /* 1: some blobs stay in the weight buffer while the chain runs; others are loaded for each
                              block that needs them */
     uint32_t scheduled;   /* 1: the scheduler issues its instructions where they fit its table */
-    struct cnnvp_image_tensor in;  /* feature 0 in memory */
-    struct cnnvp_image_tensor out; /* the last feature in memory */
+    struct cnnvp_binary_tensor in;  /* feature 0 in memory */
+    struct cnnvp_binary_tensor out; /* the last feature in memory */
 };
 
-enum cnnvp_image_op {
+enum cnnvp_binary_op {
     CNNVP_OP_CONV = 0,
     CNNVP_OP_POOL = 1,
     CNNVP_OP_FC = 2,
@@ -123,33 +123,33 @@ enum cnnvp_image_op {
 };
 
 /* What the vector unit does with a layer's results before they are stored. */
-enum cnnvp_image_post_kind {
+enum cnnvp_binary_post_kind {
     CNNVP_POST_NONE = 0,
     CNNVP_POST_MAX = 1,  /* max{x, value}: ReLU with value 0 */
     CNNVP_POST_MIN = 2,  /* min{x, value}: upper clip */
     CNNVP_POST_TABLE = 3 /* piecewise-linear function; its table is at the end of the blob, see below */
 };
 
-#define CNNVP_IMAGE_POSTS 3
+#define CNNVP_BINARY_POSTS 3
 
-struct cnnvp_image_post {
-    uint32_t kind;        /* enum cnnvp_image_post_kind */
+struct cnnvp_binary_post {
+    uint32_t kind;        /* enum cnnvp_binary_post_kind */
     int32_t value;        /* for MAX, MIN */
     uint32_t table_words; /* for TABLE: words of the table */
     uint32_t format;      /* for TABLE: descriptor register `format` of vact */
 };
 
 /* Which unit calculates the windows of conv and pool. */
-enum cnnvp_image_unit {
+enum cnnvp_binary_unit {
     CNNVP_UNIT_ARRAY = 0,
     CNNVP_UNIT_VECTOR = 1 /* vconv, vpool: for what the PE array does not take */
 };
 
-enum cnnvp_image_pool_kind { CNNVP_POOL_MAX = 0, CNNVP_POOL_AVERAGE = 1 };
+enum cnnvp_binary_pool_kind { CNNVP_POOL_MAX = 0, CNNVP_POOL_AVERAGE = 1 };
 
 /* What CNNVP_OP_ADD does with its operands. A dimension of one operand that is 1 where the result's is not counts for
  * all. */
-enum cnnvp_image_arithmetic {
+enum cnnvp_binary_arithmetic {
     CNNVP_ARITHMETIC_ADD = 0,
     CNNVP_ARITHMETIC_SUB = 1,
     CNNVP_ARITHMETIC_MUL = 2,
@@ -159,13 +159,13 @@ enum cnnvp_image_arithmetic {
 };
 
 /* What softmax sums over. The sum's direction stays whole in a tile. */
-enum cnnvp_image_axis {
+enum cnnvp_binary_axis {
     CNNVP_AXIS_LAST = 0, /* a row, or the channels if the tensor is one position */
     CNNVP_AXIS_ROWS = 1, /* a column */
     CNNVP_AXIS_CHANNELS = 2
 };
 
-enum cnnvp_image_norm_kind {
+enum cnnvp_binary_norm_kind {
     CNNVP_NORM_STORED = 0, /* x * scale[c] + offset[c], blob: scales then offsets, one word each a channel */
     CNNVP_NORM_DATA = 1    /* mean and variance of the data (S000's three sweeps), blob: gamma then beta */
 };
@@ -179,7 +179,7 @@ enum cnnvp_image_norm_kind {
  * A slice's weights are a blob, and what it holds says where it is: that of group g, input slice i and output slice o
  * is number first_blob + g * B + i * S + o, with S output slices in group g and B blobs in a full group (layer_blob.h has
  * both directions). Nobody walks the table to find one, so it serves layers one by one, blocks depth first and networks
- * on chip alike; what differs is where blobs live on chip (struct cnnvp_image_blob). A layer that takes its slices as
+ * on chip alike; what differs is where blobs live on chip (struct cnnvp_binary_blob). A layer that takes its slices as
  * above meets ever higher numbers, and so do the layers of a chain: what stays of their blobs is there up to a number.
  * A blob holds conv: words [output channel][input channel][ky][kx] of the slice (depthwise: [channel][ky][kx], with
  * tile_in = channels of the slice and one input slice a group); fc: [input][output]; then, in the blobs of the last
@@ -204,7 +204,7 @@ enum cnnvp_image_norm_kind {
  * fraction bits. epsilon is in units of 2^(-2 F). The layer's own `format` is that of the last sweep: data * scale +
  * (offset << (F + S - O)).
  */
-struct cnnvp_image_norm_data {
+struct cnnvp_binary_norm_data {
     uint32_t epsilon;
     uint32_t mean;    /* vmean: shift 0 */
     uint32_t inverse; /* vvar: shift -(F + I) */
@@ -213,19 +213,19 @@ struct cnnvp_image_norm_data {
     uint32_t offset;  /* vsub: shift 0 */
 };
 
-struct cnnvp_image_layer {
-    uint32_t op;  /* enum cnnvp_image_op */
+struct cnnvp_binary_layer {
+    uint32_t op;  /* enum cnnvp_binary_op */
     uint32_t tag; /* layer index + 1 in the statistics */
     uint32_t chain; /* number of the chain that it is part of, from 1; 0: none */
-    struct cnnvp_image_tensor in;
-    struct cnnvp_image_tensor in2; /* add: second operand */
-    struct cnnvp_image_tensor out;
-    uint32_t unit;  /* conv, pool: enum cnnvp_image_unit */
+    struct cnnvp_binary_tensor in;
+    struct cnnvp_binary_tensor in2; /* add: second operand */
+    struct cnnvp_binary_tensor out;
+    uint32_t unit;  /* conv, pool: enum cnnvp_binary_unit */
     uint32_t kx, ky, sx, sy, dx, dy;
     uint32_t pad_top, pad_left; /* conv, pool: padding before row 0 and column 0; lies in the frame */
     uint32_t depthwise;         /* conv: 1: output channel c sees input channel c only */
     uint32_t bias;              /* conv, fc: 1: blobs end with biases */
-    uint32_t pool;              /* enum cnnvp_image_pool_kind */
+    uint32_t pool;              /* enum cnnvp_binary_pool_kind */
     uint32_t pool_area;         /* average: divisor */
     /* Average: 1: the divisor is the number of taps in rows count_top .. count_bottom - 1 and columns count_left ..
      * count_right - 1 of the input, whose first is 0. */
@@ -237,20 +237,20 @@ struct cnnvp_image_layer {
     uint32_t fill;              /* 1: on chip the output's place, frame included, is set to zeros before the layer */
     uint32_t tile_kx, tile_ky;  /* pool: the window is swept in parts of so many columns and rows, whole kernel pieces;
                                    0: whole */
-    uint32_t arithmetic;        /* add: enum cnnvp_image_arithmetic */
-    uint32_t axis;              /* softmax: enum cnnvp_image_axis */
-    uint32_t norm;              /* enum cnnvp_image_norm_kind */
-    struct cnnvp_image_norm_data norm_data;
+    uint32_t arithmetic;        /* add: enum cnnvp_binary_arithmetic */
+    uint32_t axis;              /* softmax: enum cnnvp_binary_axis */
+    uint32_t norm;              /* enum cnnvp_binary_norm_kind */
+    struct cnnvp_binary_norm_data norm_data;
     uint32_t format;            /* descriptor register `format` of conv, matmul, vdiv, vadd, vnorm, vsoftmax: shift,
                                    bias shift, rounding */
     uint32_t seed;              /* of stochastic rounding; the guest adds the image number */
     uint32_t group_out, tile_h, tile_w, tile_in, tile_out;
     uint32_t first_blob, blob_count;
     uint32_t post_count;
-    struct cnnvp_image_post posts[CNNVP_IMAGE_POSTS];
+    struct cnnvp_binary_post posts[CNNVP_BINARY_POSTS];
 };
 
-struct cnnvp_image_blob {
+struct cnnvp_binary_blob {
     uint32_t address;
     uint32_t bytes;
     uint32_t stays; /* 1: in a chain: it has a place, and is loaded once */

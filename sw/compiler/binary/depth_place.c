@@ -6,7 +6,7 @@
  * together from several blocks, and everything shallower is at work meanwhile; feature 0 is loaded ahead of its use.
  * Where there is room none share one: then the zeros of each are written once, and not for every block.
  */
-#include "image_internal.h"
+#include "binary_internal.h"
 #include "plan.h"
 
 #include <stdlib.h>
@@ -27,9 +27,9 @@ static int is_conv(const struct cnnvp_graph_layer *layer)
 }
 
 /* The block of the map that `reader` reads, in its frame. */
-static struct cnnvp_image_tensor block_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *reader)
+static struct cnnvp_binary_tensor block_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *reader)
 {
-    struct cnnvp_image_tensor block = {.channels = graph->tensors[reader->in].channels,
+    struct cnnvp_binary_tensor block = {.channels = graph->tensors[reader->in].channels,
                                        .height = reader->block_height,
                                        .width = reader->block_width};
     if (is_conv(reader)) {
@@ -43,10 +43,10 @@ static struct cnnvp_image_tensor block_of(const struct cnnvp_graph *graph, const
     return block;
 }
 
-static void describe_level(struct cnnvp_image_level *level, uint32_t height, uint32_t width,
-                           const struct cnnvp_image_tensor *block)
+static void describe_level(struct cnnvp_binary_level *level, uint32_t height, uint32_t width,
+                           const struct cnnvp_binary_tensor *block)
 {
-    *level = (struct cnnvp_image_level){.bits_x = log2_of(width / block->width),
+    *level = (struct cnnvp_binary_level){.bits_x = log2_of(width / block->width),
                                         .bits_y = log2_of(height / block->height),
                                         .target = block->height * block->width,
                                         .on_chip = 1,
@@ -54,10 +54,10 @@ static void describe_level(struct cnnvp_image_level *level, uint32_t height, uin
 }
 
 /* The part of a block of the next feature that one block gives. */
-static struct cnnvp_image_tensor part_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+static struct cnnvp_binary_tensor part_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const uint32_t shrink = is_conv(layer) ? 1u : 2u;
-    struct cnnvp_image_tensor part = {.channels = graph->tensors[layer->out].channels,
+    struct cnnvp_binary_tensor part = {.channels = graph->tensors[layer->out].channels,
                                       .height = layer->block_height / shrink,
                                       .width = layer->block_width / shrink};
     part.row_stride = part.width;
@@ -72,19 +72,19 @@ static uint32_t side_after(const struct cnnvp_graph_layer *layer, uint32_t side,
 
 /* Levels of the layers first .. first + count - 1 of the row. */
 static void describe_levels(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block,
-                            struct cnnvp_image_level *levels)
+                            struct cnnvp_binary_level *levels)
 {
     const struct cnnvp_graph *graph = row->graph;
     for (size_t i = 0; i < count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[row->layers[first + i]];
         const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
-        const struct cnnvp_image_tensor slot = block_of(graph, layer);
+        const struct cnnvp_binary_tensor slot = block_of(graph, layer);
         describe_level(&levels[i], in->height, in->width, &slot);
     }
     const struct cnnvp_graph_layer *last = &graph->layers[row->layers[first + count - 1]];
     const struct cnnvp_graph_tensor *out = &graph->tensors[last->out];
-    const struct cnnvp_image_tensor part = part_of(graph, last);
-    struct cnnvp_image_tensor whole = part;
+    const struct cnnvp_binary_tensor part = part_of(graph, last);
+    struct cnnvp_binary_tensor whole = part;
     whole.height = side_after(last, out->height, last->block_height, block);
     whole.width = side_after(last, out->width, last->block_width, block);
     whole.row_stride = whole.width;
@@ -96,24 +96,24 @@ static void describe_levels(const struct cnnvp_depth_row *row, size_t first, siz
 /* ---- slots ---- */
 
 /* 1 if the level's block comes together from several of the level before. */
-static int is_gathered(const struct cnnvp_image_level *levels, size_t level)
+static int is_gathered(const struct cnnvp_binary_level *levels, size_t level)
 {
     return level > 0 && (levels[level].bits_x < levels[level - 1].bits_x ||
                          levels[level].bits_y < levels[level - 1].bits_y);
 }
 
-static int at_the_same_time(const struct cnnvp_image_level *levels, size_t a, size_t b)
+static int at_the_same_time(const struct cnnvp_binary_level *levels, size_t a, size_t b)
 {
     const size_t deeper = a > b ? a : b;
     return a == 0 || b == 0 || is_gathered(levels, deeper);
 }
 
-static uint64_t slot_bytes(const struct cnnvp_image_level *level)
+static uint64_t slot_bytes(const struct cnnvp_binary_level *level)
 {
-    return cnnvp_image_align(cnnvp_image_frame_bytes(&level->block));
+    return cnnvp_binary_align(cnnvp_binary_frame_bytes(&level->block));
 }
 
-static int overlap(const struct cnnvp_image_level *a, const struct cnnvp_image_level *b)
+static int overlap(const struct cnnvp_binary_level *a, const struct cnnvp_binary_level *b)
 {
     return a->block.chip_half == b->block.chip_half &&
            a->block.chip_address < b->block.chip_address + slot_bytes(b) &&
@@ -121,10 +121,10 @@ static int overlap(const struct cnnvp_image_level *a, const struct cnnvp_image_l
 }
 
 /* Lowest address in the half beside the slots that are placed already; 0: no room. */
-static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t placed, uint32_t half,
+static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t placed, uint32_t half,
                      int share)
 {
-    struct cnnvp_image_level *level = &levels[row->sequence[placed]];
+    struct cnnvp_binary_level *level = &levels[row->sequence[placed]];
     const uint64_t room = row->target->limits.input_bytes;
     level->block.chip_half = half;
     level->block.chip_address = 0;
@@ -133,7 +133,7 @@ static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_image_level
     for (int moved = 1; moved;) {
         moved = 0;
         for (size_t i = 0; i < placed; ++i) {
-            const struct cnnvp_image_level *other = &levels[row->sequence[i]];
+            const struct cnnvp_binary_level *other = &levels[row->sequence[i]];
             if ((share && !at_the_same_time(levels, row->sequence[i], row->sequence[placed])) ||
                 !overlap(level, other))
                 continue;
@@ -149,7 +149,7 @@ static int find_slot(const struct cnnvp_depth_row *row, struct cnnvp_image_level
 
 /* Feature 0 into the first half, the others into the last where there is room: it can be loaded while they are worked
  * on. */
-static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t count)
+static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t count)
 {
     const uint32_t halves = row->target->limits.input_halves;
     for (size_t i = 0; i < count; ++i) {
@@ -163,7 +163,7 @@ static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_ima
 }
 
 /* The same, without any that share a place or lie in another half. */
-static int place_side_by_side(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t count)
+static int place_side_by_side(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t count)
 {
     const uint32_t last = row->target->limits.input_halves - 1u;
     for (size_t i = 0; i < count; ++i)
@@ -172,7 +172,7 @@ static int place_side_by_side(const struct cnnvp_depth_row *row, struct cnnvp_im
     return 1;
 }
 
-static int place_slots(const struct cnnvp_depth_row *row, struct cnnvp_image_level *levels, size_t level_count)
+static int place_slots(const struct cnnvp_depth_row *row, struct cnnvp_binary_level *levels, size_t level_count)
 {
     const size_t count = level_count - (levels[level_count - 1].on_chip == 0);
     for (size_t i = 0; i < count; ++i)
@@ -190,10 +190,10 @@ static int place_slots(const struct cnnvp_depth_row *row, struct cnnvp_image_lev
     return place_in_sequence(row, levels, count);
 }
 
-static void choose_padding(struct cnnvp_image_level *levels, size_t level_count)
+static void choose_padding(struct cnnvp_binary_level *levels, size_t level_count)
 {
     for (size_t i = 0; i < level_count; ++i) {
-        const struct cnnvp_image_tensor *block = &levels[i].block;
+        const struct cnnvp_binary_tensor *block = &levels[i].block;
         levels[i].padding = CNNVP_PADDING_NONE;
         if (block->border_top + block->border_left + block->border_bottom + block->border_right == 0)
             continue;
@@ -206,17 +206,17 @@ static void choose_padding(struct cnnvp_image_level *levels, size_t level_count)
 
 /* ---- tiles ---- */
 
-struct cnnvp_image_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index)
+struct cnnvp_binary_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index)
 {
     const struct cnnvp_graph_layer *from = &row->graph->layers[index];
-    struct cnnvp_image_layer layer = row->build->layers[index];
+    struct cnnvp_binary_layer layer = row->build->layers[index];
     layer.in = block_of(row->graph, from);
     layer.out = part_of(row->graph, from);
     return layer;
 }
 
 /* Of a layer that the unit refuses as of one whose tiles are anything: compiling it says so. */
-static struct cnnvp_tiling tiling_of(const struct cnnvp_depth_row *row, const struct cnnvp_image_layer *layer)
+static struct cnnvp_tiling tiling_of(const struct cnnvp_depth_row *row, const struct cnnvp_binary_layer *layer)
 {
     struct cnnvp_tiling tiling;
     struct cnnvp_error unwanted;
@@ -225,7 +225,7 @@ static struct cnnvp_tiling tiling_of(const struct cnnvp_depth_row *row, const st
     return tiling;
 }
 
-static int fits(const struct cnnvp_depth_row *row, uint64_t weight_bytes, const struct cnnvp_image_layer *layer,
+static int fits(const struct cnnvp_depth_row *row, uint64_t weight_bytes, const struct cnnvp_binary_layer *layer,
                 const struct cnnvp_tiling *tiling)
 {
     const struct cnnvp_plan_limits *limits = &row->target->limits;
@@ -245,7 +245,7 @@ static uint32_t smaller_part(uint32_t total, uint32_t part, uint32_t multiple)
 }
 
 int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes,
-                             struct cnnvp_image_layer *layer)
+                             struct cnnvp_binary_layer *layer)
 {
     const struct cnnvp_tiling tiling = tiling_of(row, layer);
     layer->group_out = layer->tile_in = layer->tile_out = layer->out.channels;
@@ -268,9 +268,9 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
 {
     const struct cnnvp_plan_limits *limits = &row->target->limits;
     const struct cnnvp_graph_layer *from = &row->graph->layers[index];
-    struct cnnvp_image_layer layer = cnnvp_depth_block_layer(row, index);
+    struct cnnvp_binary_layer layer = cnnvp_depth_block_layer(row, index);
     const char *buffer = "input_buffer";
-    uint64_t need = cnnvp_image_align(cnnvp_image_frame_bytes(&layer.in));
+    uint64_t need = cnnvp_binary_align(cnnvp_binary_frame_bytes(&layer.in));
     uint64_t have = limits->input_bytes;
     if (!cnnvp_depth_choose_tiles(row, limits->weight_bytes, &layer)) {
         const struct cnnvp_tiling tiling = tiling_of(row, &layer);
@@ -303,14 +303,14 @@ static cnnvp_result add_chain(const struct cnnvp_depth_row *row, size_t first, s
                               int *added, struct cnnvp_error *error)
 {
     struct cnnvp_depth *depth = row->build->depth;
-    struct cnnvp_image_level *levels = &depth->levels[depth->level_count];
+    struct cnnvp_binary_level *levels = &depth->levels[depth->level_count];
     describe_levels(row, first, count, block, levels);
     *added = place_slots(row, levels, count + 1);
     if (!*added)
         return CNNVP_DONE;
     choose_padding(levels, count + 1);
-    struct cnnvp_image_chain *chain = &depth->chains[depth->chain_count++];
-    *chain = (struct cnnvp_image_chain){.first_layer = (uint32_t)row->layers[first], .layer_count = (uint32_t)count};
+    struct cnnvp_binary_chain *chain = &depth->chains[depth->chain_count++];
+    *chain = (struct cnnvp_binary_chain){.first_layer = (uint32_t)row->layers[first], .layer_count = (uint32_t)count};
     for (size_t i = first; i < first + count; ++i) {
         row->build->layers[row->layers[i]].chain = (uint32_t)depth->chain_count;
         depth->sources[depth->layer_count++] = row->layers[i];
@@ -325,7 +325,7 @@ static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struc
     for (size_t at = 0; at < row->count;) {
         size_t length = 0;
         while (at + length < row->count) {
-            struct cnnvp_image_layer layer = cnnvp_depth_block_layer(row, row->layers[at + length]);
+            struct cnnvp_binary_layer layer = cnnvp_depth_block_layer(row, row->layers[at + length]);
             if (!cnnvp_depth_choose_tiles(row, row->target->limits.weight_bytes, &layer))
                 break;
             ++length;
@@ -356,7 +356,7 @@ static int begins_chain(const struct cnnvp_graph *graph, size_t index)
 
 /* Morton order by its definition: bit i of x and of y are bits 2i and 2i + 1 of the number, as long as both have such
  * bits; the rest of the longer one follows on top (Part B 4-4). */
-static void fill_order(const struct cnnvp_image_level *level, uint32_t *words)
+static void fill_order(const struct cnnvp_binary_level *level, uint32_t *words)
 {
     const uint32_t common = level->bits_x < level->bits_y ? level->bits_x : level->bits_y;
     for (uint32_t n = 0; n < 1u << (level->bits_x + level->bits_y); ++n) {
@@ -413,7 +413,7 @@ static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *err
 }
 
 cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                               const struct cnnvp_image_options *options, struct cnnvp_build *build,
+                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                struct cnnvp_error *error)
 {
     struct cnnvp_depth_row row = {.graph = graph, .target = target, .build = build,

@@ -3,12 +3,12 @@
 #include <string.h>
 
 #include "numbers.h"
-#include "image_internal.h"
+#include "binary_internal.h"
 
 struct fill {
     const struct cnnvp_graph *graph;
     const struct cnnvp_graph_layer *source;
-    const struct cnnvp_image_layer *layer;
+    const struct cnnvp_binary_layer *layer;
     const int16_t *table;
     uint8_t *at;
 };
@@ -56,7 +56,7 @@ static void put_transposed(struct fill *fill, const struct cnnvp_blob_slice *sli
 
 static void put_weights(struct fill *fill, const struct cnnvp_blob_slice *slice)
 {
-    const struct cnnvp_image_layer *layer = fill->layer;
+    const struct cnnvp_binary_layer *layer = fill->layer;
     const float *weights = fill->source->weights;
     const int32_t frac = fill->source->weight_frac;
     if (layer->op == CNNVP_OP_FC) {
@@ -92,8 +92,8 @@ static void put_parameters(struct fill *fill)
     put_table(fill);
 }
 
-void cnnvp_image_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
-                            uint8_t *image)
+void cnnvp_binary_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
+                            uint8_t *binary)
 {
     struct fill fill = {.graph = graph,
                         .source = &graph->layers[layer],
@@ -101,13 +101,13 @@ void cnnvp_image_fill_blobs(const struct cnnvp_graph *graph, const struct cnnvp_
                         .table = build->tables[layer]};
     for (uint32_t i = 0; i < fill.layer->blob_count; ++i) {
         const struct cnnvp_blob_slice slice = cnnvp_blob_slice(fill.layer, i);
-        const struct cnnvp_image_blob *blob = &build->blobs.all[fill.layer->first_blob + i];
-        uint8_t *begin = image + (blob->address - CNNVP_IMAGE_ADDRESS);
+        const struct cnnvp_binary_blob *blob = &build->blobs.all[fill.layer->first_blob + i];
+        uint8_t *begin = binary + (blob->address - CNNVP_BINARY_ADDRESS);
         fill.at = begin;
         if (cnnvp_plan_has_weights(fill.layer))
             put_slice(&fill, &slice);
         else
             put_parameters(&fill);
-        memset(fill.at, 0, cnnvp_image_align(blob->bytes) - (size_t)(fill.at - begin));
+        memset(fill.at, 0, cnnvp_binary_align(blob->bytes) - (size_t)(fill.at - begin));
     }
 }

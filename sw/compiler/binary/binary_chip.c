@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "image_internal.h"
+#include "binary_internal.h"
 #include "plan.h"
 
 #define HALVES 2u
@@ -16,8 +16,8 @@
 
 static int by_size(const void *a, const void *b)
 {
-    const struct cnnvp_image_blob *x = *(const struct cnnvp_image_blob *const *)a;
-    const struct cnnvp_image_blob *y = *(const struct cnnvp_image_blob *const *)b;
+    const struct cnnvp_binary_blob *x = *(const struct cnnvp_binary_blob *const *)a;
+    const struct cnnvp_binary_blob *y = *(const struct cnnvp_binary_blob *const *)b;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
     return x->address < y->address ? -1 : 1;
@@ -30,23 +30,23 @@ static cnnvp_result place_blobs(const struct cnnvp_target *target, struct cnnvp_
     const uint64_t room = target->limits.weight_bytes;
     uint64_t used[HALVES] = {0, 0};
     uint64_t missing = 0;
-    struct cnnvp_image_blob **sorted = malloc((count + 1) * sizeof *sorted);
+    struct cnnvp_binary_blob **sorted = malloc((count + 1) * sizeof *sorted);
     if (sorted == NULL)
         return cnnvp_compiler_no_memory(error);
     for (size_t i = 0; i < count; ++i)
         sorted[i] = &build->blobs.all[i];
-    qsort(sorted, count, sizeof(struct cnnvp_image_blob *), by_size);
+    qsort(sorted, count, sizeof(struct cnnvp_binary_blob *), by_size);
     for (size_t i = 0; i < count; ++i) {
         uint32_t half = 0;
         while (half < target->limits.weight_halves && used[half] + sorted[i]->bytes > room)
             ++half;
         if (half == target->limits.weight_halves) {
-            missing += cnnvp_image_align(sorted[i]->bytes);
+            missing += cnnvp_binary_align(sorted[i]->bytes);
             continue;
         }
         sorted[i]->chip_half = half;
         sorted[i]->chip_address = (uint32_t)used[half];
-        used[half] = cnnvp_image_align(used[half] + sorted[i]->bytes);
+        used[half] = cnnvp_binary_align(used[half] + sorted[i]->bytes);
     }
     free(sorted);
     if (missing != 0)
@@ -94,7 +94,7 @@ static void find_lives(const struct cnnvp_graph *graph, const struct cnnvp_build
             continue;
         struct life *life = &lives->all[lives->count++];
         *life = (struct life){.tensor = made, .first = i == 0 ? 0 : i - 1};
-        life->bytes = cnnvp_image_align(cnnvp_image_frame_bytes(&build->tensors[made]));
+        life->bytes = cnnvp_binary_align(cnnvp_binary_frame_bytes(&build->tensors[made]));
         for (size_t reader = 0; reader < graph->layer_count; ++reader)
             if (cnnvp_graph_base(graph, graph->layers[reader].in) == made ||
                 cnnvp_graph_base(graph, graph->layers[reader].in2) == made)
@@ -224,7 +224,7 @@ static cnnvp_result check_outputs(const struct cnnvp_graph *graph, const struct 
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_image_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+cnnvp_result cnnvp_binary_place_on_chip(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                        struct cnnvp_build *build, struct cnnvp_error *error)
 {
     cnnvp_result result = check_outputs(graph, target, build, error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chains in the network image: the layers as blocks see them, tables. */
+/* Chains in the network binary: the layers as blocks see them, tables. */
 #include <string.h>
 
-#include "image_internal.h"
+#include "binary_internal.h"
 
 /* ---- layers as blocks see them ---- */
 
@@ -10,9 +10,9 @@ static void finish_chain(const struct cnnvp_graph *graph, struct cnnvp_build *bu
 {
     struct cnnvp_depth *depth = build->depth;
     const size_t count = depth->chains[chain].layer_count;
-    const struct cnnvp_image_level *levels = &depth->levels[first + chain];
+    const struct cnnvp_binary_level *levels = &depth->levels[first + chain];
     for (size_t i = 0; i < count; ++i) {
-        struct cnnvp_image_layer *layer = &depth->layers[first + i];
+        struct cnnvp_binary_layer *layer = &depth->layers[first + i];
         *layer = build->layers[depth->sources[first + i]];
         layer->in = levels[i].block;
         if (levels[i + 1].on_chip != 0)
@@ -37,11 +37,11 @@ uint64_t cnnvp_depth_place_tables(struct cnnvp_build *build, uint64_t at)
 {
     struct cnnvp_depth *depth = build->depth;
     build->header.chains = (uint32_t)at;
-    at += cnnvp_image_align(depth->chain_count * sizeof *depth->chains);
+    at += cnnvp_binary_align(depth->chain_count * sizeof *depth->chains);
     const uint64_t levels = at;
-    at += cnnvp_image_align(depth->level_count * sizeof *depth->levels);
+    at += cnnvp_binary_align(depth->level_count * sizeof *depth->levels);
     const uint64_t layers = at;
-    at += cnnvp_image_align(depth->layer_count * sizeof *depth->layers);
+    at += cnnvp_binary_align(depth->layer_count * sizeof *depth->layers);
     size_t first = 0;
     for (size_t c = 0; c < depth->chain_count; ++c) {
         depth->chains[c].layers = (uint32_t)(layers + first * sizeof *depth->layers);
@@ -52,21 +52,21 @@ uint64_t cnnvp_depth_place_tables(struct cnnvp_build *build, uint64_t at)
         depth->levels[i].order = (uint32_t)(at + word * sizeof *depth->orders);
         word += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
     }
-    return at + cnnvp_image_align(depth->order_count * sizeof *depth->orders);
+    return at + cnnvp_binary_align(depth->order_count * sizeof *depth->orders);
 }
 
-void cnnvp_depth_write_tables(const struct cnnvp_build *build, uint8_t *image)
+void cnnvp_depth_write_tables(const struct cnnvp_build *build, uint8_t *binary)
 {
     const struct cnnvp_depth *depth = build->depth;
     if (depth->chain_count == 0)
         return;
-    memcpy(image + (build->header.chains - CNNVP_IMAGE_ADDRESS), depth->chains,
+    memcpy(binary + (build->header.chains - CNNVP_BINARY_ADDRESS), depth->chains,
            depth->chain_count * sizeof *depth->chains);
-    memcpy(image + (depth->chains[0].levels - CNNVP_IMAGE_ADDRESS), depth->levels,
+    memcpy(binary + (depth->chains[0].levels - CNNVP_BINARY_ADDRESS), depth->levels,
            depth->level_count * sizeof *depth->levels);
-    memcpy(image + (depth->chains[0].layers - CNNVP_IMAGE_ADDRESS), depth->layers,
+    memcpy(binary + (depth->chains[0].layers - CNNVP_BINARY_ADDRESS), depth->layers,
            depth->layer_count * sizeof *depth->layers);
     if (depth->orders != NULL)
-        memcpy(image + (depth->levels[0].order - CNNVP_IMAGE_ADDRESS), depth->orders,
+        memcpy(binary + (depth->levels[0].order - CNNVP_BINARY_ADDRESS), depth->orders,
                depth->order_count * sizeof *depth->orders);
 }

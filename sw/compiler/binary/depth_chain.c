@@ -2,7 +2,7 @@
 /* Which layers form chains. Decided by shapes alone. */
 #include <stdio.h>
 
-#include "image_internal.h"
+#include "binary_internal.h"
 
 static int is_power_of_two(uint32_t value)
 {
