@@ -304,7 +304,7 @@ static cnnvp_result check_port_names(const struct cnnvp_box *box, const struct c
     const struct cnnvp_draft_unit *draft = box->drafts[from->number];
     const struct cnnvp_setting *model = cnnvp_draft_setting(draft, "model", 0);
     for (const struct cnnvp_setting *setting = draft->settings; setting; setting = setting->next) {
-        if (!setting->connect || setting->layer < model->layer)
+        if (!setting->connect || setting->level < model->level)
             continue;
         uint32_t port = from->unit ? find_port(from->unit, setting->key) : UINT32_MAX;
         if (port != UINT32_MAX && is_outgoing(from->unit->ports[port].kind))
@@ -433,7 +433,7 @@ static cnnvp_result refuse_circle(const struct cnnvp_box *box, const struct cnnv
         const struct cnnvp_setting *setting = cnnvp_draft_setting(box->drafts[at->number], port, 1);
         size_t used = strlen(path);
         (void)snprintf(path + used, sizeof path - used, "%s -> ", at->name);
-        if (!latest || setting->layer > latest->layer) {
+        if (!latest || setting->level > latest->level) {
             latest = setting;
             from = at;
         }

@@ -376,25 +376,25 @@ static cnnvp_result read_memory(struct cnnvp_draft *draft, const struct cnnvp_ya
     return put_setting(draft, unit, &setting, error);
 }
 
-static cnnvp_result read_layer(struct cnnvp_draft *draft, const char *file, const char *place,
-                               const struct file_frame *outer, unsigned *layer, struct cnnvp_error *error);
+static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file, const char *place,
+                               const struct file_frame *outer, unsigned *level, struct cnnvp_error *error);
 
 static cnnvp_result read_base(struct cnnvp_draft *draft, const struct cnnvp_yaml_node *base, const char *folder,
-                              const struct file_frame *frame, unsigned *layer, struct cnnvp_error *error)
+                              const struct file_frame *frame, unsigned *level, struct cnnvp_error *error)
 {
     char *file = NULL;
     if (!frame->outer)
         draft->base = base->text;
     cnnvp_result result = find_file(&draft->arena, base->text, folder, base->place, &file, error);
     if (result == CNNVP_DONE)
-        result = read_layer(draft, file, base->place, frame, layer, error);
-    ++*layer;
+        result = read_with_bases(draft, file, base->place, frame, level, error);
+    ++*level;
     return result;
 }
 
-/* Base first, then the file itself. `layer` grows by one for each base. */
-static cnnvp_result read_layer(struct cnnvp_draft *draft, const char *file, const char *place,
-                               const struct file_frame *outer, unsigned *layer, struct cnnvp_error *error)
+/* Base first, then the file itself. `level` grows by one for each base. */
+static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file, const char *place,
+                               const struct file_frame *outer, unsigned *level, struct cnnvp_error *error)
 {
     struct stat status;
     struct file_frame frame = {.outer = outer, .file = file, .depth = outer ? outer->depth + 1 : 0};
@@ -421,8 +421,8 @@ static cnnvp_result read_layer(struct cnnvp_draft *draft, const char *file, cons
     const struct cnnvp_yaml_node *name = child_of(root, "platform");
     const struct cnnvp_yaml_node *units = child_of(root, "units");
     if (base)
-        result = read_base(draft, base, common.folder, &frame, layer, error);
-    common.layer = *layer;
+        result = read_base(draft, base, common.folder, &frame, level, error);
+    common.level = *level;
     if (name)
         draft->name = name->text;
     for (const struct cnnvp_yaml_node *unit = units ? units->children : NULL; unit && result == CNNVP_DONE;
@@ -450,7 +450,7 @@ cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct cnnvp_draft **dr
         made->name = "";
         made->energy.name = "energy";
         made->energy.place = file;
-        result = read_layer(made, file, NULL, NULL, &made->layer, error);
+        result = read_with_bases(made, file, NULL, NULL, &made->level, error);
     }
     if (result == CNNVP_DONE && made->unit_count == 0)
         result = cnnvp_config_error(error, file, "has no units; a platform file has `base:` or `units:`");

@@ -27,7 +27,7 @@ enum {
 };
 
 /* Layer of a setting that comes from cnnvp_config_set: above every file. */
-#define CNNVP_CONFIG_SET_LAYER 1000u
+#define CNNVP_CONFIG_SET_LEVEL 1000u
 
 /* ---- draft (config_draft.c) ---- */
 
@@ -38,7 +38,7 @@ struct cnnvp_setting {
     const char *place;
     const char *key_place;
     const char *folder; /* of the file, for paths relative to it */
-    unsigned layer;     /* a file counts its bases: 0 is the innermost base */
+    unsigned level;     /* a file counts its bases: 0 is the innermost base */
     int connect;        /* 1: `key` is a port below connect: */
     int quoted;
     struct cnnvp_setting *next;
@@ -58,7 +58,7 @@ struct cnnvp_draft {
     const char *file;
     const char *name; /* of the platform */
     const char *base; /* as written, of the outermost file; NULL: none */
-    unsigned layer;   /* of the outermost file's settings */
+    unsigned level;   /* of the outermost file's settings */
     struct cnnvp_draft_unit *units;
     size_t unit_count;
     struct cnnvp_draft_unit *removed; /* instances of the base that are null; `place` is where */
@@ -83,7 +83,7 @@ struct cnnvp_box {
     const char **models; /* for each instance, what `model:` says from any folder: a kind or /absolute/lib.so:kind */
     const struct cnnvp_draft_unit **drafts; /* for each instance, its settings including --set; only while resolving */
     const struct cnnvp_draft_unit *removed; /* only while resolving */
-    unsigned layer;                         /* of the outermost file's settings */
+    unsigned level;                         /* of the outermost file's settings */
 };
 
 CNNVP_MUST_USE cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, size_t set_count,

@@ -2,7 +2,7 @@
 /*
  * From a draft and the assignments of --set to instances with checked parameters.
  * A later file (or --set) that changes the model of an instance keeps what the new model knows too; parameters and
- * ports of earlier layers that it lacks are left behind with the old model. What stands in the same layer must fit.
+ * ports of earlier levels that it lacks are left behind with the old model. What stands in the same level must fit.
  */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <limits.h>
@@ -55,7 +55,7 @@ static cnnvp_result overlay(struct cnnvp_box *box, struct cnnvp_draft_unit *copy
     setting->place = cnnvp_arena_printf(&box->arena, "--set %s", assignment);
     setting->key_place = setting->place;
     setting->folder = NULL;
-    setting->layer = CNNVP_CONFIG_SET_LAYER;
+    setting->level = CNNVP_CONFIG_SET_LEVEL;
     setting->quoted = 0;
     return setting->text && setting->place ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
@@ -189,7 +189,7 @@ static cnnvp_result set_params(struct cnnvp_box *box, struct cnnvp_instance *ins
     cnnvp_result result = CNNVP_DONE;
     for (const struct cnnvp_setting *setting = draft->settings; setting; setting = setting->next) {
         int known = cnnvp_config_reserved(setting->key) || cnnvp_unit_param(instance->unit, setting->key) != UINT32_MAX;
-        if (!setting->connect && !known && setting->layer >= model->layer)
+        if (!setting->connect && !known && setting->level >= model->level)
             return unknown_key(instance, setting, error);
     }
     for (uint32_t i = 0; i < count && result == CNNVP_DONE; i++)
@@ -236,7 +236,7 @@ cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, s
         return cnnvp_config_no_memory(error);
     made->references = 1;
     made->removed = draft->removed;
-    made->layer = draft->layer;
+    made->level = draft->level;
     const struct cnnvp_draft_unit *energy = NULL;
     cnnvp_result result = make_instances(made, draft, sets, set_count, error);
     if (result == CNNVP_DONE)

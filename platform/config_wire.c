@@ -152,7 +152,7 @@ static cnnvp_result check_driven(const struct cnnvp_box *box, const struct cnnvp
         incoming++;
     }
     const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[instance->number], "model", 0);
-    if (!incoming || unit->process || model->layer < box->layer)
+    if (!incoming || unit->process || model->level < box->level)
         return CNNVP_DONE;
     return cnnvp_config_error(error, instance->place.text,
                               "%s: no other instance's port leads to it, so it would do nothing; connect one to it, or "
@@ -170,7 +170,7 @@ static cnnvp_result choose_clock(const struct cnnvp_box *box, struct cnnvp_insta
     if (!clock || !clock->text)
         return CNNVP_DONE;
     const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[instance->number], "model", 0);
-    if (own && clock->layer < model->layer)
+    if (own && clock->level < model->level)
         return CNNVP_DONE; /* belonged to the model that was there before */
     if (own || !instance->unit)
         return cnnvp_config_error(error, clock->key_place, "%s.clock: %s", instance->name,
