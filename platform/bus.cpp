@@ -24,18 +24,18 @@ bus::bus(const sc_core::sc_module_name &name, run_control &control, uint32_t ins
          std::vector<std::string> initiators)
     : sc_core::sc_module(name), control_(control), initiators_(std::move(initiators)), warnings_(initiators_.size())
 {
-    for (size_t i = 0; i < windows.size(); i++)
+    for (size_t i = 0; i < windows.size(); ++i)
         routes_.push_back({windows[i], i, 0, nullptr, {}});
     std::sort(routes_.begin(), routes_.end(),
               [](const route &a, const route &b) { return a.place.base < b.place.base; });
-    for (size_t i = 0; i < routes_.size(); i++) {
+    for (size_t i = 0; i < routes_.size(); ++i) {
         route &route = routes_[i];
         route.socket = std::make_unique<initiator_socket>(("to_" + route.place.name).c_str());
         route.socket->register_nb_transport_bw(this, &bus::nb_transport_bw, static_cast<int>(i));
         if (control_.recorder())
             route.link = cnnvp_recorder_link(control_.recorder(), instance, route.place.instance);
     }
-    for (size_t i = 0; i < initiators_.size(); i++) {
+    for (size_t i = 0; i < initiators_.size(); ++i) {
         auto socket = std::make_unique<target_socket>(("from_" + initiators_[i] + "_" + std::to_string(i)).c_str());
         const int id = static_cast<int>(i);
         socket->register_b_transport(this, &bus::b_transport, id);

@@ -18,7 +18,7 @@ cnnvp_result cnnvp_unit_find(const char *model, const struct cnnvp_unit **unit, 
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, model);
     const struct cnnvp_unit *known;
-    for (size_t i = 0; !strchr(model, ':') && (known = cnnvp_unit_at(i)) != NULL; i++)
+    for (size_t i = 0; !strchr(model, ':') && (known = cnnvp_unit_at(i)) != NULL; ++i)
         cnnvp_suggest_offer(&suggest, known->kind);
     (void)cnnvp_config_error(error, NULL, "%s%s", reason,
                              strchr(model, ':') ? "" : cnnvp_suggest_text(&suggest, "there are"));
@@ -53,7 +53,7 @@ cnnvp_result cnnvp_config_as_read(const cnnvp_config *config, cnnvp_config **fre
     if (!*fresh)
         return cnnvp_config_no_memory(error);
     (*fresh)->draft = config->draft;
-    config->draft->references++;
+    ++config->draft->references;
     return CNNVP_DONE;
 }
 
@@ -63,7 +63,7 @@ void cnnvp_config_free(cnnvp_config *config)
         return;
     cnnvp_box_release(config->box);
     cnnvp_draft_release(config->draft);
-    for (size_t i = 0; i < config->set_count; i++)
+    for (size_t i = 0; i < config->set_count; ++i)
         free(config->sets[i]);
     free(config->sets);
     free(config);
@@ -142,11 +142,11 @@ cnnvp_config *cnnvp_config_copy(const cnnvp_config *config)
     if (!copy)
         return NULL;
     copy->draft = config->draft;
-    copy->draft->references++;
+    ++copy->draft->references;
     copy->box = config->box;
     if (copy->box)
-        copy->box->references++;
-    for (size_t i = 0; i < config->set_count; i++) {
+        ++copy->box->references;
+    for (size_t i = 0; i < config->set_count; ++i) {
         if (append_set(copy, config->sets[i]) != CNNVP_DONE) {
             cnnvp_config_free(copy);
             return NULL;
@@ -159,7 +159,7 @@ cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
     const char *dot = strchr(name, '.');
-    for (size_t i = 0; resolved && dot && i < resolved->instance_count; i++) {
+    for (size_t i = 0; resolved && dot && i < resolved->instance_count; ++i) {
         const struct cnnvp_instance *instance = &resolved->instances[i];
         if (strlen(instance->name) != (size_t)(dot - name) || strncmp(instance->name, name, (size_t)(dot - name)) != 0)
             continue;
@@ -186,7 +186,7 @@ cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint
 
 static const struct cnnvp_binding *find_binding(const struct cnnvp_instance *instance, uint32_t port)
 {
-    for (size_t i = 0; i < instance->binding_count; i++)
+    for (size_t i = 0; i < instance->binding_count; ++i)
         if (instance->bindings[i].port == port)
             return &instance->bindings[i];
     return NULL;
@@ -197,7 +197,7 @@ cnnvp_result cnnvp_config_place(const cnnvp_config *config, const char *name, co
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
     size_t length = strcspn(name, ".");
     const struct cnnvp_instance *instance = NULL;
-    for (size_t i = 0; resolved && i < resolved->instance_count; i++)
+    for (size_t i = 0; resolved && i < resolved->instance_count; ++i)
         if (strlen(resolved->instances[i].name) == length &&
             strncmp(resolved->instances[i].name, name, length) == 0)
             instance = &resolved->instances[i];
@@ -212,7 +212,7 @@ cnnvp_result cnnvp_config_place(const cnnvp_config *config, const char *name, co
         *place = instance->places[param].text;
     if (param != UINT32_MAX)
         return CNNVP_DONE;
-    for (uint32_t i = 0; instance->unit && i < instance->unit->port_count; i++) {
+    for (uint32_t i = 0; instance->unit && i < instance->unit->port_count; ++i) {
         if (strcmp(instance->unit->ports[i].name, name + length + 1) != 0)
             continue;
         const struct cnnvp_binding *binding = find_binding(instance, i);

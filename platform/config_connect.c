@@ -59,7 +59,7 @@ const char *cnnvp_port_crosses_name(uint32_t flags)
 
 static uint32_t find_port(const struct cnnvp_unit *unit, const char *name)
 {
-    for (uint32_t i = 0; i < unit->port_count; i++)
+    for (uint32_t i = 0; i < unit->port_count; ++i)
         if (strcmp(unit->ports[i].name, name) == 0)
             return i;
     return UINT32_MAX;
@@ -118,7 +118,7 @@ static cnnvp_result split(struct connection *connection)
     if (!connection->to) {
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, name);
-        for (size_t i = 0; i < connection->box->resolved.instance_count; i++)
+        for (size_t i = 0; i < connection->box->resolved.instance_count; ++i)
             cnnvp_suggest_offer(&suggest, connection->box->resolved.instances[i].name);
         return refuse(connection, ": there is no such instance", cnnvp_suggest_text(&suggest, "there are"));
     }
@@ -148,9 +148,9 @@ static cnnvp_result refuse_crossing(const struct connection *connection, uint32_
     struct cnnvp_suggest suggest;
     char why[200];
     cnnvp_suggest_begin(&suggest, "");
-    for (size_t i = 0; i < resolved->instance_count; i++) {
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
         const struct cnnvp_unit *unit = resolved->instances[i].unit;
-        for (uint32_t port = 0; unit && port < unit->port_count; port++)
+        for (uint32_t port = 0; unit && port < unit->port_count; ++port)
             if (fits_port(connection, unit, port))
                 cnnvp_suggest_offer(&suggest, cnnvp_arena_printf(&connection->box->arena, "%s.%s",
                                                                  resolved->instances[i].name, unit->ports[port].name));
@@ -168,13 +168,13 @@ static cnnvp_result choose_port(const struct connection *connection, uint32_t *p
     size_t fitting = 0;
     uint32_t other = UINT32_MAX; /* would fit if another thing crossed it */
     *port = UINT32_MAX;
-    for (uint32_t i = 0; i < unit->port_count; i++) {
+    for (uint32_t i = 0; i < unit->port_count; ++i) {
         if (fits(connection->port->kind, unit->ports[i].kind))
             other = i;
         if (!fits_port(connection, unit, i))
             continue;
         cnnvp_suggest_offer(&suggest, unit->ports[i].name);
-        fitting++;
+        ++fitting;
         *port = i;
     }
     if (!connection->target_port) {
@@ -252,7 +252,7 @@ static cnnvp_result connect_port(struct cnnvp_box *box, struct cnnvp_instance *f
 
 static const struct cnnvp_instance *find_plic(const struct cnnvp_box *box)
 {
-    for (size_t i = 0; i < box->resolved.instance_count; i++)
+    for (size_t i = 0; i < box->resolved.instance_count; ++i)
         if (box->resolved.instances[i].unit && strcmp(box->resolved.instances[i].unit->kind, "plic") == 0)
             return &box->resolved.instances[i];
     return NULL;
@@ -260,7 +260,7 @@ static const struct cnnvp_instance *find_plic(const struct cnnvp_box *box)
 
 static uint32_t first_port(const struct cnnvp_unit *unit, enum cnnvp_port_kind kind)
 {
-    for (uint32_t i = 0; unit && i < unit->port_count; i++)
+    for (uint32_t i = 0; unit && i < unit->port_count; ++i)
         if (unit->ports[i].kind == kind)
             return i;
     return UINT32_MAX;
@@ -315,7 +315,7 @@ static cnnvp_result check_port_names(const struct cnnvp_box *box, const struct c
                                       from->name, setting->key, kind_name(from->unit->ports[port].kind));
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, setting->key);
-        for (uint32_t i = 0; from->unit && i < from->unit->port_count; i++)
+        for (uint32_t i = 0; from->unit && i < from->unit->port_count; ++i)
             if (is_outgoing(from->unit->ports[i].kind))
                 cnnvp_suggest_offer(&suggest, from->unit->ports[i].name);
         return cnnvp_config_error(error, setting->key_place, "%s.connect: model %s has no outgoing port %s%s",
@@ -339,7 +339,7 @@ static cnnvp_result connect_instance(struct cnnvp_box *box, struct cnnvp_instanc
     if (irq && irq->text) {
         result = connect_irq(box, from, irq, error);
     }
-    for (uint32_t i = 0; i < from->unit->port_count && result == CNNVP_DONE; i++) {
+    for (uint32_t i = 0; i < from->unit->port_count && result == CNNVP_DONE; ++i) {
         const struct cnnvp_port *port = &from->unit->ports[i];
         const struct cnnvp_setting *setting = cnnvp_draft_setting(draft, port->name, 1);
         if (!is_outgoing(port->kind) || (i == irq_port && irq && irq->text))
@@ -365,18 +365,18 @@ static cnnvp_result connect_instance(struct cnnvp_box *box, struct cnnvp_instanc
 static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error *error)
 {
     const struct cnnvp_resolved *resolved = &box->resolved;
-    for (size_t target = 0; target < resolved->instance_count; target++) {
+    for (size_t target = 0; target < resolved->instance_count; ++target) {
         const struct cnnvp_unit *unit = resolved->instances[target].unit;
-        for (uint32_t port = 0; unit && port < unit->port_count; port++) {
+        for (uint32_t port = 0; unit && port < unit->port_count; ++port) {
             if (unit->ports[port].kind != CNNVP_PORT_IRQ_IN)
                 continue;
             const struct cnnvp_instance **drivers = calloc(unit->ports[port].lines, sizeof(struct cnnvp_instance *));
             if (!drivers)
                 return cnnvp_config_no_memory(error);
             cnnvp_result result = CNNVP_DONE;
-            for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++) {
+            for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i) {
                 const struct cnnvp_instance *from = &resolved->instances[i];
-                for (size_t j = 0; j < from->binding_count && result == CNNVP_DONE; j++) {
+                for (size_t j = 0; j < from->binding_count && result == CNNVP_DONE; ++j) {
                     const struct cnnvp_binding *binding = &from->bindings[j];
                     if (from->unit->ports[binding->port].kind != CNNVP_PORT_IRQ_OUT || binding->target != target ||
                         binding->target_port != port)
@@ -410,7 +410,7 @@ static int is_tile_link(const struct cnnvp_instance *from, const struct cnnvp_bi
 /* The link by which tiles of an instance go on to one that is still `open`; NULL: none. */
 static const struct cnnvp_binding *goes_on(const struct cnnvp_instance *from, const unsigned char *open)
 {
-    for (size_t i = 0; i < from->binding_count; i++)
+    for (size_t i = 0; i < from->binding_count; ++i)
         if (is_tile_link(from, &from->bindings[i]) && open[from->bindings[i].target])
             return &from->bindings[i];
     return NULL;
@@ -424,7 +424,7 @@ static cnnvp_result refuse_circle(const struct cnnvp_box *box, const struct cnnv
     const struct cnnvp_instance *from = NULL;
     const struct cnnvp_setting *latest = NULL;
     char path[400] = "";
-    for (size_t i = 0; i < resolved->instance_count; i++)
+    for (size_t i = 0; i < resolved->instance_count; ++i)
         at = &resolved->instances[goes_on(at, open)->target]; /* now it is in the circle */
     const struct cnnvp_instance *first = at;
     do {
@@ -450,14 +450,14 @@ static cnnvp_result check_circles(const struct cnnvp_box *box, struct cnnvp_erro
     unsigned char *open = malloc(resolved->instance_count + 1);
     if (!open)
         return cnnvp_config_no_memory(error);
-    for (size_t i = 0; i < resolved->instance_count; i++)
+    for (size_t i = 0; i < resolved->instance_count; ++i)
         open[i] = resolved->instances[i].unit != NULL;
     size_t before, left = resolved->instance_count;
     const struct cnnvp_instance *last = NULL;
     do {
         before = left;
         left = 0;
-        for (size_t i = 0; i < resolved->instance_count; i++) {
+        for (size_t i = 0; i < resolved->instance_count; ++i) {
             open[i] = open[i] && goes_on(&resolved->instances[i], open);
             left += open[i];
             last = open[i] ? &resolved->instances[i] : last;
@@ -476,14 +476,14 @@ static cnnvp_result keep_texts(struct cnnvp_box *box, struct cnnvp_instance *fro
     from->port_places = cnnvp_arena_array(&box->arena, ports, sizeof *from->port_places);
     if (!from->port_places)
         return cnnvp_config_no_memory(error);
-    for (size_t i = 0; i < ports; i++) {
+    for (size_t i = 0; i < ports; ++i) {
         const struct cnnvp_setting *written = cnnvp_draft_setting(draft, from->unit->ports[i].name, 1);
         const char *place = written ? written->place : from->place.text;
         from->port_places[i] = cnnvp_arena_text(&box->arena, place);
         if (!from->port_places[i])
             return cnnvp_config_no_memory(error);
     }
-    for (size_t i = 0; i < from->binding_count; i++) {
+    for (size_t i = 0; i < from->binding_count; ++i) {
         char text[512];
         cnnvp_binding_text(&box->resolved, &from->bindings[i], text, sizeof text);
         from->bindings[i].text = cnnvp_arena_text(&box->arena, text);
@@ -497,11 +497,11 @@ cnnvp_result cnnvp_box_connect(struct cnnvp_box *box, struct cnnvp_error *error)
 {
     struct cnnvp_resolved *resolved = &box->resolved;
     cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
         result = connect_instance(box, &resolved->instances[i], error);
     if (result == CNNVP_DONE)
         result = check_lines(box, error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
         result = keep_texts(box, &resolved->instances[i], error);
     return result == CNNVP_DONE ? check_circles(box, error) : result;
 }

@@ -27,7 +27,7 @@ struct file_frame {
 
 int cnnvp_config_reserved(const char *key)
 {
-    for (size_t i = 0; reserved_keys[i]; i++)
+    for (size_t i = 0; reserved_keys[i]; ++i)
         if (strcmp(key, reserved_keys[i]) == 0)
             return 1;
     return 0;
@@ -67,7 +67,7 @@ static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
         NULL};
     const char *named = getenv("CNNVP_PRESETS");
     if (!named || !*named)
-        index++;
+        ++index;
     if (index == 0)
         return cnnvp_arena_text(arena, named);
     if (index == 1) {
@@ -95,7 +95,7 @@ static int is_preset_name(const char *name)
 static char *find_preset(struct cnnvp_arena *arena, const char *name)
 {
     char *folder;
-    for (unsigned i = 0; is_preset_name(name) && (folder = preset_folder(arena, i)) != NULL; i++) {
+    for (unsigned i = 0; is_preset_name(name) && (folder = preset_folder(arena, i)) != NULL; ++i) {
         char *path = cnnvp_arena_printf(arena, "%s/%s.yaml", folder, name);
         if (path && access(path, F_OK) == 0)
             return path;
@@ -114,7 +114,7 @@ static void list_presets(struct cnnvp_arena *arena, struct cnnvp_suggest *sugges
     char *names[MOST] = {NULL};
     size_t count = 0;
     char *folder;
-    for (unsigned i = 0; (folder = preset_folder(arena, i)) != NULL; i++) {
+    for (unsigned i = 0; (folder = preset_folder(arena, i)) != NULL; ++i) {
         DIR *stream = opendir(folder);
         const struct dirent *entry;
         while (stream && count < MOST && (entry = readdir(stream)) != NULL) {
@@ -128,7 +128,7 @@ static void list_presets(struct cnnvp_arena *arena, struct cnnvp_suggest *sugges
             (void)closedir(stream);
     }
     qsort(names, count, sizeof *names, compare_names);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; ++i)
         if (i == 0 || strcmp(names[i], names[i - 1]) != 0)
             cnnvp_suggest_offer(suggest, names[i]);
 }
@@ -246,7 +246,7 @@ static cnnvp_result remove_unit(struct cnnvp_draft *draft, const struct cnnvp_ya
     removed->place = node->place;
     removed->next = draft->removed;
     draft->removed = removed;
-    draft->unit_count--;
+    --draft->unit_count;
     return CNNVP_DONE;
 }
 
@@ -316,7 +316,7 @@ static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, child->key);
         int known = 0;
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; ++i) {
             cnnvp_suggest_offer(&suggest, keys[i]);
             known |= strcmp(keys[i], child->key) == 0;
         }

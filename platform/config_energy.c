@@ -38,7 +38,7 @@ static cnnvp_result set_entry(struct cnnvp_energy_table *table, const char *key,
     if (entry == CNNVP_ENERGY_ENTRIES) {
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, key);
-        for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; i++)
+        for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; ++i)
             cnnvp_suggest_offer(&suggest, cnnvp_energy_name((enum cnnvp_energy_entry)i));
         cnnvp_suggest_offer(&suggest, "table");
         cnnvp_suggest_offer(&suggest, "sram_scaling");
@@ -82,7 +82,7 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
     for (const struct cnnvp_yaml_node *at = result == CNNVP_DONE ? root->children : NULL; at; at = at->next) {
         size_t i = 0;
         while (i < 4 && strcmp(keys[i], at->key) != 0)
-            i++;
+            ++i;
         if (i == 4)
             return cnnvp_config_error(error, at->key_place,
                                       "unknown key %s; an energy table has table, base, sram_scaling, entries",
@@ -109,7 +109,7 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
 {
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, name);
-    for (size_t i = 0; cnnvp_energy_builtin(i, table); i++) {
+    for (size_t i = 0; cnnvp_energy_builtin(i, table); ++i) {
         if (strcmp(table->name, name) == 0)
             return CNNVP_DONE;
         const char *built_in = cnnvp_arena_text(arena, table->name);
@@ -164,7 +164,7 @@ static int same_number(double a, double b)
 
 static int same_entries(const struct cnnvp_energy_table *a, const struct cnnvp_energy_table *b)
 {
-    for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; i++)
+    for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; ++i)
         if (!same_number(a->picojoules[i], b->picojoules[i]))
             return 0;
     return a->sram_scaling == b->sram_scaling;
@@ -175,7 +175,7 @@ void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table)
     struct cnnvp_energy_table base, built_in;
     cnnvp_energy_default(&base);
     int named = 0;
-    for (size_t i = 0; cnnvp_energy_builtin(i, &built_in); i++)
+    for (size_t i = 0; cnnvp_energy_builtin(i, &built_in); ++i)
         if (strcmp(built_in.name, table->name) == 0) {
             base = built_in;
             named = 1;
@@ -186,7 +186,7 @@ void cnnvp_energy_print(FILE *stream, const struct cnnvp_energy_table *table)
     (void)fprintf(stream, "energy:\n  table: %s\n", base.name);
     if (base.sram_scaling != table->sram_scaling)
         (void)fprintf(stream, "  sram_scaling: %s\n", table->sram_scaling ? "on" : "off");
-    for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; i++)
+    for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; ++i)
         if (!same_number(base.picojoules[i], table->picojoules[i]))
             (void)fprintf(stream, "  %s: %.17g\n", cnnvp_energy_name((enum cnnvp_energy_entry)i), table->picojoules[i]);
 }

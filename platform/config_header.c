@@ -14,14 +14,14 @@
 /* Of instances, units and registers: letters, digits and _. */
 static void print_upper(FILE *stream, const char *name)
 {
-    for (; *name; name++)
+    for (; *name; ++name)
         (void)fputc(isalnum((unsigned char)*name) ? toupper((unsigned char)*name) : '_', stream);
 }
 
 /* One line of a comment, whatever a unit says. */
 static void print_comment(FILE *stream, const char *text)
 {
-    for (; text && *text; text++)
+    for (; text && *text; ++text)
         if ((unsigned char)*text >= 0x20 && !(text[0] == '*' && text[1] == '/'))
             (void)fputc(*text, stream);
 }
@@ -30,7 +30,7 @@ static void print_comment(FILE *stream, const char *text)
 static void define(FILE *stream, const char *const *words, const char *suffix, uint64_t value, const char *help)
 {
     (void)fputs("#define ", stream);
-    for (; *words; words++) {
+    for (; *words; ++words) {
         print_upper(stream, *words);
         (void)fputc('_', stream);
     }
@@ -46,11 +46,11 @@ static void define(FILE *stream, const char *const *words, const char *suffix, u
 static void print_registers(FILE *stream, const struct cnnvp_instance *instance)
 {
     const struct cnnvp_unit *unit = instance->unit;
-    for (size_t i = 0; i < unit->register_count; i++) {
+    for (size_t i = 0; i < unit->register_count; ++i) {
         const struct cnnvp_register *reg = &unit->registers[i];
         const char *const name[] = {instance->name, reg->name, NULL};
         define(stream, name, "OFFSET", reg->offset, reg->help);
-        for (size_t j = 0; j < unit->field_count; j++) {
+        for (size_t j = 0; j < unit->field_count; ++j) {
             const struct cnnvp_field *field = &unit->fields[j];
             const char *const part[] = {instance->name, reg->name, field->name, NULL};
             if (strcmp(field->reg, reg->name) != 0)
@@ -93,7 +93,7 @@ cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header)
     (void)fputs(" need to know of it.\n"
                 " * Made by `cnnvp check --header`: make it again where the platform changes.\n */\n"
                 "#ifndef CNNVP_PLATFORM_MAP_H\n#define CNNVP_PLATFORM_MAP_H\n", stream);
-    for (size_t i = 0; i < resolved->instance_count; i++)
+    for (size_t i = 0; i < resolved->instance_count; ++i)
         if (resolved->instances[i].on_bus)
             print_instance(stream, resolved, &resolved->instances[i]);
     (void)fputs("\n#endif\n", stream);

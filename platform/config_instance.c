@@ -9,10 +9,10 @@
 uint32_t cnnvp_instance_irq(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
                             const struct cnnvp_binding **binding)
 {
-    for (uint32_t port = 0; instance->unit && port < instance->unit->port_count; port++) {
+    for (uint32_t port = 0; instance->unit && port < instance->unit->port_count; ++port) {
         if (instance->unit->ports[port].kind != CNNVP_PORT_IRQ_OUT)
             continue;
-        for (size_t i = 0; i < instance->binding_count; i++) {
+        for (size_t i = 0; i < instance->binding_count; ++i) {
             const struct cnnvp_unit *target = resolved->instances[instance->bindings[i].target].unit;
             if (instance->bindings[i].port == port && target && strcmp(target->kind, "plic") == 0) {
                 *binding = &instance->bindings[i];

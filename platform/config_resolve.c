@@ -15,7 +15,7 @@
 
 uint32_t cnnvp_unit_param(const struct cnnvp_unit *unit, const char *name)
 {
-    for (uint32_t i = 0; unit && i < unit->param_count; i++)
+    for (uint32_t i = 0; unit && i < unit->param_count; ++i)
         if (strcmp(unit->params[i].name, name) == 0)
             return i;
     return UINT32_MAX;
@@ -23,7 +23,7 @@ uint32_t cnnvp_unit_param(const struct cnnvp_unit *unit, const char *name)
 
 const struct cnnvp_instance *cnnvp_box_find(const struct cnnvp_resolved *resolved, const char *name)
 {
-    for (size_t i = 0; i < resolved->instance_count; i++)
+    for (size_t i = 0; i < resolved->instance_count; ++i)
         if (strcmp(resolved->instances[i].name, name) == 0)
             return &resolved->instances[i];
     return NULL;
@@ -79,7 +79,7 @@ static cnnvp_result copy_settings(struct cnnvp_box *box, const struct cnnvp_draf
         (*end)->next = NULL;
         end = &(*end)->next;
     }
-    for (size_t i = 0; i < set_count; i++) {
+    for (size_t i = 0; i < set_count; ++i) {
         cnnvp_result status = overlay(box, copy, sets[i], error);
         if (status != CNNVP_DONE)
             return status;
@@ -96,7 +96,7 @@ static cnnvp_result no_model(const struct cnnvp_box *box, const struct cnnvp_dra
 {
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, unit->name);
-    for (size_t i = 0; i < box->resolved.instance_count; i++)
+    for (size_t i = 0; i < box->resolved.instance_count; ++i)
         if (cnnvp_draft_setting(box->drafts[i], "model", 0))
             cnnvp_suggest_offer(&suggest, box->drafts[i]->name);
     return cnnvp_config_error(error, unit->place, "%s: has no `model:`, and no base has an instance of this name%s",
@@ -136,7 +136,7 @@ static cnnvp_result find_model(struct cnnvp_box *box, size_t index, struct cnnvp
     cnnvp_suggest_begin(&suggest, model->text);
     cnnvp_suggest_offer(&suggest, "bus");
     const struct cnnvp_unit *unit;
-    for (size_t i = 0; !strchr(model->text, ':') && (unit = cnnvp_unit_at(i)) != NULL; i++)
+    for (size_t i = 0; !strchr(model->text, ':') && (unit = cnnvp_unit_at(i)) != NULL; ++i)
         cnnvp_suggest_offer(&suggest, unit->kind);
     return cnnvp_config_error(error, model->place, "%s.model: %s%s", instance->name, reason,
                               strchr(model->text, ':') ? "" : cnnvp_suggest_text(&suggest, "there are"));
@@ -149,9 +149,9 @@ static cnnvp_result unknown_key(const struct cnnvp_instance *instance, const str
 {
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, setting->key);
-    for (size_t i = 0; instance->unit && i < instance->unit->param_count; i++)
+    for (size_t i = 0; instance->unit && i < instance->unit->param_count; ++i)
         cnnvp_suggest_offer(&suggest, instance->unit->params[i].name);
-    for (const char *const *key = cnnvp_config_reserved_keys(); *key; key++)
+    for (const char *const *key = cnnvp_config_reserved_keys(); *key; ++key)
         cnnvp_suggest_offer(&suggest, *key);
     return cnnvp_config_error(error, setting->key_place, "%s: model %s has no parameter %s%s", instance->name,
                               instance->model, cnnvp_config_show(setting->key).text,
@@ -192,7 +192,7 @@ static cnnvp_result set_params(struct cnnvp_box *box, struct cnnvp_instance *ins
         if (!setting->connect && !known && setting->level >= model->level)
             return unknown_key(instance, setting, error);
     }
-    for (uint32_t i = 0; i < count && result == CNNVP_DONE; i++)
+    for (uint32_t i = 0; i < count && result == CNNVP_DONE; ++i)
         result = set_param(box, instance, i, cnnvp_draft_setting(draft, instance->unit->params[i].name, 0), error);
     return result;
 }
@@ -219,11 +219,11 @@ static cnnvp_result make_instances(struct cnnvp_box *box, const struct cnnvp_dra
         instance->name = box->drafts[index]->name;
         instance->place.text = box->drafts[index]->place;
         instance->number = (uint32_t)index;
-        resolved->instance_count++;
+        ++resolved->instance_count;
     }
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
         result = find_model(box, i, error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
         result = set_params(box, &resolved->instances[i], error);
     return result;
 }

@@ -14,7 +14,7 @@
 static void print_quoted(FILE *stream, const char *text)
 {
     (void)fputc('"', stream);
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+    for (const unsigned char *at = (const unsigned char *)text; *at; ++at) {
         if (*at == '"' || *at == '\\')
             (void)fprintf(stream, "\\%c", *at);
         else if (*at < 0x20 || *at == 0x7f)
@@ -29,7 +29,7 @@ static void print_connections(FILE *stream, const struct cnnvp_resolved *resolve
                               const struct cnnvp_instance *instance, const struct cnnvp_binding *irq)
 {
     const char *before = "    connect:\n";
-    for (size_t i = 0; i < instance->binding_count; i++) {
+    for (size_t i = 0; i < instance->binding_count; ++i) {
         const struct cnnvp_binding *binding = &instance->bindings[i];
         char target[512];
         if (binding == irq)
@@ -63,7 +63,7 @@ static void print_instance(FILE *stream, const struct cnnvp_box *box, size_t ind
         (void)fprintf(stream, "    clock: %s\n", clock->name);
     if (instance->idle)
         (void)fputs("    idle: true\n", stream);
-    for (size_t i = 0; instance->unit && i < instance->unit->param_count; i++) {
+    for (size_t i = 0; instance->unit && i < instance->unit->param_count; ++i) {
         const struct cnnvp_param *param = &instance->unit->params[i];
         (void)fprintf(stream, "    %s: ", param->name);
         if (param->type == CNNVP_PARAM_TEXT)
@@ -85,7 +85,7 @@ static void print_yaml(FILE *stream, const struct cnnvp_box *box)
     if (box->resolved.energy)
         cnnvp_energy_print(stream, box->resolved.energy);
     (void)fputs("units:\n", stream);
-    for (size_t i = 0; i < box->resolved.instance_count; i++)
+    for (size_t i = 0; i < box->resolved.instance_count; ++i)
         print_instance(stream, box, i);
 }
 
@@ -93,7 +93,7 @@ static void print_yaml(FILE *stream, const struct cnnvp_box *box)
 static const struct cnnvp_instance *next_window(const struct cnnvp_resolved *resolved, uint64_t from)
 {
     const struct cnnvp_instance *next = NULL;
-    for (size_t i = 0; i < resolved->instance_count; i++) {
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
         const struct cnnvp_instance *instance = &resolved->instances[i];
         if (instance->on_bus && instance->base >= from && (!next || instance->base < next->base))
             next = instance;
@@ -121,7 +121,7 @@ cnnvp_result cnnvp_box_text(const struct cnnvp_box *box, char **yaml, char **mem
 {
     char *texts[2] = {NULL, NULL};
     int complete = 1;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         size_t size = 0;
         FILE *stream = open_memstream(&texts[i], &size);
         if (!stream) {

@@ -23,7 +23,7 @@ static uint32_t bus_port(const struct cnnvp_unit *unit)
     uint32_t first = UINT32_MAX;
     if (unit->register_count)
         return unit->register_port;
-    for (uint32_t i = (uint32_t)unit->port_count; i > 0; i--)
+    for (uint32_t i = (uint32_t)unit->port_count; i > 0; --i)
         if (is_target(unit->ports[i - 1].kind) &&
             (first == UINT32_MAX || cnnvp_port_crosses(unit, first) > CNNVP_PORT_PLAIN ||
              cnnvp_port_crosses(unit, i - 1) <= CNNVP_PORT_PLAIN))
@@ -81,11 +81,11 @@ static cnnvp_result check_windows(struct cnnvp_box *box, struct cnnvp_error *err
     if (!order)
         return cnnvp_config_no_memory(error);
     size_t count = 0;
-    for (size_t i = 0; i < resolved->instance_count; i++)
+    for (size_t i = 0; i < resolved->instance_count; ++i)
         if (resolved->instances[i].on_bus)
             order[count++] = &resolved->instances[i];
     qsort(order, count, sizeof *order, compare_bases);
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 1; i < count; ++i) {
         const struct cnnvp_instance *a = order[i - 1], *b = order[i];
         if (b->base >= a->base + a->size)
             continue;
@@ -117,9 +117,9 @@ static cnnvp_result read_idle(const struct cnnvp_box *box, struct cnnvp_instance
 
 static int is_reached(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance, uint32_t port)
 {
-    for (size_t i = 0; i < resolved->instance_count; i++) {
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
         const struct cnnvp_instance *from = &resolved->instances[i];
-        for (size_t j = 0; j < from->binding_count; j++)
+        for (size_t j = 0; j < from->binding_count; ++j)
             if (from->bindings[j].target == instance->number && from->bindings[j].target_port == port &&
                 from->unit->ports[from->bindings[j].port].kind != CNNVP_PORT_IRQ_OUT)
                 return 1;
@@ -144,12 +144,12 @@ static cnnvp_result check_driven(const struct cnnvp_box *box, const struct cnnvp
                                   "%s: nothing reaches its registers (port %s); give it an address on the bus with "
                                   "`at:`, or write `idle: true` if it is to do nothing", instance->name, port->name);
     }
-    for (uint32_t i = 0; i < unit->port_count; i++) {
+    for (uint32_t i = 0; i < unit->port_count; ++i) {
         if (unit->ports[i].kind != CNNVP_PORT_TARGET && unit->ports[i].kind != CNNVP_PORT_MEM_TARGET)
             continue;
         if (is_reached(&box->resolved, instance, i))
             return CNNVP_DONE;
-        incoming++;
+        ++incoming;
     }
     const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[instance->number], "model", 0);
     if (!incoming || unit->process || model->level < box->level)
@@ -182,7 +182,7 @@ static cnnvp_result choose_clock(const struct cnnvp_box *box, struct cnnvp_insta
     }
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, clock->text);
-    for (size_t i = 0; i < box->resolved.instance_count; i++)
+    for (size_t i = 0; i < box->resolved.instance_count; ++i)
         if (cnnvp_unit_param(box->resolved.instances[i].unit, "clock_mhz") != UINT32_MAX)
             cnnvp_suggest_offer(&suggest, box->resolved.instances[i].name);
     return cnnvp_config_error(error, clock->place, "%s.clock: %s %s%s", instance->name,
@@ -195,7 +195,7 @@ static cnnvp_result choose_clock(const struct cnnvp_box *box, struct cnnvp_insta
 static cnnvp_result check_bus(const struct cnnvp_box *box, struct cnnvp_error *error)
 {
     const struct cnnvp_instance *bus = NULL;
-    for (size_t i = 0; i < box->resolved.instance_count; i++) {
+    for (size_t i = 0; i < box->resolved.instance_count; ++i) {
         const struct cnnvp_instance *instance = &box->resolved.instances[i];
         if (instance->unit)
             continue;
@@ -207,7 +207,7 @@ static cnnvp_result check_bus(const struct cnnvp_box *box, struct cnnvp_error *e
         if (irq && irq->text)
             return cnnvp_config_error(error, irq->key_place, "%s.irq: the bus has no interrupt", instance->name);
     }
-    for (size_t i = 0; i < box->resolved.instance_count && !bus; i++)
+    for (size_t i = 0; i < box->resolved.instance_count && !bus; ++i)
         if (box->resolved.instances[i].on_bus)
             return cnnvp_config_error(error, cnnvp_draft_setting(box->drafts[i], "at", 0)->key_place,
                                       "%s.at: there is no instance of model bus", box->resolved.instances[i].name);
@@ -218,19 +218,19 @@ cnnvp_result cnnvp_box_wire(struct cnnvp_box *box, struct cnnvp_error *error)
 {
     struct cnnvp_resolved *resolved = &box->resolved;
     cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
         result = place_instance(box, &resolved->instances[i], error);
     if (result == CNNVP_DONE)
         result = check_bus(box, error);
     if (result == CNNVP_DONE)
         result = check_windows(box, error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
         result = choose_clock(box, &resolved->instances[i], error);
     if (result == CNNVP_DONE)
         result = cnnvp_box_connect(box, error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
         result = read_idle(box, &resolved->instances[i], error);
-    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i)
         result = check_driven(box, &resolved->instances[i], error);
     return result;
 }

@@ -113,7 +113,7 @@ static cnnvp_result read_segment(struct cnnvp_elf *elf, const uint8_t *header, u
                       segment->address);
     segment->data = elf->data + offset;
     if (segment->memory_size > 0)
-        elf->segment_count++;
+        ++elf->segment_count;
     return CNNVP_DONE;
 }
 
@@ -134,7 +134,7 @@ static cnnvp_result read_segments(struct cnnvp_elf *elf, const char *name, struc
     elf->segments = calloc(count, sizeof *elf->segments);
     if (!elf->segments)
         return refuse(error, name, "there is not enough memory");
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; ++i) {
         const uint8_t *header = elf->data + offset + (size_t)i * entry_size;
         cnnvp_result result;
 
@@ -163,7 +163,7 @@ static cnnvp_result read_symbols(struct cnnvp_elf *elf, const char *name, struct
         return CNNVP_DONE; /* stripped */
     if (entry_size < SECTION_HEADER_SIZE || !lies_in(elf, offset, count, entry_size))
         return refuse(error, name, "is cut off: its section headers lie outside the file");
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; ++i) {
         const uint8_t *section = sections + (size_t)i * entry_size;
         const uint32_t names = word_at(section + 24);
         const uint8_t *strings = sections + (size_t)names * entry_size;
@@ -290,7 +290,7 @@ int cnnvp_elf_symbol(const struct cnnvp_elf *elf, const char *name, uint32_t *va
 {
     const size_t length = strlen(name);
 
-    for (size_t i = 0; i < elf->symbol_count; i++) {
+    for (size_t i = 0; i < elf->symbol_count; ++i) {
         const uint8_t *symbol = elf->symbols + i * SYMBOL_SIZE;
         const uint32_t at = word_at(symbol);
 

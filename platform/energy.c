@@ -45,7 +45,7 @@ int cnnvp_energy_builtin(size_t index, struct cnnvp_energy_table *table)
     memset(table, 0, sizeof *table);
     (void)snprintf(table->name, sizeof table->name, "%s", tables[index].name);
     table->sram_scaling = tables[index].sram_scaling;
-    for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; i++)
+    for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; ++i)
         table->picojoules[i] = entries[i].values[index] * tables[index].unit;
     return 1;
 }
@@ -60,7 +60,7 @@ enum cnnvp_energy_entry cnnvp_energy_find(const char *name)
     size_t i = 0;
 
     while (i < CNNVP_ENERGY_ENTRIES && strcmp(entries[i].name, name) != 0)
-        i++;
+        ++i;
     return (enum cnnvp_energy_entry)i;
 }
 
@@ -82,7 +82,7 @@ static uint64_t size_of(const struct cnnvp_instance *instance)
 {
     const struct cnnvp_unit *unit = instance->unit;
 
-    for (size_t i = 0; unit && i < unit->param_count; i++)
+    for (size_t i = 0; unit && i < unit->param_count; ++i)
         if (strcmp(unit->params[i].name, "size") == 0)
             return instance->values[i];
     return 0;
@@ -102,18 +102,18 @@ static void print_tables(FILE *stream)
 {
     struct cnnvp_energy_table built_in[TABLES];
 
-    for (size_t i = 0; i < TABLES; i++)
+    for (size_t i = 0; i < TABLES; ++i)
         (void)cnnvp_energy_builtin(i, &built_in[i]);
     fputs("energy tables: picojoules of one count\n\n", stream);
-    for (size_t i = 0; i < TABLES; i++)
+    for (size_t i = 0; i < TABLES; ++i)
         fprintf(stream, "  %-18s  %s\n", tables[i].name, tables[i].help);
     fprintf(stream, "\n  %-18s", "entry");
-    for (size_t i = 0; i < TABLES; i++)
+    for (size_t i = 0; i < TABLES; ++i)
         fprintf(stream, "  %10s", tables[i].name);
     fprintf(stream, "  %s\n", "help");
-    for (size_t e = 0; e < CNNVP_ENERGY_ENTRIES; e++) {
+    for (size_t e = 0; e < CNNVP_ENERGY_ENTRIES; ++e) {
         fprintf(stream, "  %-18s", entries[e].name);
-        for (size_t i = 0; i < TABLES; i++)
+        for (size_t i = 0; i < TABLES; ++i)
             fprintf(stream, "  %10.4g", built_in[i].picojoules[e]);
         fprintf(stream, "  %s%s\n", entries[e].help, entries[e].sram ? "; of 8 KiB where sram_scaling is on" : "");
     }

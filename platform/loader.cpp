@@ -147,7 +147,7 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
 {
     uint32_t tohost = 0;
 
-    for (size_t i = 0; i < cnnvp_elf_segment_count(&elf); i++) {
+    for (size_t i = 0; i < cnnvp_elf_segment_count(&elf); ++i) {
         const cnnvp_elf_segment segment = cnnvp_elf_segment_at(&elf, i);
         if (write(segment.address, segment.data, segment.file_size) &&
             clear(uint64_t(segment.address) + segment.file_size, segment.memory_size - segment.file_size))
@@ -157,7 +157,7 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
     }
     (void)cnnvp_elf_symbol(&elf, "tohost", &tohost);
     words_.assign(1, name);
-    for (int i = 0; args && i < argc; i++)
+    for (int i = 0; args && i < argc; ++i)
         words_.emplace_back(args[i]);
     argv_.clear();
     for (std::string &word : words_)
@@ -170,7 +170,7 @@ cnnvp_result loader::load(const cnnvp_elf &elf, const char *name, int argc, char
     functions_.clear();
     const char *function;
     uint32_t address;
-    for (size_t i = 0; control_.recorder() && i < cnnvp_elf_symbol_count(&elf); i++)
+    for (size_t i = 0; control_.recorder() && i < cnnvp_elf_symbol_count(&elf); ++i)
         if (cnnvp_elf_function(&elf, i, &function, &address))
             functions_[address] = function;
     const int status = start(cnnvp_elf_entry(&elf), tohost);

@@ -357,7 +357,7 @@ bool memory_port::run_outside(const std::function<void()> &function)
 {
     outside_work_ = function;
     outside_wanted_.notify(sc_core::SC_ZERO_TIME);
-    for (int step = 0; outside_work_ && step < max_steps && sc_core::sc_pending_activity(); step++)
+    for (int step = 0; outside_work_ && step < max_steps && sc_core::sc_pending_activity(); ++step)
         advance(sc_core::sc_time_to_pending_activity());
     const bool done = !outside_work_;
     outside_work_ = nullptr;

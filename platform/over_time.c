@@ -3,7 +3,7 @@
 
 static void widen(struct cnnvp_over_time *over)
 {
-    for (uint32_t i = 0; i < CNNVP_OVER_TIME_WINDOWS; i++) {
+    for (uint32_t i = 0; i < CNNVP_OVER_TIME_WINDOWS; ++i) {
         const uint64_t read_bytes = over->read_bytes[i], write_bytes = over->write_bytes[i];
 
         over->read_bytes[i] = over->write_bytes[i] = 0;
@@ -22,7 +22,7 @@ static void spread(uint64_t *windows, uint64_t width, cnnvp_time begin, cnnvp_ti
     const uint64_t length = (end - begin) / unit;
     uint64_t done = 0;
 
-    for (uint64_t i = begin / width; i < last; i++) {
+    for (uint64_t i = begin / width; i < last; ++i) {
         const uint64_t part = ((i + 1) * width - begin) / unit;
         const uint64_t sum = bytes / length * part + bytes % length * part / length;
 

@@ -30,7 +30,7 @@ void on_report(const sc_core::sc_report &report, const sc_core::sc_actions &)
 
 uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *name)
 {
-    for (uint32_t i = 0; i < unit.port_count; i++)
+    for (uint32_t i = 0; i < unit.port_count; ++i)
         if (unit.ports[i].kind == kind && std::strcmp(unit.ports[i].name, name) == 0)
             return i;
     return UINT32_MAX;
@@ -39,7 +39,7 @@ uint32_t find_port(const cnnvp_unit &unit, cnnvp_port_kind kind, const char *nam
 /* `missing`: the unit has no such parameter. */
 uint64_t value_of(const cnnvp_instance &instance, const char *parameter, uint64_t missing)
 {
-    for (size_t i = 0; i < instance.unit->param_count; i++)
+    for (size_t i = 0; i < instance.unit->param_count; ++i)
         if (std::strcmp(instance.unit->params[i].name, parameter) == 0)
             return instance.values[i];
     return missing;
@@ -62,7 +62,7 @@ simulation_context::~simulation_context()
 
 void platform::plan_bus(plan &plan) const
 {
-    for (uint32_t i = 0; i < resolved_.instance_count; i++) {
+    for (uint32_t i = 0; i < resolved_.instance_count; ++i) {
         const cnnvp_instance &instance = resolved_.instances[i];
         if (!instance.on_bus || !instance.unit)
             continue;
@@ -77,7 +77,7 @@ void platform::plan_bus(plan &plan) const
 /* The core is the instance named cpu, or else the first one, with a port as cpu/program.h describes. */
 void platform::plan_core(plan &plan) const
 {
-    for (uint32_t i = 0; i < resolved_.instance_count; i++) {
+    for (uint32_t i = 0; i < resolved_.instance_count; ++i) {
         const cnnvp_instance &instance = resolved_.instances[i];
         if (!instance.unit || find_port(*instance.unit, CNNVP_PORT_TARGET, core_port) == UINT32_MAX)
             continue;
@@ -95,12 +95,12 @@ platform::plan platform::make_plan() const
     plan plan;
 
     plan.incoming.resize(resolved_.instance_count);
-    for (uint32_t i = 0; i < resolved_.instance_count; i++)
+    for (uint32_t i = 0; i < resolved_.instance_count; ++i)
         if (!resolved_.instances[i].unit)
             plan.bus_instance = i;
-    for (uint32_t i = 0; i < resolved_.instance_count; i++) {
+    for (uint32_t i = 0; i < resolved_.instance_count; ++i) {
         const cnnvp_instance &instance = resolved_.instances[i];
-        for (size_t j = 0; instance.unit && j < instance.binding_count; j++) {
+        for (size_t j = 0; instance.unit && j < instance.binding_count; ++j) {
             const cnnvp_binding &binding = instance.bindings[j];
             size_t socket = 0;
             if (instance.unit->ports[binding.port].kind == CNNVP_PORT_IRQ_OUT) {
@@ -125,7 +125,7 @@ platform::plan platform::make_plan() const
 
 void platform::make_modules(const plan &plan)
 {
-    for (uint32_t i = 0; i < resolved_.instance_count; i++) {
+    for (uint32_t i = 0; i < resolved_.instance_count; ++i) {
         const cnnvp_instance &instance = resolved_.instances[i];
         if (instance.unit)
             hosts_.push_back(std::make_unique<unit_host>(instance.name, *control_, instance, plan.incoming[i]));
@@ -165,7 +165,7 @@ void platform::connect(const plan &plan)
     for (const arrival &arrival : plan.arrivals)
         connect_binding(arrival);
     if (bus_) {
-        for (size_t i = 0; i < plan.windows.size(); i++) {
+        for (size_t i = 0; i < plan.windows.size(); ++i) {
             const auto &[instance, socket] = plan.window_sockets[i];
             bus_->initiator(i).bind(hosts_[instance]->target(static_cast<uint32_t>(socket)));
             bus_->set_unit(i, *hosts_[instance], resolved_.instances[instance].bus_port);
@@ -180,7 +180,7 @@ void platform::connect(const plan &plan)
 cnnvp_result platform::bind_outside(const bind_memory &bind, cnnvp_error *error)
 {
     for (const auto &host : hosts_) {
-        for (uint32_t port = 0; host && port < host->instance().unit->port_count; port++) {
+        for (uint32_t port = 0; host && port < host->instance().unit->port_count; ++port) {
             const cnnvp_instance &instance = host->instance();
             if (!(instance.unit->ports[port].flags & CNNVP_PORT_OUTSIDE))
                 continue;
@@ -217,7 +217,7 @@ void platform::set_clocks()
         const uint32_t source = host->instance().clock;
         if (source < resolved_.instance_count && resolved_.instances[source].unit) {
             const cnnvp_instance &clock = resolved_.instances[source];
-            for (size_t i = 0; i < clock.unit->param_count; i++)
+            for (size_t i = 0; i < clock.unit->param_count; ++i)
                 if (std::strcmp(clock.unit->params[i].name, "clock_mhz") == 0)
                     mhz = clock.values[i];
         }
@@ -257,7 +257,7 @@ platform::platform(const cnnvp_resolved &resolved, const run_control::options &o
     control_ = std::make_unique<run_control>("_control", options);
     report_to = control_.get();
     loader_ = std::make_unique<loader>("_loader", *control_);
-    platforms++;
+    ++platforms;
 }
 
 cnnvp_result platform::build(const cnnvp_resolved &resolved, const run_control::options &options,
@@ -308,7 +308,7 @@ platform::~platform()
     loader_.reset();
     report_to = outer_report_;
     control_.reset();
-    platforms--;
+    --platforms;
 }
 
 unit_host *platform::find(const std::string &name)

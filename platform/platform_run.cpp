@@ -53,7 +53,7 @@ void platform::end_instant()
         advance(control_->until(control_->end_time()));
     if (control_->end() != CNNVP_END_EXIT)
         return;
-    for (int i = 0; i < last_deltas && sc_core::sc_pending_activity_at_current_time(); i++)
+    for (int i = 0; i < last_deltas && sc_core::sc_pending_activity_at_current_time(); ++i)
         advance(sc_core::SC_ZERO_TIME);
 }
 

@@ -84,10 +84,10 @@ static void limit_links(cnnvp_recorder *recorder)
 {
     const struct cnnvp_resolved *platform = recorder->stats.platform;
 
-    for (uint32_t i = 0; i < platform->instance_count; i++) {
+    for (uint32_t i = 0; i < platform->instance_count; ++i) {
         const struct cnnvp_unit *unit = platform->instances[i].unit;
 
-        for (uint32_t k = 0; unit && k < unit->stat_count; k++)
+        for (uint32_t k = 0; unit && k < unit->stat_count; ++k)
             if (strcmp(unit->stats[k].name, "bus_bytes_per_s") == 0)
                 cnnvp_trace_limit(recorder->trace, i, cnnvp_recorder_total(recorder, i, k));
     }

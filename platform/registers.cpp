@@ -16,17 +16,17 @@ constexpr size_t max_words = 1024; /* whose registers are found without a search
 register_file::register_file(const cnnvp_unit &unit, void *self, warn_function warn)
     : unit_(unit), self_(static_cast<unsigned char *>(self)), warn_(std::move(warn))
 {
-    for (uint32_t i = 0; i < unit.register_count; i++)
+    for (uint32_t i = 0; i < unit.register_count; ++i)
         entries_.push_back({unit.registers[i].offset, i, false});
     std::sort(entries_.begin(), entries_.end(), [](const entry &a, const entry &b) { return a.offset < b.offset; });
     words_.resize(entries_.empty() ? 0 : std::min<size_t>(entries_.back().offset / word + 1, max_words));
-    for (uint32_t i = 0; i < entries_.size() && entries_[i].offset / word < words_.size(); i++)
+    for (uint32_t i = 0; i < entries_.size() && entries_[i].offset / word < words_.size(); ++i)
         words_[entries_[i].offset / word] = i + 1;
 }
 
 void register_file::reset()
 {
-    for (uint32_t i = 0; i < unit_.register_count; i++)
+    for (uint32_t i = 0; i < unit_.register_count; ++i)
         store(unit_.registers[i], unit_.registers[i].reset);
 }
 

@@ -40,7 +40,7 @@ static int is_name(const char *text)
 
 static cnnvp_result check_params(const struct cnnvp_unit *unit, const char *where, char *message, size_t size)
 {
-    for (size_t i = 0; i < unit->param_count; i++) {
+    for (size_t i = 0; i < unit->param_count; ++i) {
         const struct cnnvp_param *param = &unit->params[i];
 
         if (!is_name(param->name) || !param->default_value || !param->help)
@@ -52,7 +52,7 @@ static cnnvp_result check_params(const struct cnnvp_unit *unit, const char *wher
             return refuse(message, size, "%s: parameter %s has no choices", where, param->name);
         if (param->type != CNNVP_PARAM_ENUM && param->type != CNNVP_PARAM_TEXT && param->min > param->max)
             return refuse(message, size, "%s: parameter %s has min above max", where, param->name);
-        for (size_t j = 0; j < i; j++)
+        for (size_t j = 0; j < i; ++j)
             if (!strcmp(param->name, unit->params[j].name))
                 return refuse(message, size, "%s: two parameters are named %s", where, param->name);
     }
@@ -61,7 +61,7 @@ static cnnvp_result check_params(const struct cnnvp_unit *unit, const char *wher
 
 static int has_param(const struct cnnvp_unit *unit, const char *name)
 {
-    for (size_t i = 0; i < unit->param_count; i++)
+    for (size_t i = 0; i < unit->param_count; ++i)
         if (!strcmp(unit->params[i].name, name))
             return 1;
     return 0;
@@ -88,7 +88,7 @@ static cnnvp_result check_port(const struct cnnvp_unit *unit, size_t index, cons
         return refuse(message, size, "%s: port %s has neither registers nor the function access", where, port->name);
     if (port->kind == CNNVP_PORT_MEM_INITIATOR && !unit->complete)
         return refuse(message, size, "%s: port %s needs the function complete", where, port->name);
-    for (size_t j = 0; j < index; j++)
+    for (size_t j = 0; j < index; ++j)
         if (!strcmp(port->name, unit->ports[j].name))
             return refuse(message, size, "%s: two ports are named %s", where, port->name);
     return CNNVP_DONE;
@@ -100,7 +100,7 @@ static cnnvp_result check_registers(const struct cnnvp_unit *unit, const char *w
         return CNNVP_DONE;
     if (unit->register_port >= unit->port_count || unit->ports[unit->register_port].kind != CNNVP_PORT_TARGET)
         return refuse(message, size, "%s: register_port %" PRIu32 " is not a target port", where, unit->register_port);
-    for (size_t i = 0; i < unit->register_count; i++) {
+    for (size_t i = 0; i < unit->register_count; ++i) {
         const struct cnnvp_register *reg = &unit->registers[i];
         const uint64_t window = unit->ports[unit->register_port].window;
 
@@ -112,7 +112,7 @@ static cnnvp_result check_registers(const struct cnnvp_unit *unit, const char *w
         if (reg->storage % sizeof(uint32_t) || unit->instance_size < sizeof(uint32_t) ||
             reg->storage > unit->instance_size - sizeof(uint32_t))
             return refuse(message, size, "%s: register %s is stored outside the instance", where, reg->name);
-        for (size_t j = 0; j < i; j++)
+        for (size_t j = 0; j < i; ++j)
             if (reg->offset == unit->registers[j].offset)
                 return refuse(message, size, "%s: registers %s and %s have the same offset", where,
                               unit->registers[j].name, reg->name);
@@ -122,13 +122,13 @@ static cnnvp_result check_registers(const struct cnnvp_unit *unit, const char *w
 
 static cnnvp_result check_observables(const struct cnnvp_unit *unit, const char *where, char *message, size_t size)
 {
-    for (size_t i = 0; i < unit->stat_count; i++)
+    for (size_t i = 0; i < unit->stat_count; ++i)
         if (!is_name(unit->stats[i].name) || !unit->stats[i].unit || !unit->stats[i].help)
             return refuse(message, size, "%s: statistic %zu has no name, unit or help", where, i);
-    for (size_t i = 0; i < unit->track_count; i++)
+    for (size_t i = 0; i < unit->track_count; ++i)
         if (!unit->tracks[i] || !unit->tracks[i][0])
             return refuse(message, size, "%s: track %zu has no name", where, i);
-    for (size_t i = 0; i < unit->counter_count; i++)
+    for (size_t i = 0; i < unit->counter_count; ++i)
         if (!is_name(unit->counters[i].name) || !unit->counters[i].unit)
             return refuse(message, size, "%s: counter %zu has no name or unit", where, i);
     return CNNVP_DONE;
@@ -165,7 +165,7 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
         return refuse(message, message_size, "%s: it has events but not the function event", where);
 
     result = check_params(unit, where, message, message_size);
-    for (size_t i = 0; result == CNNVP_DONE && i < unit->port_count; i++)
+    for (size_t i = 0; result == CNNVP_DONE && i < unit->port_count; ++i)
         result = check_port(unit, i, where, message, message_size);
     if (result == CNNVP_DONE)
         result = check_registers(unit, where, message, message_size);
@@ -176,7 +176,7 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
 
 static cnnvp_result find_builtin(const char *kind, const struct cnnvp_unit **unit, char *message, size_t message_size)
 {
-    for (size_t i = 0; (*unit = cnnvp_unit_at(i)) != NULL; i++)
+    for (size_t i = 0; (*unit = cnnvp_unit_at(i)) != NULL; ++i)
         if (!strcmp((*unit)->kind, kind))
             return cnnvp_registry_check(*unit, kind, message, message_size);
     return refuse(message, message_size, "there is no unit of kind %s (see `cnnvp models`)", kind);
@@ -244,7 +244,7 @@ static cnnvp_result find_in_library(cnnvp_model_query_fn query, const char *path
     char where[4400];
     char kinds[512] = "";
 
-    for (uint32_t i = 0; i < MAX_UNITS_OF_LIBRARY; i++) {
+    for (uint32_t i = 0; i < MAX_UNITS_OF_LIBRARY; ++i) {
         const struct cnnvp_unit *candidate = query(i, CNNVP_ABI_MAJOR << 16 | CNNVP_ABI_MINOR);
         const size_t used = strlen(kinds);
 

@@ -182,7 +182,7 @@ void run_control::run_in_simulation(const std::function<void()> &work)
 {
     work_ = work;
     work_wanted_.notify(sc_core::SC_ZERO_TIME);
-    for (int delta = 0; work_ && delta < 4; delta++)
+    for (int delta = 0; work_ && delta < 4; ++delta)
         advance(sc_core::SC_ZERO_TIME);
     work_ = nullptr;
 }

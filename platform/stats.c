@@ -38,7 +38,7 @@ static uint32_t value_column(struct cnnvp_stats *stats, const char *name)
     uint32_t count = stats->columns - CNNVP_LAYER_COLUMNS;
     const char **names;
 
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; ++i)
         if (strcmp(stats->value_names[i], name) == 0)
             return CNNVP_LAYER_COLUMNS + i;
     names = realloc(stats->value_names, (count + 1) * sizeof *names);
@@ -59,7 +59,7 @@ static int find_column(struct cnnvp_stats *stats, const struct cnnvp_instance *i
         *column = value_column(stats, stat->layer + sizeof values_prefix - 1);
         return *column == CNNVP_NO_COLUMN ? no_memory(error) : CNNVP_DONE;
     }
-    for (size_t i = 0; i < LAYER_MEMBERS; i++) {
+    for (size_t i = 0; i < LAYER_MEMBERS; ++i) {
         if (strcmp(layer_members[i].name, stat->layer) == 0) {
             *column = layer_members[i].column;
             return CNNVP_DONE;
@@ -70,7 +70,7 @@ static int find_column(struct cnnvp_stats *stats, const struct cnnvp_instance *i
                           "unit %s (%s): statistic %s: unknown layer member '%.100s'; there are values.<name>",
                           instance->name, instance->model, stat->name, stat->layer);
 
-    for (size_t i = 0; i < LAYER_MEMBERS && length > 0 && (size_t)length < sizeof error->text; i++)
+    for (size_t i = 0; i < LAYER_MEMBERS && length > 0 && (size_t)length < sizeof error->text; ++i)
         length += snprintf(error->text + length, sizeof error->text - (size_t)length, " %s", layer_members[i].name);
     return CNNVP_BAD_INPUT;
 }
@@ -99,7 +99,7 @@ static int init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *ins
 
 int cnnvp_stats_is_memory(const struct cnnvp_unit *unit)
 {
-    for (size_t i = 0; unit && i < unit->port_count; i++)
+    for (size_t i = 0; unit && i < unit->port_count; ++i)
         if (unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
             return 1;
     return 0;
@@ -130,13 +130,13 @@ static int init_instance(struct cnnvp_stats *stats, size_t index, struct cnnvp_e
         return no_memory(error);
     mine->stat_count = (uint32_t)unit->stat_count;
     mine->counter_count = (uint32_t)unit->counter_count;
-    for (size_t i = 0; i < unit->stat_count; i++) {
+    for (size_t i = 0; i < unit->stat_count; ++i) {
         int result = init_stat(stats, instance, &unit->stats[i], &mine->stats[i], error);
 
         if (result != CNNVP_DONE)
             return result;
     }
-    for (size_t i = 0; i < unit->counter_count; i++)
+    for (size_t i = 0; i < unit->counter_count; ++i)
         mine->counters[i].live = live_of(unit, &unit->counters[i]);
     return CNNVP_DONE;
 }
@@ -156,7 +156,7 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
     stats->instances = calloc(platform->instance_count + 1, sizeof *stats->instances);
     if (!stats->instances)
         result = no_memory(error);
-    for (size_t i = 0; i < platform->instance_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < platform->instance_count && result == CNNVP_DONE; ++i)
         result = init_instance(stats, i, error);
     if (result == CNNVP_DONE) {
         (void)cnnvp_stats_grow(stats, 15);
@@ -170,13 +170,13 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
 
 static void clear_work(struct cnnvp_stats *stats)
 {
-    for (size_t i = 0; stats->work.layers && i < stats->work.layer_count; i++) {
+    for (size_t i = 0; stats->work.layers && i < stats->work.layer_count; ++i) {
         free((char *)stats->work.layers[i].name);
         free((char *)stats->work.layers[i].op);
         free((char *)stats->work.layers[i].phase);
     }
     free((struct cnnvp_layer_info *)stats->work.layers);
-    for (size_t i = 0; stats->work.tensors && i < stats->work.tensor_count; i++) {
+    for (size_t i = 0; stats->work.tensors && i < stats->work.tensor_count; ++i) {
         free((char *)stats->work.tensors[i].name);
         free((char *)stats->work.tensors[i].kind);
     }
@@ -194,10 +194,10 @@ static void clear_work(struct cnnvp_stats *stats)
 
 void cnnvp_stats_fini(struct cnnvp_stats *stats)
 {
-    for (size_t i = 0; stats->instances && i < stats->platform->instance_count; i++) {
+    for (size_t i = 0; stats->instances && i < stats->platform->instance_count; ++i) {
         free(stats->instances[i].stats);
         free(stats->instances[i].counters);
-        for (uint32_t r = 0; r < stats->instances[i].requester_count; r++)
+        for (uint32_t r = 0; r < stats->instances[i].requester_count; ++r)
             free(stats->instances[i].requesters[r].counts);
         free(stats->instances[i].requesters);
     }
@@ -231,7 +231,7 @@ static int copy_layers(struct cnnvp_stats *stats, const struct cnnvp_work_info *
     if (!layers || !images)
         return 0;
     stats->work.layer_count = work->layer_count;
-    for (size_t i = 0; i < work->layer_count; i++) {
+    for (size_t i = 0; i < work->layer_count; ++i) {
         layers[i].macs = work->layers[i].macs;
         images[i] = work->layer_images ? work->layer_images[i] : work->images;
         if (!copy_text(work->layers[i].name, "", &layers[i].name) || !copy_text(work->layers[i].op, "", &layers[i].op)
@@ -248,7 +248,7 @@ static int copy_chains(struct cnnvp_stats *stats, const struct cnnvp_work_info *
     stats->work.chains = chains;
     if (!chains)
         return 0;
-    for (size_t i = 0; i < work->chain_count; i++)
+    for (size_t i = 0; i < work->chain_count; ++i)
         chains[i] = work->chains[i];
     stats->work.chain_count = work->chain_count;
     stats->work.block = work->block;
@@ -266,7 +266,7 @@ static int copy_tensors(struct cnnvp_stats *stats, const struct cnnvp_work_info 
     if (!tensors || !stats->moved)
         return 0;
     stats->work.tensor_count = work->tensor_count;
-    for (size_t i = 0; i < work->tensor_count; i++) {
+    for (size_t i = 0; i < work->tensor_count; ++i) {
         tensors[i] = work->tensors[i];
         tensors[i].name = tensors[i].kind = NULL;
         if (!copy_text(work->tensors[i].name, "", &tensors[i].name)
@@ -279,7 +279,7 @@ static int copy_tensors(struct cnnvp_stats *stats, const struct cnnvp_work_info 
 /* They lie in order, each before the next one. */
 static int are_apart(const struct cnnvp_work_info *work)
 {
-    for (size_t i = 1; i < work->tensor_count; i++)
+    for (size_t i = 1; i < work->tensor_count; ++i)
         if (work->tensors[i].address < work->tensors[i - 1].address
             || work->tensors[i].address - work->tensors[i - 1].address < work->tensors[i - 1].size)
             return 0;
@@ -337,7 +337,7 @@ void cnnvp_stats_count_for(struct cnnvp_stats *stats, uint32_t instance, uint32_
     uint32_t r = 0;
 
     while (r < mine->requester_count && mine->requesters[r].requester != requester)
-        r++;
+        ++r;
     if (r == mine->requester_count) {
         struct cnnvp_requester_stats *more = realloc(mine->requesters, (r + 1) * sizeof *more);
 
@@ -349,7 +349,7 @@ void cnnvp_stats_count_for(struct cnnvp_stats *stats, uint32_t instance, uint32_
             return;
         }
         more[r] = (struct cnnvp_requester_stats){requester, counts};
-        mine->requester_count++;
+        ++mine->requester_count;
     }
     mine->requesters[r].counts[stat] += n;
 }
@@ -381,7 +381,7 @@ uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag)
            (size_t)(tags - stats->tags) * stats->columns * sizeof *rows);
     memset(energy + (size_t)stats->tags * stats->energy_columns, 0,
            (size_t)(tags - stats->tags) * stats->energy_columns * sizeof *energy);
-    for (uint32_t i = stats->tags; i < tags; i++)
+    for (uint32_t i = stats->tags; i < tags; ++i)
         times[i] = (struct cnnvp_layer_times){CNNVP_TIME_NEVER, 0};
     stats->tags = tags;
     return tag;
@@ -391,7 +391,7 @@ uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to)
 {
     struct cnnvp_link_stats *links = stats->links;
 
-    for (uint32_t i = 0; i < stats->link_count; i++)
+    for (uint32_t i = 0; i < stats->link_count; ++i)
         if (links[i].from == from && links[i].to == to)
             return i;
     if (from >= stats->platform->instance_count || to >= stats->platform->instance_count)

@@ -183,7 +183,7 @@ static inline void cnnvp_stats_transfer(struct cnnvp_stats *stats, uint32_t link
         return;
     stats->links[link].read_bytes += bytes->read;
     stats->links[link].write_bytes += bytes->write;
-    stats->links[link].transactions++;
+    ++stats->links[link].transactions;
     if (stats->links[link].memory)
         cnnvp_over_time_add(&stats->over_time, bytes->begin, bytes->end, bytes->read, bytes->write);
 }

@@ -46,7 +46,7 @@ static inline json_t *text_value(const char *text)
     char *copy = value ? NULL : strdup(text);
 
     if (copy) {
-        for (char *c = copy; *c; c++)
+        for (char *c = copy; *c; ++c)
             if ((unsigned char)*c >= 0x80)
                 *c = '?';
         value = json_string(copy);

@@ -28,7 +28,7 @@ static int has_line(const struct cnnvp_stats *stats, uint32_t tag)
 
     if (tag - 1 < stats->work.layer_count || stats->times[tag].begin != CNNVP_TIME_NEVER)
         return 1;
-    for (uint32_t i = 0; i < CNNVP_LAYER_COLUMNS; i++)
+    for (uint32_t i = 0; i < CNNVP_LAYER_COLUMNS; ++i)
         if (sums[i])
             return 1;
     return 0;
@@ -44,7 +44,7 @@ static uint64_t complete_images(const struct cnnvp_stats *stats)
 
     if (!stats->partial || !work->command || strcmp(work->command, "run") != 0)
         return work->images;
-    for (size_t i = 0; i < work->tensor_count; i++) {
+    for (size_t i = 0; i < work->tensor_count; ++i) {
         const uint64_t each = work->images ? work->tensors[i].least_write_bytes / work->images : 0;
 
         if (strcmp(work->tensors[i].kind, "output") != 0 || each == 0)
@@ -72,10 +72,10 @@ static size_t find_instance(const struct cnnvp_stats *stats, const char *name)
 {
     const struct cnnvp_resolved *platform = stats->platform;
 
-    for (size_t i = 0; i < platform->instance_count; i++)
+    for (size_t i = 0; i < platform->instance_count; ++i)
         if (strcmp(platform->instances[i].name, name) == 0)
             return i;
-    for (size_t i = 0; i < platform->instance_count; i++)
+    for (size_t i = 0; i < platform->instance_count; ++i)
         if (platform->instances[i].unit && strcmp(platform->instances[i].unit->kind, name) == 0)
             return i;
     return platform->instance_count;
@@ -89,7 +89,7 @@ static uint64_t total(const struct cnnvp_stats *stats, size_t instance, const ch
 
     const struct cnnvp_unit *unit = stats->platform->instances[instance].unit;
 
-    for (uint32_t i = 0; unit && i < stats->instances[instance].stat_count; i++)
+    for (uint32_t i = 0; unit && i < stats->instances[instance].stat_count; ++i)
         if (strcmp(unit->stats[i].name, name) == 0)
             return stats->instances[instance].stats[i].total;
     return 0;
@@ -100,7 +100,7 @@ static uint64_t memory_total(const struct cnnvp_stats *stats, const char *name)
 {
     uint64_t sum = 0;
 
-    for (size_t i = 0; i < stats->platform->instance_count; i++)
+    for (size_t i = 0; i < stats->platform->instance_count; ++i)
         if (cnnvp_stats_is_memory(stats->platform->instances[i].unit))
             sum += total(stats, i, name);
     return sum;
@@ -120,7 +120,7 @@ static uint64_t energy_of(const struct cnnvp_stats *stats, size_t instance, uint
 {
     uint64_t sum = 0;
 
-    for (uint32_t s = 0; s < stats->instances[instance].stat_count; s++) {
+    for (uint32_t s = 0; s < stats->instances[instance].stat_count; ++s) {
         const struct cnnvp_stat_slot *slot = &stats->instances[instance].stats[s];
 
         if (slot->energy_column == CNNVP_NO_COLUMN)
@@ -137,7 +137,7 @@ static uint64_t energy_of_layer(const struct cnnvp_stats *stats, uint32_t tag)
 {
     uint64_t sum = 0;
 
-    for (size_t i = 0; i < stats->platform->instance_count; i++)
+    for (size_t i = 0; i < stats->platform->instance_count; ++i)
         sum += energy_of(stats, i, tag);
     return sum;
 }
@@ -155,7 +155,7 @@ static void add_network(struct stats_builder *b, json_t *root)
 
     json_t *object = set_object(b, root, "network");
 
-    for (size_t i = 0; i < work->layer_count; i++)
+    for (size_t i = 0; i < work->layer_count; ++i)
         if (strcmp(work->layers[i].phase, "forward") == 0)
             macs += work->layers[i].macs;
     snprintf(hash, sizeof hash, "%016" PRIx64, work->network_hash);
@@ -174,7 +174,7 @@ static void add_total(struct stats_builder *b, json_t *root)
     uint64_t cycles = 0;
     uint64_t macs = 0;
 
-    for (uint32_t tag = 1; tag < stats->tags; tag++) {
+    for (uint32_t tag = 1; tag < stats->tags; ++tag) {
         cycles += cnnvp_stats_row_cycles(row(stats, tag));
         macs += layer_macs(stats, tag);
     }
@@ -228,7 +228,7 @@ static void add_layers(struct stats_builder *b, json_t *root)
     json_t *layers = json_array();
 
     set(b, root, "layers", layers);
-    for (uint32_t tag = 1; tag < b->stats->tags && !b->failed; tag++)
+    for (uint32_t tag = 1; tag < b->stats->tags && !b->failed; ++tag)
         if (has_line(b->stats, tag))
             add_layer(b, layers, tag);
 }
@@ -243,17 +243,17 @@ static void add_requesters(struct stats_builder *b, json_t *unit, const struct c
     if (!stats->requester_count)
         return;
     requesters = set_object(b, unit, "requesters");
-    for (uint32_t number = 0; number < platform->instance_count; number++) {
-        for (uint32_t r = 0; r < stats->requester_count; r++) {
+    for (uint32_t number = 0; number < platform->instance_count; ++number) {
+        for (uint32_t r = 0; r < stats->requester_count; ++r) {
             json_t *object;
 
             if (stats->requesters[r].requester != number)
                 continue;
             object = set_object(b, requesters, platform->instances[number].name);
-            for (uint32_t s = 0; s < stats->stat_count; s++) {
+            for (uint32_t s = 0; s < stats->stat_count; ++s) {
                 uint64_t any = 0;
 
-                for (uint32_t other = 0; other < stats->requester_count; other++)
+                for (uint32_t other = 0; other < stats->requester_count; ++other)
                     any |= stats->requesters[other].counts[s];
                 if (any)
                     set_count(b, object, instance->unit->stats[s].name, stats->requesters[r].counts[s]);
@@ -287,7 +287,7 @@ static void add_tensors(struct stats_builder *b, json_t *root)
     json_t *tensors = json_array();
 
     set(b, root, "tensors", tensors);
-    for (size_t i = 0; i < stats->work.tensor_count && !b->failed; i++) {
+    for (size_t i = 0; i < stats->work.tensor_count && !b->failed; ++i) {
         add_tensor(b, tensors, &stats->work.tensors[i], &stats->moved[i]);
         rest.read -= stats->moved[i].read;
         rest.write -= stats->moved[i].write;
@@ -301,11 +301,11 @@ static void add_units(struct stats_builder *b, json_t *root)
     const struct cnnvp_stats *stats = b->stats;
     json_t *units = set_object(b, root, "units");
 
-    for (size_t i = 0; i < stats->platform->instance_count; i++) {
+    for (size_t i = 0; i < stats->platform->instance_count; ++i) {
         const struct cnnvp_instance *instance = &stats->platform->instances[i];
         json_t *object = set_object(b, units, instance->name);
 
-        for (uint32_t s = 0; s < stats->instances[i].stat_count; s++) {
+        for (uint32_t s = 0; s < stats->instances[i].stat_count; ++s) {
             const struct cnnvp_stat_slot *slot = &stats->instances[i].stats[s];
 
             if (slot->column == CNNVP_NO_COLUMN || slot->column < CNNVP_LAYER_COLUMNS)
@@ -321,7 +321,7 @@ static void add_links(struct stats_builder *b, json_t *root)
     json_t *links = json_array();
 
     set(b, root, "links", links);
-    for (uint32_t i = 0; i < stats->link_count && !b->failed; i++) {
+    for (uint32_t i = 0; i < stats->link_count && !b->failed; ++i) {
         const struct cnnvp_link_stats *link = &stats->links[i];
         json_t *object = json_object();
 
@@ -340,7 +340,7 @@ static void set_counts(struct stats_builder *b, json_t *object, const char *name
     json_t *array = json_array();
 
     set(b, object, name, array);
-    for (size_t i = 0; i < count && !b->failed; i++)
+    for (size_t i = 0; i < count && !b->failed; ++i)
         if (json_array_append_new(array, json_integer((json_int_t)counts[i])) != 0)
             b->failed = 1;
 }
@@ -363,7 +363,7 @@ static void add_memory(struct stats_builder *b, json_t *root)
     json_t *object = set_object(b, root, "memory");
     double bytes = (double)(memory_total(stats, "read_bytes") + memory_total(stats, "write_bytes"));
 
-    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; ++i)
         set_count(b, object, sums[i], memory_total(stats, sums[i]));
     set_real(b, object, "mean_read_latency_ps",
              ratio((double)memory_total(stats, "read_latency_ps"), (double)memory_total(stats, "reads")));
@@ -383,7 +383,7 @@ static void add_schedule(struct stats_builder *b, json_t *root)
     set_count(b, object, "block", work->block);
     set_text(b, object, "order", work->order);
     set(b, object, "chains", chains);
-    for (size_t i = 0; i < work->chain_count && !b->failed; i++) {
+    for (size_t i = 0; i < work->chain_count && !b->failed; ++i) {
         const struct cnnvp_chain_info *chain = &work->chains[i];
         json_t *line = json_object();
 
@@ -415,13 +415,13 @@ static void add_energy(struct stats_builder *b, json_t *root)
     uint64_t sum = 0;
     uint64_t nobody;
 
-    for (size_t i = 0; i < stats->platform->instance_count; i++) {
+    for (size_t i = 0; i < stats->platform->instance_count; ++i) {
         int counted = 0;
         uint64_t femtojoules = 0;
 
-        for (uint32_t s = 0; s < stats->instances[i].stat_count; s++)
+        for (uint32_t s = 0; s < stats->instances[i].stat_count; ++s)
             counted |= stats->instances[i].stats[s].energy_column != CNNVP_NO_COLUMN;
-        for (uint32_t tag = 0; counted && tag < stats->tags; tag++)
+        for (uint32_t tag = 0; counted && tag < stats->tags; ++tag)
             femtojoules += energy_of(stats, i, tag);
         if (counted)
             set_real(b, units, stats->platform->instances[i].name, picojoules(femtojoules));
@@ -447,10 +447,10 @@ static void add_values(struct stats_builder *b, json_t *root)
         set_real(b, object, "max_magnitude", stats->work.block_magnitude);
     }
 
-    for (uint32_t column = CNNVP_LAYER_COLUMNS; column < stats->columns; column++) {
+    for (uint32_t column = CNNVP_LAYER_COLUMNS; column < stats->columns; ++column) {
         json_t *object = set_object(b, values, stats->value_names[column - CNNVP_LAYER_COLUMNS]);
 
-        for (uint32_t tag = 1; tag < stats->tags; tag++) {
+        for (uint32_t tag = 1; tag < stats->tags; ++tag) {
             char buffer[24];
             json_t *name;
             uint64_t before;

@@ -4,7 +4,7 @@
 
 static void add_parameters(struct stats_builder *b, json_t *object, const struct cnnvp_instance *instance)
 {
-    for (size_t i = 0; instance->unit && i < instance->unit->param_count; i++) {
+    for (size_t i = 0; instance->unit && i < instance->unit->param_count; ++i) {
         const struct cnnvp_param *param = &instance->unit->params[i];
 
         if (param->type == CNNVP_PARAM_ENUM || param->type == CNNVP_PARAM_TEXT)
@@ -27,7 +27,7 @@ static void add_wiring(struct stats_builder *b, json_t *object, const struct cnn
         set_count(b, object, "irq", line);
     if (clock)
         set_text(b, object, "clock", clock->name);
-    for (size_t i = 0; i < instance->binding_count; i++) {
+    for (size_t i = 0; i < instance->binding_count; ++i) {
         const struct cnnvp_binding *binding = &instance->bindings[i];
         char target[512];
 
@@ -47,7 +47,7 @@ static void add_energy_table(struct stats_builder *b, json_t *object)
 
     set_text(b, entries, "table", table->name);
     set_text(b, entries, "sram_scaling", table->sram_scaling ? "on" : "off");
-    for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; i++)
+    for (size_t i = 0; i < CNNVP_ENERGY_ENTRIES; ++i)
         set_real(b, entries, cnnvp_energy_name((enum cnnvp_energy_entry)i), table->picojoules[i]);
 }
 
@@ -61,7 +61,7 @@ void cnnvp_stats_add_platform(struct stats_builder *b, json_t *root)
 
     json_t *units = set_object(b, object, "units");
 
-    for (size_t i = 0; i < platform->instance_count; i++) {
+    for (size_t i = 0; i < platform->instance_count; ++i) {
         const struct cnnvp_instance *instance = &platform->instances[i];
         json_t *unit = set_object(b, units, instance->name);
 

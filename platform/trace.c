@@ -36,7 +36,7 @@ static cnnvp_result find_format(const char *file, const struct cnnvp_trace_forma
 {
     int length;
 
-    for (size_t i = 0; i < FORMATS; i++) {
+    for (size_t i = 0; i < FORMATS; ++i) {
         if (!ends_with(file, formats[i]->suffix))
             continue;
         *format = formats[i];
@@ -49,7 +49,7 @@ static cnnvp_result find_format(const char *file, const struct cnnvp_trace_forma
         return CNNVP_BAD_INPUT;
     }
     length = snprintf(error->text, sizeof error->text, "%.1000s: unknown kind of trace; the name ends in", file);
-    for (size_t i = 0; i < FORMATS; i++)
+    for (size_t i = 0; i < FORMATS; ++i)
         length += snprintf(error->text + length, sizeof error->text - (size_t)length, "%s %s (%s)",
                            i == 0 ? "" : i + 1 == FORMATS ? " or" : ",", formats[i]->suffix, formats[i]->title);
     return CNNVP_BAD_INPUT;
@@ -66,7 +66,7 @@ static uint32_t count_ports(const struct cnnvp_resolved *platform)
 {
     size_t ports = 0;
 
-    for (size_t i = 0; i < platform->instance_count; i++)
+    for (size_t i = 0; i < platform->instance_count; ++i)
         ports += platform->instances[i].unit ? platform->instances[i].unit->port_count : 0;
     return (uint32_t)ports;
 }
@@ -75,7 +75,7 @@ static uint32_t count_streams(const struct cnnvp_resolved *platform)
 {
     size_t streams = count_ports(platform);
 
-    for (size_t i = 0; i < platform->instance_count; i++)
+    for (size_t i = 0; i < platform->instance_count; ++i)
         if (platform->instances[i].unit)
             streams += platform->instances[i].unit->track_count + platform->instances[i].unit->counter_count;
     return (uint32_t)streams;
@@ -90,17 +90,17 @@ static void add_streams(struct cnnvp_trace *trace)
 {
     uint32_t port = 0;
 
-    for (uint32_t i = 0; i < trace->platform->instance_count; i++) {
+    for (uint32_t i = 0; i < trace->platform->instance_count; ++i) {
         const struct cnnvp_unit *unit = trace->platform->instances[i].unit;
 
         trace->tracks[i] = trace->stream_count;
-        for (uint32_t k = 0; unit && k < unit->track_count; k++)
+        for (uint32_t k = 0; unit && k < unit->track_count; ++k)
             add_stream(trace, CNNVP_STREAM_TRACK, i, k);
         trace->counters[i] = trace->stream_count;
-        for (uint32_t k = 0; unit && k < unit->counter_count; k++)
+        for (uint32_t k = 0; unit && k < unit->counter_count; ++k)
             add_stream(trace, is_calls(&unit->counters[k]) ? CNNVP_STREAM_CALLS : CNNVP_STREAM_COUNTER, i, k);
         trace->levels[i] = port;
-        for (uint32_t k = 0; unit && k < unit->port_count; k++) {
+        for (uint32_t k = 0; unit && k < unit->port_count; ++k) {
             int is_level = unit->ports[k].kind == CNNVP_PORT_IRQ_OUT;
 
             trace->level_ports[port++] = is_level ? trace->stream_count : UINT32_MAX;
@@ -170,7 +170,7 @@ void cnnvp_trace_free(struct cnnvp_trace *trace)
 {
     if (!trace)
         return;
-    for (uint32_t i = 0; i < trace->stream_count; i++) {
+    for (uint32_t i = 0; i < trace->stream_count; ++i) {
         struct cnnvp_chunk *chunk = trace->streams[i].first;
 
         while (chunk) {
@@ -183,7 +183,7 @@ void cnnvp_trace_free(struct cnnvp_trace *trace)
         free(trace->streams[i].buffer);
         free(trace->streams[i].windows);
     }
-    for (uint32_t i = 0; i < trace->name_count; i++)
+    for (uint32_t i = 0; i < trace->name_count; ++i)
         free(trace->names[i]);
     if (trace->spill >= 0)
         (void)close(trace->spill);
@@ -194,7 +194,7 @@ void cnnvp_trace_free(struct cnnvp_trace *trace)
     free(trace->counters);
     free(trace->levels);
     free(trace->level_ports);
-    for (uint32_t i = 0; i < trace->file_count; i++)
+    for (uint32_t i = 0; i < trace->file_count; ++i)
         free(trace->files[i].name);
     free(trace);
 }
@@ -315,7 +315,7 @@ static int grow_table(struct cnnvp_trace *trace)
         trace->name_slots = old_slots;
         return 0;
     }
-    for (uint32_t i = 0; i < old_slots; i++)
+    for (uint32_t i = 0; i < old_slots; ++i)
         if (old[i].key)
             trace->name_table[name_slot(trace, old[i].key)] = old[i];
     free(old);
@@ -325,7 +325,7 @@ static int grow_table(struct cnnvp_trace *trace)
 /* Index of a text, in order of first appearance; so it does not depend on addresses. UINT32_MAX without memory. */
 static uint32_t text_index(struct cnnvp_trace *trace, const char *text)
 {
-    for (uint32_t i = 0; i < trace->name_count; i++)
+    for (uint32_t i = 0; i < trace->name_count; ++i)
         if (strcmp(trace->names[i], text) == 0)
             return i;
     if (trace->name_count == trace->name_capacity) {
@@ -352,7 +352,7 @@ static uint32_t name_index(struct cnnvp_trace *trace, const char *name)
         slot = name_slot(trace, name);
         if (trace->name_table[slot].key)
             return trace->name_table[slot].index;
-        for (uint32_t i = 0; i < trace->name_slots; i++)
+        for (uint32_t i = 0; i < trace->name_slots; ++i)
             used += trace->name_table[i].key != NULL;
     }
     if (used * half >= trace->name_slots && !grow_table(trace))
@@ -530,7 +530,7 @@ cnnvp_result cnnvp_trace_finish(struct cnnvp_trace *trace, uint64_t end_ps, stru
     cnnvp_result result = CNNVP_DONE;
 
     trace->end_ps = end_ps;
-    for (uint32_t i = 0; i < trace->file_count && result == CNNVP_DONE; i++) {
+    for (uint32_t i = 0; i < trace->file_count && result == CNNVP_DONE; ++i) {
         trace->file = trace->files[i].name;
         result = write_file(trace, trace->files[i].format, error);
     }

@@ -144,7 +144,7 @@ static void look_ahead(struct cnnvp_cursor *cursor)
 
         while (position && ahead(ring, position - 1)->time > record.time) {
             *ahead(ring, position) = *ahead(ring, position - 1);
-            position--;
+            --position;
         }
         *ahead(ring, position) = record;
     }
@@ -161,7 +161,7 @@ static int next_in_order(struct cnnvp_cursor *cursor, struct record *record)
         return 0;
     *record = *ahead(cursor->ahead, 0);
     cursor->ahead->first = (cursor->ahead->first + 1) & (REORDER - 1);
-    cursor->ahead->count--;
+    --cursor->ahead->count;
     return 1;
 }
 
@@ -195,7 +195,7 @@ static int next_window(struct cnnvp_cursor *cursor)
 /* The call that is left ends; the event names the function that goes on. */
 static int end_call(struct cnnvp_cursor *cursor)
 {
-    cursor->depth--;
+    --cursor->depth;
     cursor->event.type = CNNVP_EVENT_END;
     cursor->event.name = cursor->depth ? cursor->calls[cursor->depth - 1] : UINT32_MAX;
     return 1;

@@ -19,10 +19,10 @@ static void widen(struct cnnvp_trace *trace)
 {
     const uint32_t factor = trace->widened++ < 7 ? 2 : 5;
 
-    for (uint32_t i = trace->fixed_streams; i < trace->stream_count; i++) {
+    for (uint32_t i = trace->fixed_streams; i < trace->stream_count; ++i) {
         struct cnnvp_stream *stream = &trace->streams[i];
 
-        for (uint32_t k = 0; k < stream->window_count; k++) {
+        for (uint32_t k = 0; k < stream->window_count; ++k) {
             uint64_t bytes = stream->windows[k];
 
             stream->windows[k] = 0;
@@ -59,7 +59,7 @@ static void divide_long(struct cnnvp_stream *stream, uint64_t width, const struc
 {
     uint64_t length = end - transfer->begin, unit = (length >> 31) + 1, done = 0;
 
-    for (uint64_t window = transfer->begin / width; window * width < end; window++) {
+    for (uint64_t window = transfer->begin / width; window * width < end; ++window) {
         uint64_t behind = (window + 1) * width;
         uint64_t sum = behind < end ? share(transfer->bytes, (behind - transfer->begin) / unit, length / unit)
                                     : transfer->bytes;
@@ -85,7 +85,7 @@ static void divide(struct cnnvp_stream *stream, uint64_t width, const struct cnn
         remainder += step_remainder;
         if (remainder >= length) {
             remainder -= length;
-            bytes++;
+            ++bytes;
         }
         add(stream, window, bytes);
         done += bytes;
@@ -119,8 +119,8 @@ static void spread(struct cnnvp_trace *trace, const struct cnnvp_transfer *trans
 static void settle_first(struct cnnvp_trace *trace)
 {
     spread(trace, &trace->waiting[0]);
-    trace->waiting_count--;
-    for (uint32_t i = 0; i < trace->waiting_count; i++)
+    --trace->waiting_count;
+    for (uint32_t i = 0; i < trace->waiting_count; ++i)
         trace->waiting[i] = trace->waiting[i + 1];
 }
 
@@ -141,7 +141,7 @@ void cnnvp_trace_settle(struct cnnvp_trace *trace, uint32_t instance, uint64_t f
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < trace->waiting_count; i++) {
+    for (uint32_t i = 0; i < trace->waiting_count; ++i) {
         struct cnnvp_transfer transfer = trace->waiting[i];
 
         if (transfer.flow == flow && trace->streams[trace->fixed_streams + transfer.link].instance == instance) {
@@ -171,12 +171,12 @@ static void level(struct cnnvp_stream *stream, uint64_t most)
     uint64_t *windows = stream->windows;
     uint64_t rest = 0;
 
-    for (uint32_t i = 0; i < CNNVP_LINK_WINDOWS && (i < stream->window_count || rest); i++) {
+    for (uint32_t i = 0; i < CNNVP_LINK_WINDOWS && (i < stream->window_count || rest); ++i) {
         windows[i] += rest;
         rest = windows[i] > most ? windows[i] - most : 0;
         windows[i] -= rest;
         if (i == stream->window_count)
-            stream->window_count++;
+            ++stream->window_count;
     }
     for (uint32_t i = CNNVP_LINK_WINDOWS; i-- > 0 && rest;) {
         uint64_t fits = most - windows[i] < rest ? most - windows[i] : rest;
@@ -191,7 +191,7 @@ void cnnvp_trace_limit(struct cnnvp_trace *trace, uint32_t instance, uint64_t by
 {
     uint64_t most = bytes_per_s / (PICOSECONDS_PER_SECOND / trace->window_ps);
 
-    for (uint32_t i = trace->fixed_streams; i < trace->stream_count && most; i++)
+    for (uint32_t i = trace->fixed_streams; i < trace->stream_count && most; ++i)
         if (trace->streams[i].index == instance && trace->streams[i].windows)
             level(&trace->streams[i], most);
 }

@@ -33,7 +33,7 @@ static void sift_down(struct cnnvp_merge *merge, uint32_t at)
         uint32_t child = 2 * at + 1;
 
         if (child + 1 < merge->heap_count && earlier(&heap[child + 1], &heap[child]))
-            child++;
+            ++child;
         if (child >= merge->heap_count || !earlier(&heap[child], &moved))
             break;
         heap[at] = heap[child];
@@ -56,7 +56,7 @@ struct cnnvp_merge *cnnvp_merge_new(struct cnnvp_trace *trace)
         return NULL;
     }
     merge->cursor_count = trace->stream_count;
-    for (uint32_t i = 0; i < trace->stream_count; i++) {
+    for (uint32_t i = 0; i < trace->stream_count; ++i) {
         struct cnnvp_cursor *cursor = &merge->cursors[i];
 
         cnnvp_cursor_init(cursor, trace, i);
@@ -90,7 +90,7 @@ void cnnvp_merge_free(struct cnnvp_merge *merge)
 {
     if (!merge)
         return;
-    for (uint32_t i = 0; i < merge->cursor_count; i++)
+    for (uint32_t i = 0; i < merge->cursor_count; ++i)
         cnnvp_cursor_fini(&merge->cursors[i]);
     free(merge->cursors);
     free(merge->heap);

@@ -89,7 +89,7 @@ static unsigned char *put_text(unsigned char *p, unsigned field, const char *tex
 static unsigned char *put_fixed(unsigned char *p, unsigned field, uint64_t value)
 {
     p = cnnvp_varint_put(p, (uint64_t)field << 3 | 1);
-    for (unsigned i = 0; i < 8; i++)
+    for (unsigned i = 0; i < 8; ++i)
         *p++ = (unsigned char)(value >> (8 * i));
     return p;
 }
@@ -128,10 +128,10 @@ static void write_name(cnnvp_output *output, unsigned flags, unsigned field, uin
 
 static void write_names(const struct cnnvp_trace *trace, cnnvp_output *output)
 {
-    for (unsigned i = IID_LAYER; i <= IID_END_PS; i++)
+    for (unsigned i = IID_LAYER; i <= IID_END_PS; ++i)
         write_name(output, i == IID_LAYER ? FLAG_STATE_CLEARED : FLAG_NEEDS_STATE, INTERNED_ANNOTATION_NAMES, i,
                    annotation_names[i]);
-    for (uint32_t i = 0; i < trace->name_count; i++)
+    for (uint32_t i = 0; i < trace->name_count; ++i)
         write_name(output, FLAG_NEEDS_STATE, INTERNED_EVENT_NAMES, (uint64_t)i + 1, trace->names[i]);
 }
 
@@ -204,7 +204,7 @@ static void write_tracks(const struct cnnvp_trace *trace, cnnvp_output *output)
 {
     uint32_t last = UINT32_MAX;
 
-    for (uint32_t i = 0; i < trace->fixed_streams; i++) {
+    for (uint32_t i = 0; i < trace->fixed_streams; ++i) {
         uint32_t instance = trace->streams[i].instance;
 
         if (instance != last)
@@ -214,7 +214,7 @@ static void write_tracks(const struct cnnvp_trace *trace, cnnvp_output *output)
     }
     if (trace->stream_count > trace->fixed_streams)
         write_track(output, links_uuid(trace), 0, "links", 0, NULL);
-    for (uint32_t i = trace->fixed_streams; i < trace->stream_count; i++)
+    for (uint32_t i = trace->fixed_streams; i < trace->stream_count; ++i)
         write_stream_track(trace, output, i);
 }
 
@@ -319,7 +319,7 @@ static void write_stream(struct cnnvp_trace *trace, cnnvp_output *output, uint32
     int has_value = 0;
     uint64_t value = 0;
 
-    for (unsigned i = 0; i <= CNNVP_EVENT_VALUE; i++)
+    for (unsigned i = 0; i <= CNNVP_EVENT_VALUE; ++i)
         prefixes[i] = make_prefix(trace, number, (enum cnnvp_event_type)i);
     cnnvp_cursor_init(&cursor, trace, number);
     while (cnnvp_cursor_advance(&cursor)) {
@@ -343,7 +343,7 @@ static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
 {
     write_names(trace, output);
     write_tracks(trace, output);
-    for (uint32_t i = 0; i < trace->stream_count && !trace->error; i++)
+    for (uint32_t i = 0; i < trace->stream_count && !trace->error; ++i)
         write_stream(trace, output, i);
 }
 

@@ -74,11 +74,11 @@ static void thin(struct writer *writer)
 {
     writer->join_ps = writer->join_ps ? 2 * writer->join_ps : writer->width / 8 + 1;
     writer->spans = 0;
-    for (uint32_t i = 0; i < writer->trace->stream_count; i++) {
+    for (uint32_t i = 0; i < writer->trace->stream_count; ++i) {
         struct series *series = &writer->series[i];
         size_t kept = 0;
 
-        for (size_t k = 0; k < series->span_count; k++) {
+        for (size_t k = 0; k < series->span_count; ++k) {
             if (kept && joins(writer, &series->spans[kept - 1], &series->spans[k]))
                 join(&series->spans[kept - 1], &series->spans[k]);
             else
@@ -154,7 +154,7 @@ static void write_number(struct writer *writer, uint64_t number, int first)
 static void write_quoted(struct writer *writer, const char *text)
 {
     write_text(writer, "\"");
-    for (; *text; text++) {
+    for (; *text; ++text) {
         char escape[8];
 
         if (*text == '"' || *text == '\\' || (unsigned char)*text < 0x20) {
@@ -174,7 +174,7 @@ static void write_spans(struct writer *writer, const struct series *series, cons
     write_text(writer, ",\"");
     write_text(writer, name);
     write_text(writer, "\":[");
-    for (size_t i = 0; i < series->span_count; i++)
+    for (size_t i = 0; i < series->span_count; ++i)
         write_number(writer, member(&series->spans[i]), i == 0);
     write_text(writer, "]");
 }
@@ -216,7 +216,7 @@ static void write_bins(struct writer *writer, const struct series *series, const
     write_text(writer, ",\"");
     write_text(writer, name);
     write_text(writer, "\":[");
-    for (uint32_t i = 0; i < BINS; i++) {
+    for (uint32_t i = 0; i < BINS; ++i) {
         const struct bin *bin = &series->bins[i];
 
         if (!bin->used)
@@ -274,12 +274,12 @@ static void write_all(struct writer *writer)
     write_text(writer, ",\"window_ps\":");
     write_number(writer, writer->width, 1);
     write_text(writer, ",\"names\":[");
-    for (uint32_t i = 0; i < writer->trace->name_count; i++) {
+    for (uint32_t i = 0; i < writer->trace->name_count; ++i) {
         write_text(writer, i ? "," : "");
         write_quoted(writer, writer->trace->names[i]);
     }
     write_text(writer, "],\n\"streams\":[");
-    for (uint32_t i = 0; i < writer->trace->stream_count; i++) {
+    for (uint32_t i = 0; i < writer->trace->stream_count; ++i) {
         if (!writer->series[i].spans && !writer->series[i].bins)
             continue;
         write_text(writer, separator);
@@ -310,7 +310,7 @@ static void write_series(struct cnnvp_trace *trace, cnnvp_output *output)
     }
     if (!trace->error)
         write_all(&writer);
-    for (uint32_t i = 0; writer.series && i < trace->stream_count; i++) {
+    for (uint32_t i = 0; writer.series && i < trace->stream_count; ++i) {
         free(writer.series[i].bins);
         free(writer.series[i].spans);
     }

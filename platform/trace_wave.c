@@ -51,7 +51,7 @@ struct dump {
 static void put_identifier(char *name, size_t size, const char *text, const char *suffix)
 {
     snprintf(name, size, "%.100s%s", text, suffix);
-    for (char *c = name; *c; c++)
+    for (char *c = name; *c; ++c)
         if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || *c == '_'))
             *c = '_';
 }
@@ -115,7 +115,7 @@ static void declare_all(struct dump *dump)
     open_scope(dump, trace->platform->platform_name && trace->platform->platform_name[0]
                          ? trace->platform->platform_name
                          : "platform");
-    for (uint32_t i = 0; i < trace->stream_count; i++) {
+    for (uint32_t i = 0; i < trace->stream_count; ++i) {
         uint32_t scope = i < trace->fixed_streams ? trace->streams[i].instance : UINT32_MAX - 1;
 
         if (scope != last) {
@@ -158,7 +158,7 @@ static struct cnnvp_wave_value number_bits(char *end, uint64_t number)
         number >>= 4;
     } while (number);
     while (*p == '0' && p + 1 < end)
-        p++;
+        ++p;
     return (struct cnnvp_wave_value){p, (size_t)(end - p)};
 }
 
@@ -187,12 +187,12 @@ static void write_step(struct dump *dump)
     if (!dump->started) {
         dump->started = 1;
         dump->writer->begin_first(dump->file);
-        for (uint32_t i = 0; i < dump->signal_count; i++)
+        for (uint32_t i = 0; i < dump->signal_count; ++i)
             write_value(dump, i);
         dump->writer->end_first(dump->file);
         has_time = 1;
     }
-    for (uint32_t i = 0; i < dump->change_count; i++) {
+    for (uint32_t i = 0; i < dump->change_count; ++i) {
         struct signal *signal = &dump->signals[dump->changes[i]];
 
         signal->changed = 0;
@@ -252,7 +252,7 @@ static void write_changes(struct dump *dump, struct cnnvp_merge *merge)
 /* Eight bits for each character, the first one highest. */
 static void set_text(struct text *text, const char *name)
 {
-    for (; *name && text->count < sizeof text->bits; name++, text->count += 8) {
+    for (; *name && text->count < sizeof text->bits; ++name, text->count += 8) {
         memcpy(text->bits + text->count, nibbles[(unsigned char)*name >> 4], 4);
         memcpy(text->bits + text->count + 4, nibbles[(unsigned char)*name & 15], 4);
     }
@@ -262,11 +262,11 @@ static void number_texts(struct dump *dump)
 {
     char **names = dump->trace->names;
 
-    for (uint32_t i = 0; i < dump->trace->name_count; i++) {
+    for (uint32_t i = 0; i < dump->trace->name_count; ++i) {
         uint32_t same = 0;
 
         while (strncmp(names[same], names[i], CNNVP_WAVE_CHARACTERS) != 0)
-            same++;
+            ++same;
         dump->texts[i] = names[i][0] ? same + 1 : 0;
         if (same == i)
             set_text(&dump->shown_texts[i], names[i]);

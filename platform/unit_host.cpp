@@ -32,21 +32,21 @@ unit_host::unit_host(const sc_core::sc_module_name &name, run_control &control, 
     if (unit_.register_count > 0)
         registers_ = std::make_unique<register_file>(
             unit_, state_.get(), [this](const std::string &text) { log(CNNVP_LOG_WARNING, text.c_str()); });
-    for (uint32_t i = 0; i < unit_.port_count; i++) {
+    for (uint32_t i = 0; i < unit_.port_count; ++i) {
         const cnnvp_port_kind kind = unit_.ports[i].kind;
         if (kind == CNNVP_PORT_IRQ_IN)
             ports_[i].drivers.resize(unit_.ports[i].lines);
         if (unit_.ports[i].flags & CNNVP_PORT_OUTSIDE)
             make_initiator(i);
     }
-    for (size_t i = 0; i < instance.binding_count; i++) {
+    for (size_t i = 0; i < instance.binding_count; ++i) {
         const uint32_t port = instance.bindings[i].port;
         if (unit_.ports[port].kind != CNNVP_PORT_IRQ_OUT && !ports_[port].socket)
             make_initiator(port);
     }
-    for (uint32_t i = 0; i < incoming.size(); i++)
+    for (uint32_t i = 0; i < incoming.size(); ++i)
         make_target(i);
-    for (uint32_t i = 0; i < unit_.event_count; i++) {
+    for (uint32_t i = 0; i < unit_.event_count; ++i) {
         events_.push_back(std::make_unique<event_state>());
         sc_core::sc_spawn_options options;
         options.spawn_method();
@@ -105,7 +105,7 @@ void unit_host::reset()
     for (auto &event : events_)
         event->due.cancel();
     woken_ = false;
-    for (uint32_t i = 0; i < unit_.port_count; i++)
+    for (uint32_t i = 0; i < unit_.port_count; ++i)
         if (unit_.ports[i].kind == CNNVP_PORT_IRQ_OUT)
             drive(i, 0);
     /* Unwinds the process at once; it then waits for its start. */
@@ -128,8 +128,8 @@ void unit_host::reset()
 /* Wires keep their level across a reset of what listens to them. */
 void unit_host::announce_lines()
 {
-    for (uint32_t port = 0; port < unit_.port_count; port++)
-        for (uint32_t line = 0; line < ports_[port].drivers.size(); line++)
+    for (uint32_t port = 0; port < unit_.port_count; ++port)
+        for (uint32_t line = 0; line < ports_[port].drivers.size(); ++line)
             if (ports_[port].drivers[line] > 0 && unit_.signal)
                 enter(call::entry, "signal", nullptr, [&] {
                     unit_.signal(self(), port, line, 1);
@@ -283,7 +283,7 @@ static std::string in_words(cnnvp_time time)
     double value = static_cast<double>(time);
     size_t unit = 0;
 
-    for (; unit + 1 < sizeof units / sizeof *units && value >= 1000.0; unit++)
+    for (; unit + 1 < sizeof units / sizeof *units && value >= 1000.0; ++unit)
         value /= 1000.0;
     std::snprintf(text, sizeof text, "%.6g %s", value, units[unit]);
     return text;

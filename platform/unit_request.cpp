@@ -56,7 +56,7 @@ int unit_host::send_request(uint32_t number, cnnvp_request &request)
     if (outgoing_)
         outgoing_->outgoing_previous = record;
     outgoing_ = record;
-    outgoing_count_++;
+    ++outgoing_count_;
     return offer(*port, record);
 }
 
@@ -164,7 +164,7 @@ void unit_host::unlink(request_record *record)
     if (record->outgoing_next)
         record->outgoing_next->outgoing_previous = record->outgoing_previous;
     record->outgoing_next = record->outgoing_previous = nullptr;
-    outgoing_count_--;
+    --outgoing_count_;
 }
 
 void unit_host::retire(request_record *record)

@@ -105,7 +105,7 @@ static int cancel(struct cnnvp_host *host, uint32_t event)
 /* To the window on the bus that has the address; the bus itself costs no time. */
 static struct way through_bus(const struct cnnvp_units *units, uint64_t address)
 {
-    for (size_t i = 0; i < units->count; i++) {
+    for (size_t i = 0; i < units->count; ++i) {
         struct cnnvp_host *host = &units->hosts[i];
         const struct cnnvp_instance *instance = host->instance;
         if (host->made && instance->on_bus && address >= instance->base && address - instance->base < instance->size)
@@ -321,7 +321,7 @@ static uint64_t clock_of(const struct cnnvp_resolved *resolved, const struct cnn
     if (instance->clock >= resolved->instance_count)
         return DEFAULT_CLOCK_MHZ;
     const struct cnnvp_instance *source = &resolved->instances[instance->clock];
-    for (size_t i = 0; source->unit && i < source->unit->param_count; i++)
+    for (size_t i = 0; source->unit && i < source->unit->param_count; ++i)
         if (strcmp(source->unit->params[i].name, "clock_mhz") == 0)
             return source->values[i];
     return DEFAULT_CLOCK_MHZ;
@@ -330,7 +330,7 @@ static uint64_t clock_of(const struct cnnvp_resolved *resolved, const struct cnn
 /* As platform.cpp binds ports: a byte of memory has one address, what the bus calls it. */
 static void connect(struct cnnvp_units *units, const struct cnnvp_resolved *resolved, struct cnnvp_host *host)
 {
-    for (size_t i = 0; i < host->instance->binding_count; i++) {
+    for (size_t i = 0; i < host->instance->binding_count; ++i) {
         const struct cnnvp_binding *binding = &host->instance->bindings[i];
         const struct cnnvp_instance *target = &resolved->instances[binding->target];
         host->ways[binding->port].bus = !target->unit;
@@ -357,7 +357,7 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
     host->self = calloc(1, unit->instance_size ? unit->instance_size : 1);
     if (!host->self)
         return out_of_memory(error);
-    for (size_t i = 0; i < unit->register_count; i++)
+    for (size_t i = 0; i < unit->register_count; ++i)
         memcpy((char *)host->self + unit->registers[i].storage, &unit->registers[i].reset, sizeof(uint32_t));
     const struct cnnvp_init init = {sizeof init, host->instance->number, host->instance->name, host, &host_ops};
     units->wrong = UINT32_MAX;
@@ -379,7 +379,7 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
 
 static int takes_commands(const struct cnnvp_unit *unit)
 {
-    for (size_t i = 0; unit && i < unit->port_count; i++)
+    for (size_t i = 0; unit && i < unit->port_count; ++i)
         if (unit->ports[i].kind == CNNVP_PORT_TARGET && (unit->ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
             return 1;
     return 0;
@@ -408,7 +408,7 @@ static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnn
     host->clock_mhz = clock_of(resolved, host->instance);
     host->ways = calloc(unit->port_count + 1, sizeof *host->ways);
     cnnvp_result result = host->ways ? make(units, host, error) : out_of_memory(error);
-    for (size_t i = 0; i < host->instance->binding_count && result == CNNVP_DONE; i++) {
+    for (size_t i = 0; i < host->instance->binding_count && result == CNNVP_DONE; ++i) {
         const struct cnnvp_binding *binding = &host->instance->bindings[i];
         result = make_target(units, resolved, binding, unit->ports[binding->port].kind, error);
     }
@@ -425,7 +425,7 @@ static cnnvp_result make_target(struct cnnvp_units *units, const struct cnnvp_re
         return CNNVP_DONE;
     if (resolved->instances[binding->target].unit)
         return make_with_others(units, resolved, binding->target, error);
-    for (size_t i = 0; kind == CNNVP_PORT_MEM_INITIATOR && i < units->count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; kind == CNNVP_PORT_MEM_INITIATOR && i < units->count && result == CNNVP_DONE; ++i)
         if (is_memory_on_bus(&resolved->instances[i]))
             result = make_with_others(units, resolved, i, error);
     return result;
@@ -440,10 +440,10 @@ static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resol
     if (!units->hosts)
         return out_of_memory(error);
     units->count = resolved->instance_count;
-    for (size_t i = 0; i < units->count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < units->count && result == CNNVP_DONE; ++i)
         if (takes_commands(resolved->instances[i].unit))
             result = make_with_others(units, resolved, i, error);
-    for (size_t i = 0; i < units->count && result == CNNVP_DONE; i++) {
+    for (size_t i = 0; i < units->count && result == CNNVP_DONE; ++i) {
         struct cnnvp_host *host = &units->hosts[i];
         if (!host->initialised)
             continue;
@@ -507,7 +507,7 @@ static cnnvp_result refuse(struct cnnvp_error *error, const char *format, ...)
 /* The instance and its port for commands. */
 static struct cnnvp_host *find(const cnnvp_units *units, const char *instance, uint32_t *port)
 {
-    for (size_t i = 0; i < units->count; i++) {
+    for (size_t i = 0; i < units->count; ++i) {
         struct cnnvp_host *host = &units->hosts[i];
         if (!host->made || strcmp(host->instance->name, instance) != 0)
             continue;

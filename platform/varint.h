@@ -50,7 +50,7 @@ static inline size_t cnnvp_varint_size(uint64_t value)
 
     while (value >= 0x80) {
         value >>= 7;
-        size++;
+        ++size;
     }
     return size;
 }

@@ -14,7 +14,7 @@ static void remove_range(struct buffer_live *live, uint32_t index)
 {
     for (uint32_t r = index + 1u; r < live->count; ++r)
         live->ranges[r - 1u] = live->ranges[r];
-    live->count--;
+    --live->count;
 }
 
 void buffer_live_drop(struct buffer_live *live, uint64_t begin, uint64_t end)
@@ -35,7 +35,7 @@ static void append(struct buffer_live *live, const struct buffer_range *range)
         last->feature_words += newest->feature_words;
         last->copies &= newest->copies;
         last->reader = newest->reader;
-        live->count--;
+        --live->count;
     }
     live->ranges[live->count++] = *range;
 }

@@ -54,7 +54,7 @@ static void flush(void *instance)
         [STAT_exceptions] = stats.exceptions,
         [STAT_interrupts] = stats.interrupts,
     };
-    for (uint32_t i = 0; i < STAT_COUNT; i++) {
+    for (uint32_t i = 0; i < STAT_COUNT; ++i) {
         if (values[i] > cpu->reported[i])
             cpu->ops->count(cpu->host, i, 0, values[i] - cpu->reported[i]);
         cpu->reported[i] = values[i];
@@ -65,7 +65,7 @@ static void log_traps(const struct cpu *cpu)
 {
     struct cnnvp_rv32_trap traps[CNNVP_RV32_TRAP_LOG];
     const size_t count = cnnvp_rv32_trap_log(cpu->core, traps);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; ++i)
         cpu->ops->log(cpu->host, CNNVP_LOG_ERROR,
                       "trap after %llu instructions: pc 0x%08x, mcause 0x%08x, mtval 0x%08x",
                       (unsigned long long)traps[i].slot, (unsigned)traps[i].pc, (unsigned)traps[i].cause,
@@ -156,7 +156,7 @@ static void process(void *instance)
     flush(cpu);
     cnnvp_rv32_follow_calls(cpu->core, cpu->program.follow_calls != 0);
     cnnvp_rv32_reset(cpu->core, cpu->program.entry);
-    for (uint32_t i = 0; i < STAT_COUNT; i++)
+    for (uint32_t i = 0; i < STAT_COUNT; ++i)
         cpu->reported[i] = 0;
     cpu->wfi_cycles = cpu->stall_cycles = cpu->device_reads = cpu->device_writes = 0;
     cpu->stopped = cpu->finished = 0;

@@ -47,7 +47,7 @@ int cpu_sync(struct cpu *cpu)
 
 uint8_t *cpu_memory(struct cpu *cpu, uint32_t address, uint32_t size)
 {
-    for (uint32_t i = 0; i < cpu->memories; i++) {
+    for (uint32_t i = 0; i < cpu->memories; ++i) {
         const struct cpu_memory *memory = &cpu->memory[i];
         const uint32_t offset = address - memory->base;
         if (offset < memory->size && size <= memory->size - offset)
@@ -123,7 +123,7 @@ static int device_access(struct cpu *cpu, uint32_t op, uint32_t address, uint8_t
 static uint32_t from_bytes(const uint8_t *bytes, unsigned size)
 {
     uint32_t value = 0;
-    for (unsigned i = 0; i < size; i++)
+    for (unsigned i = 0; i < size; ++i)
         value |= (uint32_t)bytes[i] << 8u * i;
     return value;
 }
@@ -136,7 +136,7 @@ int cpu_load(void *context, uint32_t address, unsigned size, uint32_t *value)
         *value = from_bytes(cpu_memory(cpu, address, size), size);
         return 0;
     }
-    cpu->device_reads++;
+    ++cpu->device_reads;
     const int status = device_access(cpu, CNNVP_READ, address, bytes, size);
     *value = from_bytes(bytes, size);
     return status;
@@ -148,11 +148,11 @@ int cpu_store(void *context, uint32_t address, unsigned size, uint32_t value)
     uint8_t bytes[4];
     const int is_memory = cpu_map(cpu, address);
     uint8_t *const to = is_memory ? cpu_memory(cpu, address, size) : bytes;
-    for (unsigned i = 0; i < size; i++)
+    for (unsigned i = 0; i < size; ++i)
         to[i] = (uint8_t)(value >> 8u * i);
     if (is_memory)
         return 0;
-    cpu->device_writes++;
+    ++cpu->device_writes;
     const int status = device_access(cpu, CNNVP_WRITE, address, bytes, size);
     if (status == CNNVP_OK && cpu->watch_tohost && address == cpu->program.tohost && size == 4 && value != 0)
         cpu_tohost(cpu, value);

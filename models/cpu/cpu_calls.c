@@ -27,7 +27,7 @@ static void open_call(struct cpu *cpu, uint32_t to, uint32_t back, int is_trap)
 
 static void close_down_to(struct cpu *cpu, uint32_t depth)
 {
-    for (; cpu->calls.depth > depth; cpu->calls.depth--)
+    for (; cpu->calls.depth > depth; --cpu->calls.depth)
         show(cpu, 0);
 }
 

@@ -48,7 +48,7 @@ static uint32_t get_word(const uint8_t *p)
 
 static void put_word(uint8_t *p, uint32_t value)
 {
-    for (unsigned i = 0; i < 4; i++)
+    for (unsigned i = 0; i < 4; ++i)
         p[i] = (uint8_t)(value >> 8 * i);
 }
 
@@ -144,7 +144,7 @@ static uint32_t command_line(struct cpu *cpu, uint32_t block)
     size_t used = 0;
     if (to == NULL || length == NULL || room == 0)
         return FAILED;
-    for (uint32_t i = 1; i < cpu->program.argc; i++) {
+    for (uint32_t i = 1; i < cpu->program.argc; ++i) {
         const char *word = cpu->program.argv[i];
         const size_t size = strlen(word);
         if (used + (i > 1) + size >= room)

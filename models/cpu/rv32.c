@@ -29,7 +29,7 @@ int cnnvp_rv32_init(struct cnnvp_rv32 *core, const struct cnnvp_rv32_config *con
 
 void cnnvp_rv32_fini(struct cnnvp_rv32 *core)
 {
-    for (unsigned i = 0; i < core->regions; i++) {
+    for (unsigned i = 0; i < core->regions; ++i) {
         free(core->region[i].flags);
         free(core->region[i].heads);
     }
@@ -44,7 +44,7 @@ void cnnvp_rv32_follow_calls(struct cnnvp_rv32 *core, int follow)
 
 void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc)
 {
-    for (unsigned i = 0; i <= RV32_DISCARD; i++)
+    for (unsigned i = 0; i <= RV32_DISCARD; ++i)
         core->x[i] = 0;
     rv32_flush(core);
     rv32_csr_reset(core);
@@ -59,7 +59,7 @@ void cnnvp_rv32_reset(struct cnnvp_rv32 *core, uint32_t pc)
 
 static int overlaps(const struct cnnvp_rv32 *core, uint32_t base, uint32_t size)
 {
-    for (unsigned i = 0; i < core->regions; i++) {
+    for (unsigned i = 0; i < core->regions; ++i) {
         const struct rv32_region *region = &core->region[i];
         if (base - region->base < region->size || region->base - base < size)
             return 1;
@@ -108,7 +108,7 @@ int cnnvp_rv32_watch_tohost(struct cnnvp_rv32 *core, uint32_t address)
 
 void cnnvp_rv32_invalidate(struct cnnvp_rv32 *core, uint32_t address, uint32_t size)
 {
-    for (unsigned i = 0; i < core->regions; i++) {
+    for (unsigned i = 0; i < core->regions; ++i) {
         struct rv32_region *region = &core->region[i];
         uint64_t begin = address > region->base ? address - region->base : 0;
         uint64_t end = (uint64_t)address + size;

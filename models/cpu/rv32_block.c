@@ -18,7 +18,7 @@ int rv32_cache_init(struct cnnvp_rv32 *core)
         return -1;
     core->sentinel.pc = 1;
     core->sentinel.count = UINT32_MAX;
-    for (unsigned i = 0; i < RV32_HASH; i++)
+    for (unsigned i = 0; i < RV32_HASH; ++i)
         core->hash[i] = &core->sentinel;
     return 0;
 }
@@ -38,7 +38,7 @@ static uint32_t hash_of(uint32_t pc)
 
 struct rv32_region *rv32_region_at(struct cnnvp_rv32 *core, uint32_t address, uint32_t size)
 {
-    for (unsigned i = 0; i < core->regions; i++) {
+    for (unsigned i = 0; i < core->regions; ++i) {
         struct rv32_region *region = &core->region[i];
         uint32_t offset = address - region->base;
         if (offset < region->size && size <= region->size - offset)
@@ -52,8 +52,8 @@ static void set_code_flags(struct rv32_region *region, uint32_t first, uint32_t 
     uint32_t end = last >> RV32_GRANULE_SHIFT;
     uint32_t begin = first >> RV32_GRANULE_SHIFT;
     if (begin > 0)
-        begin--;
-    for (uint32_t granule = begin; granule <= end; granule++)
+        --begin;
+    for (uint32_t granule = begin; granule <= end; ++granule)
         region->flags[granule] = (uint8_t)((region->flags[granule] & ~clear) | set);
 }
 
@@ -64,7 +64,7 @@ static uint32_t block_bytes(const struct rv32_block *block)
 
 void rv32_flush(struct cnnvp_rv32 *core)
 {
-    for (uint32_t i = 0; i < core->blocks_used; i++) {
+    for (uint32_t i = 0; i < core->blocks_used; ++i) {
         struct rv32_block *block = &core->blocks[i];
         struct rv32_region *region = rv32_region_at(core, block->pc & ~1u, 1);
         if (region == NULL)
@@ -73,11 +73,11 @@ void rv32_flush(struct cnnvp_rv32 *core)
         set_code_flags(region, offset, offset + block_bytes(block) - 1u, RV32_FLAG_CODE, 0);
         region->heads[offset >> RV32_GRANULE_SHIFT] = NULL;
     }
-    for (unsigned i = 0; i < RV32_HASH; i++)
+    for (unsigned i = 0; i < RV32_HASH; ++i)
         core->hash[i] = &core->sentinel;
     core->blocks_used = 0;
     core->ops_used = 0;
-    core->generation++;
+    ++core->generation;
 }
 
 /* Makes all links and the hash table miss the block. Its memory is used again only after the next flush. */
@@ -116,10 +116,10 @@ void rv32_drop(struct cnnvp_rv32 *core, struct rv32_region *region, uint32_t off
     uint32_t first = offset >> RV32_GRANULE_SHIFT;
     uint32_t last = (offset + size - 1u) >> RV32_GRANULE_SHIFT;
     uint32_t begin = first > 0 ? first - 1u : 0;
-    for (uint32_t granule = begin; granule <= last && granule < granules; granule++)
+    for (uint32_t granule = begin; granule <= last && granule < granules; ++granule)
         drop_in_granule(core, region, granule, offset, size);
     /* A granule whose neighbourhood holds no block any more is data again. */
-    for (uint32_t granule = first; granule <= last && granule < granules; granule++) {
+    for (uint32_t granule = first; granule <= last && granule < granules; ++granule) {
         int code = region->heads[granule] != NULL;
         code |= granule > 0 && region->heads[granule - 1u] != NULL;
         code |= granule + 1u < granules && region->heads[granule + 1u] != NULL;
@@ -192,7 +192,7 @@ static void decode_block(struct cnnvp_rv32 *core, struct rv32_block *block, cons
         put_op(core, op, code);
         block->memory += rv32_memory_of(code);
         pc += length;
-        n++;
+        ++n;
     } while (!ends_block(code) && n < max && pc >> RV32_GRANULE_SHIFT == granule && pc - region->base < region->size);
     block->count = n;
     block->target[0] = pc;
@@ -244,7 +244,7 @@ static struct rv32_block *scratch(struct cnnvp_rv32 *core, uint32_t pc)
 static struct rv32_block *cut(struct cnnvp_rv32 *core, const struct rv32_block *from, uint32_t count)
 {
     struct rv32_block *block = scratch(core, from->pc);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; ++i) {
         enum rv32_op_code code = (enum rv32_op_code)core->codes[&from->ops[i] - core->ops];
         block->ops[i] = from->ops[i];
         put_op(core, &block->ops[i], code);

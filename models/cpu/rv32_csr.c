@@ -48,7 +48,7 @@ static const struct csr_row *look_up(unsigned number)
 void rv32_csr_reset(struct cnnvp_rv32 *core)
 {
     uint32_t lines = core->csr[RV32_CSR_mip];
-    for (unsigned i = 0; i < ROWS; i++)
+    for (unsigned i = 0; i < ROWS; ++i)
         if (rows[i].kind == KIND_STORED)
             core->csr[rows[i].index] = rows[i].reset;
     core->csr[RV32_CSR_mip] = lines;
@@ -96,12 +96,12 @@ static void write_inhibit(struct cnnvp_rv32 *core, uint32_t value)
 {
     uint32_t old = core->csr[RV32_CSR_mcountinhibit];
     uint32_t changed = old ^ value;
-    core->executed++;
+    ++core->executed;
     if (changed & 1u)
         inhibit(&core->cycle, counter_value(core, RV32_COUNTER_CYCLE), cycles(core), value & 1u ? 1 : 0);
     if (changed & 4u)
         inhibit(&core->instret, counter_value(core, RV32_COUNTER_INSTRET), rv32_slots(core), value & 4u ? 1 : 0);
-    core->executed--;
+    --core->executed;
     core->csr[RV32_CSR_mcountinhibit] = value;
 }
 
@@ -143,8 +143,8 @@ int cnnvp_rv32_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t *value)
 int cnnvp_rv32_set_csr(struct cnnvp_rv32 *core, unsigned number, uint32_t value)
 {
     /* No instruction does this: nothing has to be left out of a counter. */
-    core->executed--;
+    --core->executed;
     int result = rv32_csr_write(core, number, value);
-    core->executed++;
+    ++core->executed;
     return result;
 }

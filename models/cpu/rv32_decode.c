@@ -36,10 +36,10 @@ enum { INSNS = sizeof insns / sizeof insns[0] };
 void rv32_decode_init(struct cnnvp_rv32 *core)
 {
     unsigned row = 0;
-    for (unsigned opcode = 0; opcode < 32; opcode++) {
+    for (unsigned opcode = 0; opcode < 32; ++opcode) {
         core->insn_first[opcode] = (uint8_t)row;
         while (row < INSNS && (insns[row].match >> 2 & 31u) == opcode)
-            row++;
+            ++row;
     }
     core->insn_first[32] = (uint8_t)row;
 }
@@ -68,7 +68,7 @@ static uint32_t imm_j(uint32_t insn)
 static const struct insn *look_up(const struct cnnvp_rv32 *core, uint32_t insn)
 {
     uint32_t opcode = insn >> 2 & 31u;
-    for (unsigned row = core->insn_first[opcode]; row < core->insn_first[opcode + 1u]; row++)
+    for (unsigned row = core->insn_first[opcode]; row < core->insn_first[opcode + 1u]; ++row)
         if ((insn & insns[row].mask) == insns[row].match)
             return &insns[row];
     return NULL;

@@ -71,7 +71,7 @@ static int at_boundary(struct cnnvp_rv32 *core, int spinning, enum cnnvp_rv32_re
 static uint64_t memory_behind(const struct cnnvp_rv32 *core, const struct rv32_block *block, uint32_t index)
 {
     uint64_t memory = 0;
-    for (uint32_t i = index + 1u; i < block->count; i++)
+    for (uint32_t i = index + 1u; i < block->count; ++i)
         memory += rv32_memory_of((enum rv32_op_code)core->codes[&block->ops[i] - core->ops]);
     return memory;
 }
@@ -117,7 +117,7 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
         core->memory_count += behind;
         return 0;
     }
-    core->executed++;
+    ++core->executed;
     if (after == RV32_TRAP)
         rv32_exception(core);
     else
@@ -140,7 +140,7 @@ static NOT_INLINE int slow_memory(struct cnnvp_rv32 *core, struct slow *s)
 
 #define NEXT()      \
     do {            \
-        ip++;       \
+        ++ip;       \
         DISPATCH(); \
     } while (0)
 

@@ -23,7 +23,7 @@ static enum rv32_after bus_load(struct cnnvp_rv32 *core, uint32_t address, unsig
     const struct cnnvp_rv32_bus *bus = &core->config.bus;
     if (address & (size - 1u))
         return rv32_raise(core, CNNVP_RV32_LOAD_MISALIGNED, address);
-    core->stats.mmio++;
+    ++core->stats.mmio;
     if (bus->load == NULL || bus->load(bus->context, address, size, value) != 0)
         return rv32_raise(core, CNNVP_RV32_LOAD_FAULT, address);
     return after(core);
@@ -80,7 +80,7 @@ enum rv32_after rv32_store(struct cnnvp_rv32 *core, unsigned size, uint32_t addr
         return ram_store(core, region, size, address, value);
     if (address & (size - 1u))
         return rv32_raise(core, CNNVP_RV32_STORE_MISALIGNED, address);
-    core->stats.mmio++;
+    ++core->stats.mmio;
     if (size < 4)
         value &= (1u << 8u * size) - 1u;
     if (bus->store == NULL || bus->store(bus->context, address, size, value) != 0)

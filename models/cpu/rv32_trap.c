@@ -42,9 +42,9 @@ static int is_endless(const struct cnnvp_rv32 *core, uint32_t cause)
 void rv32_exception(struct cnnvp_rv32 *core)
 {
     int endless = is_endless(core, core->trap_cause);
-    core->stats.exceptions++;
+    ++core->stats.exceptions;
     if (!core->instret.inhibited)
-        core->instret.bias--; /* its slot does not count as retired */
+        --core->instret.bias; /* its slot does not count as retired */
     enter(core, core->trap_cause, core->trap_tval);
     if (endless) {
         core->double_fault = 1;
@@ -62,14 +62,14 @@ void rv32_interrupt(struct cnnvp_rv32 *core)
         line = CNNVP_RV32_MEIP;
     else
         line = pending & 1u << CNNVP_RV32_MSIP ? CNNVP_RV32_MSIP : CNNVP_RV32_MTIP;
-    core->stats.interrupts++;
+    ++core->stats.interrupts;
     enter(core, INTERRUPT_BIT | line, 0);
 }
 
 size_t cnnvp_rv32_trap_log(const struct cnnvp_rv32 *core, struct cnnvp_rv32_trap *traps)
 {
     uint64_t count = core->traps < CNNVP_RV32_TRAP_LOG ? core->traps : CNNVP_RV32_TRAP_LOG;
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count; ++i)
         traps[i] = core->trap_log[(core->traps - count + i) % CNNVP_RV32_TRAP_LOG];
     return (size_t)count;
 }

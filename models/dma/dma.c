@@ -202,7 +202,7 @@ static int do_request(struct dma *dma, const struct cnnvp_command *command, uint
     status = reserve_staging(dma, transfer);
     if (status != CNNVP_OK)
         return status;
-    dma->channels[DMA_READ].count++;
+    ++dma->channels[DMA_READ].count;
     dma->ops->count(dma->host, STAT_requests, command->tag, 1);
     const cnnvp_time now = dma->ops->now(dma->host);
     *delay += dma_after(dma, now, 1) - now;
@@ -270,7 +270,7 @@ static int do_store(struct dma *dma, const struct cnnvp_command *command, uint32
         dma_gather(&transfer->buffer, access.data, transfer->staging.data);
     transfer->received = 1;
     transfer->port_from = dma->ops->now(dma->host) + access.delay;
-    dma->channels[DMA_WRITE].count++;
+    ++dma->channels[DMA_WRITE].count;
     dma_advance(dma);
     return CNNVP_PENDING;
 }

@@ -90,7 +90,7 @@ static int send_piece(struct dma *dma, uint32_t number, struct dma_transfer *tra
     piece->bursts = dma_piece_bursts(&shape, dma->burst_bytes);
     channel->bursts += piece->bursts;
     channel->newest = piece->bursts;
-    transfer->flying++;
+    ++transfer->flying;
     dma->ops->count(dma->host, STAT_memory_requests, piece->request.tag, 1);
     count_peak(dma, piece->request.tag);
     return 1;
@@ -166,7 +166,7 @@ void dma_piece_complete(struct dma *dma, struct cnnvp_request *request)
         struct dma_transfer *transfer = &channel->slots[piece->slot];
         channel->bursts -= piece->bursts;
         piece->bursts = 0;
-        transfer->flying--;
+        --transfer->flying;
         if (request->status != CNNVP_OK && transfer->status == CNNVP_OK)
             transfer->status = request->status;
     }
@@ -245,7 +245,7 @@ void dma_channel_event(struct dma *dma, uint32_t number)
     record(dma, number, transfer);
     channel->port_free = transfer->finish;
     channel->first = (channel->first + 1u) % dma->slots;
-    channel->count--;
+    --channel->count;
     /* From here on the slot may be taken again: the element can issue from within its port `done`. */
     if (transfer->sequence != 0) /* 0: forgotten */
         announce(dma, transfer->sequence, transfer->receive_tag, transfer->status);

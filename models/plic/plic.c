@@ -32,7 +32,7 @@ static uint32_t best_source(const struct plic *plic, uint32_t least)
     const uint32_t candidates = plic->reg[REG_PENDING] & plic->reg[REG_ENABLE];
     uint32_t best = 0;
 
-    for (uint32_t source = 1; source < SOURCES; source++)
+    for (uint32_t source = 1; source < SOURCES; ++source)
         if (candidates >> source & 1u && priority(plic, source) > least) {
             best = source;
             least = priority(plic, source);

@@ -63,7 +63,7 @@ static void look_for_input(struct uart *uart)
     if (uart->count > 0 || uart->mcr & MCR_loop)
         return;
     got = uart->ops->console_read(uart->host, bytes, sizeof bytes);
-    for (size_t i = 0; i < got && i < sizeof bytes; i++)
+    for (size_t i = 0; i < got && i < sizeof bytes; ++i)
         receive(uart, bytes[i]);
 }
 
@@ -75,7 +75,7 @@ static uint8_t take(struct uart *uart)
         return 0;
     byte = uart->fifo[uart->first];
     uart->first = (uart->first + 1) % FIFO_SIZE;
-    uart->count--;
+    --uart->count;
     uart->ops->count(uart->host, STAT_bytes_received, 0, 1);
     return byte;
 }

@@ -138,7 +138,7 @@ struct cnnvp_shown cnnvp_config_show(const char *text)
     struct cnnvp_shown shown;
     size_t out = 0;
     shown.text[out++] = '"';
-    for (const unsigned char *at = (const unsigned char *)text; *at; at++) {
+    for (const unsigned char *at = (const unsigned char *)text; *at; ++at) {
         /* Cut only where a character begins, and leave room for the closing dots and quote. */
         if ((out >= 60 && (*at & 0xc0u) != 0x80u) || out >= CUT) {
             memcpy(shown.text + out, "...", 3);
@@ -168,13 +168,13 @@ static size_t edit_distance(const char *a, const char *b)
     size_t a_length = strlen(a), b_length = strlen(b);
     if (a_length > LONGEST || b_length > LONGEST)
         return SIZE_MAX;
-    for (size_t j = 0; j <= b_length; j++)
+    for (size_t j = 0; j <= b_length; ++j)
         rows[0][j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
+    for (size_t i = 1; i <= a_length; ++i) {
         size_t *row = rows[i % 3];
         const size_t *above = rows[(i - 1) % 3];
         row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
+        for (size_t j = 1; j <= b_length; ++j) {
             size_t best = above[j - 1] + (tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]));
             if (above[j] + 1 < best)
                 best = above[j] + 1;
@@ -226,7 +226,7 @@ const char *cnnvp_did_you_mean(const char *wanted, const char *const *names)
 {
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, wanted);
-    for (size_t i = 0; names[i]; i++)
+    for (size_t i = 0; names[i]; ++i)
         cnnvp_suggest_offer(&suggest, names[i]);
     return is_meant(&suggest) ? suggest.best : NULL;
 }

@@ -102,7 +102,7 @@ static int make_temporary(cnnvp_output *output, int linked)
         errno = ENOMEM;
         return -1;
     }
-    for (int number = 0; number < MOST; number++) {
+    for (int number = 0; number < MOST; ++number) {
         snprintf(output->temporary, room, "%s.%lld-%d.tmp", output->name, (long long)getpid(), number);
         char path[40];
         int made;

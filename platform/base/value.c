@@ -43,7 +43,7 @@ static int read_digits(const char **text, unsigned base, uint64_t *value)
 
 static const char *format_size(char *buffer, size_t size, uint64_t value)
 {
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; ++i) {
         uint64_t unit = UINT64_C(1) << suffixes[i].shift;
         if (value && value % unit == 0) {
             (void)snprintf(buffer, size, "%" PRIu64 "%s", value >> suffixes[i].shift, suffixes[i].name);
@@ -68,7 +68,7 @@ static const char *format_number(char *buffer, size_t size, enum number_form for
 static const char *meant_suffix(const char *rest)
 {
     const char *word = rest + (*rest == ' ');
-    for (size_t i = 0; *word && i < sizeof suffixes / sizeof *suffixes; i++)
+    for (size_t i = 0; *word && i < sizeof suffixes / sizeof *suffixes; ++i)
         if (strncasecmp(word, suffixes[i].name, 1) == 0 &&
             (word[1] == '\0' || strcasecmp(word + 1, "b") == 0 || strcasecmp(word + 1, "ib") == 0))
             return suffixes[i].name;
@@ -131,7 +131,7 @@ static int parse_number(const char *text, int quoted, enum number_form form, uin
         return refuse_number(text, text, form, reason, size);
     if (*at && form == NUMBER_SIZE) {
         const char *word = at + (*at == ' ');
-        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; ++i) {
             if (strcmp(word, suffixes[i].name) != 0)
                 continue;
             overflow |= number > UINT64_MAX >> suffixes[i].shift;
@@ -173,7 +173,7 @@ static const char *switch_word(const char *text)
 {
     static const char *const words[][2] = {{"true", "on"}, {"yes", "on"}, {"on", "on"}, {"false", "off"}, {"no", "off"},
                                            {"off", "off"}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
         if (strcasecmp(text, words[i][0]) == 0)
             return words[i][1];
     return text;
@@ -187,7 +187,7 @@ static void offer_choice(const char *text, const char *choices, char *reason, si
     const char *choice;
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, text);
-    for (uint64_t i = 0; i < 16 && (choice = cnnvp_value_choice(choices, i, &length)) != NULL; i++) {
+    for (uint64_t i = 0; i < 16 && (choice = cnnvp_value_choice(choices, i, &length)) != NULL; ++i) {
         (void)snprintf(names[i], sizeof names[i], "%.*s", (int)length, choice);
         cnnvp_suggest_offer(&suggest, names[i]);
     }
@@ -204,7 +204,7 @@ static int parse_choice(const struct cnnvp_param *param, const char *text, uint6
         word = switch_word(text);
     size_t length = 0;
     const char *choice;
-    for (uint64_t i = 0; (choice = cnnvp_value_choice(choices, i, &length)) != NULL; i++) {
+    for (uint64_t i = 0; (choice = cnnvp_value_choice(choices, i, &length)) != NULL; ++i) {
         if (strlen(word) == length && memcmp(word, choice, length) == 0) {
             *value = i;
             return 0;

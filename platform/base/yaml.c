@@ -32,7 +32,7 @@ int cnnvp_yaml_is_null(const struct cnnvp_yaml_node *node)
     if (node->kind != CNNVP_YAML_SCALAR || node->quoted)
         return 0;
     static const char *const words[] = {"", "~", "null", "Null", "NULL"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
         if (strcmp(node->text, words[i]) == 0)
             return 1;
     return 0;
@@ -95,7 +95,7 @@ static size_t utf8_length(const unsigned char *at, size_t left)
                                                      : 0;
     if (length == 0 || length > left)
         return 0;
-    for (size_t i = 1; i < length; i++)
+    for (size_t i = 1; i < length; ++i)
         if ((at[i] & 0xc0) != 0x80)
             return 0;
     int bad = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
@@ -240,7 +240,7 @@ static cnnvp_result take_event(struct reader *reader, struct fy_event *event)
         return take_start(reader, CNNVP_YAML_LIST, place);
     case FYET_MAPPING_END:
     case FYET_SEQUENCE_END:
-        reader->depth--;
+        --reader->depth;
         return CNNVP_DONE;
     default:
         return CNNVP_DONE;

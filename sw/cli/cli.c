@@ -122,7 +122,7 @@ void *cli_parse_init(struct argp_state *state)
 int cli_choice(struct argp_state *state, const char *option, const char *text, const char *const *words)
 {
     char list[200] = "";
-    for (int i = 0; words[i]; i++) {
+    for (int i = 0; words[i]; ++i) {
         if (strcmp(text, words[i]) == 0)
             return i;
         (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
@@ -140,7 +140,7 @@ uint64_t cli_number(struct argp_state *state, const char *option, const char *te
     const char *allowed = hexadecimal ? "0123456789abcdefABCDEF" : "0123456789";
     uint64_t value = 0;
     int bad = !*digits || strspn(digits, allowed) != strlen(digits);
-    for (const char *at = digits; *at && !bad; at++) {
+    for (const char *at = digits; *at && !bad; ++at) {
         unsigned base = hexadecimal ? 16 : 10;
         unsigned digit = *at <= '9' ? (unsigned)(*at - '0') : (unsigned)((*at | 0x20) - 'a' + 10);
         bad = value > (UINT64_MAX - digit) / base;

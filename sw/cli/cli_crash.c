@@ -32,7 +32,7 @@ void cli_name_crashes(void)
     const stack_t stack = {.ss_sp = own_stack, .ss_size = sizeof own_stack};
     if (sigaltstack(&stack, NULL) != 0)
         return;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i) {
         struct sigaction action = {.sa_handler = on_crash, .sa_flags = (int)(SA_RESETHAND | SA_ONSTACK)}, before;
         (void)sigemptyset(&action.sa_mask);
         if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL) /* not a sanitizer's */

@@ -61,11 +61,11 @@ static int is_same_file(const char *a, const char *b)
 
 cnnvp_result cli_check_files(const struct cli_named_file *files, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; ++i)
         if (files[i].is_output && cli_check_output(files[i].option, files[i].file) != CNNVP_DONE)
             return CNNVP_BAD_INPUT;
-    for (size_t i = 0; i < count; i++)
-        for (size_t j = 0; j < count; j++) {
+    for (size_t i = 0; i < count; ++i)
+        for (size_t j = 0; j < count; ++j) {
             const struct cli_named_file *output = &files[i], *other = &files[j];
             if (i == j || !output->is_output || !output->file || !other->file)
                 continue;

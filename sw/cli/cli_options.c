@@ -22,17 +22,17 @@ static uint64_t parse_time(struct argp_state *state, const char *option, const c
     size_t fraction = text[whole] == '.' ? strspn(text + whole + 1, "0123456789") : 0;
     const char *unit = text + whole + (fraction ? fraction + 1 : 0);
     uint64_t scale = 0;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    for (size_t i = 0; i < sizeof units / sizeof *units; ++i)
         if (strcmp(unit, units[i].name) == 0)
             scale = units[i].ps;
     uint64_t value = 0;
     int bad = whole == 0 || scale == 0;
-    for (size_t i = 0; i < whole && !bad; i++) {
+    for (size_t i = 0; i < whole && !bad; ++i) {
         uint64_t digit = (uint64_t)(text[i] - '0') * scale;
         bad = value > (UINT64_MAX - digit) / 10;
         value = value * 10 + digit;
     }
-    for (size_t i = 0; i < fraction && !bad; i++) {
+    for (size_t i = 0; i < fraction && !bad; ++i) {
         scale /= 10; /* what is finer than a picosecond is left out */
         uint64_t digit = (uint64_t)(text[whole + 1 + i] - '0') * scale;
         bad = value > UINT64_MAX - digit;
@@ -87,7 +87,7 @@ static error_t parse_platform(int key, char *arg, struct argp_state *state)
         options->quiet = 1;
         return 0;
     case 'v':
-        options->verbose++;
+        ++options->verbose;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -212,7 +212,7 @@ static cnnvp_result configure(const struct cli_platform_options *options, int cp
     cnnvp_result result = CNNVP_DONE;
     if (cpu_host)
         result = cnnvp_config_set(*config, "cpu.model=host_cpu", &error);
-    for (size_t i = 0; i < options->set_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < options->set_count && result == CNNVP_DONE; ++i)
         result = cnnvp_config_set(*config, options->sets[i], &error);
     if (result == CNNVP_DONE)
         result = cnnvp_config_resolve(*config, &error);

@@ -41,14 +41,14 @@ static void describe_stalls(const json_t *layer, char *buffer, size_t size)
     const char *shown[4] = {NULL}; /* the file has them all */
     size_t length = 0, rank = 0;
     buffer[0] = '\0';
-    for (; rank < sizeof shown / sizeof *shown; rank++) {
+    for (; rank < sizeof shown / sizeof *shown; ++rank) {
         const char *largest = NULL;
         double most = 0;
         const char *cause;
         json_t *value;
         json_object_foreach((json_t *)(uintptr_t)stalls, cause, value) {
             int done = 0;
-            for (size_t i = 0; i < rank; i++)
+            for (size_t i = 0; i < rank; ++i)
                 done |= strcmp(shown[i], cause) == 0;
             if (!done && json_number_value(value) > most) {
                 most = json_number_value(value);
@@ -121,7 +121,7 @@ const char *cli_time_text(char text[32], double ps)
 {
     static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
     size_t unit = 0;
-    for (; unit + 1 < sizeof units / sizeof *units && ps >= 1000.0; unit++)
+    for (; unit + 1 < sizeof units / sizeof *units && ps >= 1000.0; ++unit)
         ps /= 1000.0;
     (void)snprintf(text, 32, "%.6g %s", ps, units[unit]);
     return text;

@@ -55,7 +55,7 @@ static cnnvp_result write_words(const char *file, const uint64_t *words, size_t 
         cli_message("out of memory");
         return CNNVP_FAILED;
     }
-    for (size_t i = 0; i < 8 * count; i++)
+    for (size_t i = 0; i < 8 * count; ++i)
         bytes[i] = (unsigned char)(words[i / 8] >> 8 * (i % 8));
     cnnvp_result result = cli_write_file(file, bytes, 8 * count);
     free(bytes);

@@ -34,8 +34,8 @@ static cnnvp_result list_library(const char *library)
 {
     struct cnnvp_error error = {""};
     const struct cnnvp_unit *unit = NULL;
-    for (int listing = 0; listing < 2; listing++)
-        for (size_t i = 0; i == 0 || unit; i++) {
+    for (int listing = 0; listing < 2; ++listing)
+        for (size_t i = 0; i == 0 || unit; ++i) {
             if (cnnvp_library_unit(library, i, &unit, &error) != CNNVP_DONE)
                 return cli_report(CNNVP_BAD_INPUT, &error);
             if (listing && i == 0)
@@ -58,7 +58,7 @@ static void list_kinds(void)
     (void)printf("%-16s  %-10s  %s\n", "bus", CNNVP_VERSION,
                  "address decoder between the core and the units; the platform's own");
     const struct cnnvp_unit *unit;
-    for (size_t i = 0; (unit = cnnvp_unit_at(i)) != NULL; i++)
+    for (size_t i = 0; (unit = cnnvp_unit_at(i)) != NULL; ++i)
         list_unit(unit);
 }
 
@@ -68,7 +68,7 @@ static void format_value(char *buffer, size_t size, const struct cnnvp_param *pa
     static const char *const suffixes[] = {"", "KiB", "MiB", "GiB"};
     size_t suffix = 0;
     if (param->type == CNNVP_PARAM_SIZE)
-        for (; suffix < 3 && value && value % 1024 == 0; suffix++)
+        for (; suffix < 3 && value && value % 1024 == 0; ++suffix)
             value /= 1024;
     (void)snprintf(buffer, size, param->type == CNNVP_PARAM_ADDR ? "0x%" PRIx64 "%s" : "%" PRIu64 "%s", value,
                    suffixes[suffix]);
@@ -116,11 +116,11 @@ static void describe_registers(const struct cnnvp_unit *unit)
 {
     static const char *const kinds[] = {"ro", "rw", "wo", "w1c"};
     (void)printf("\nregisters\n  %-8s  %-18s  %-6s  %-10s  %s\n", "offset", "name", "access", "reset", "help");
-    for (size_t i = 0; i < unit->register_count; i++) {
+    for (size_t i = 0; i < unit->register_count; ++i) {
         const struct cnnvp_register *reg = &unit->registers[i];
         (void)printf("  0x%04" PRIx32 "    %-18s  %-6s  0x%08" PRIx32 "  %s\n", reg->offset, reg->name,
                      kinds[reg->access], reg->reset, reg->help ? reg->help : "");
-        for (size_t j = 0; j < unit->field_count; j++) {
+        for (size_t j = 0; j < unit->field_count; ++j) {
             const struct cnnvp_field *field = &unit->fields[j];
             char bits[24];
             if (strcmp(field->reg, reg->name) != 0)
@@ -142,31 +142,31 @@ static void describe(const struct cnnvp_unit *unit)
     if (unit->param_count)
         (void)printf("\nparameters\n  %-18s  %-8s  %-24s  %-12s  %-12s  %s\n", "name", "type", "range", "default",
                      "unit", "help");
-    for (size_t i = 0; i < unit->param_count; i++)
+    for (size_t i = 0; i < unit->param_count; ++i)
         describe_param(&unit->params[i]);
     if (strcmp(unit->kind, "dram") == 0)
         cli_print_parts();
     if (unit->port_count)
         (void)printf("\nports\n  %-18s  %-18s  %-16s  %s\n", "name", "kind", "size", "help");
-    for (size_t i = 0; i < unit->port_count; i++)
+    for (size_t i = 0; i < unit->port_count; ++i)
         describe_port(unit, &unit->ports[i]);
     if (unit->register_count)
         describe_registers(unit);
     if (unit->stat_count)
         (void)printf("\nstatistics\n  %-26s  %-14s  %-28s  %-14s  %s\n", "name", "unit", "in layers[]", "energy",
                      "help");
-    for (size_t i = 0; i < unit->stat_count; i++) {
+    for (size_t i = 0; i < unit->stat_count; ++i) {
         const struct cnnvp_stat *stat = &unit->stats[i];
         (void)printf("  %-26s  %-14s  %-28s  %-14s  %s\n", stat->name, stat->unit, stat->layer ? stat->layer : "-",
                      stat->energy ? stat->energy : "-", stat->help);
     }
     if (unit->track_count)
         (void)printf("\ntrace tracks\n");
-    for (size_t i = 0; i < unit->track_count; i++)
+    for (size_t i = 0; i < unit->track_count; ++i)
         (void)printf("  %s\n", unit->tracks[i]);
     if (unit->counter_count)
         (void)printf("\ntrace counters\n");
-    for (size_t i = 0; i < unit->counter_count; i++)
+    for (size_t i = 0; i < unit->counter_count; ++i)
         (void)printf("  %-26s  %s\n", unit->counters[i].name, unit->counters[i].unit ? unit->counters[i].unit : "-");
 }
 

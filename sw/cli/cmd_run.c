@@ -172,7 +172,7 @@ static cnnvp_result check_options(const struct run_options *options)
         {"--report", options->platform.series, 1},
         {"--memory-trace", options->platform.memory_trace, 1},
     };
-    for (size_t i = 0; i < options->output_count; i++)
+    for (size_t i = 0; i < options->output_count; ++i)
         files[12 + i] = (struct cli_named_file){"--output", options->outputs[i], 1};
     const cnnvp_result result = cli_check_files(files, 12 + options->output_count);
     return result == CNNVP_DONE ? check_dump_folder(options->dump) : result;
@@ -351,7 +351,7 @@ static cnnvp_result collect(struct run *run)
         cli_message("out of memory");
         return CNNVP_FAILED;
     }
-    for (size_t i = 0; i < cnnvp_network_outputs(run->network) && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < cnnvp_network_outputs(run->network) && result == CNNVP_DONE; ++i)
         result = collect_output(run, i);
     if (result != CNNVP_DONE)
         return result;
@@ -360,7 +360,7 @@ static cnnvp_result collect(struct run *run)
                                       &run->accuracy, &error);
     if (result == CNNVP_DONE && options->dump)
         result = cnnvp_network_dump(run->network, run->platform, options->dump, &error);
-    for (size_t i = 0; i < options->output_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < options->output_count && result == CNNVP_DONE; ++i)
         result = cnnvp_npy_write(options->outputs[i], &run->results[i].output, &error);
     return cli_report(result, &error);
 }
@@ -373,13 +373,13 @@ static const char *name_among_several(const struct run *run, size_t output)
 
 static void print_differences(const struct run *run)
 {
-    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); i++)
+    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); ++i)
         accuracy_print_difference(name_among_several(run, i), &run->results[i].difference, stdout);
 }
 
 static void print_outputs(const struct run *run)
 {
-    for (size_t i = 0; run->results && i < run->options->output_count; i++) {
+    for (size_t i = 0; run->results && i < run->options->output_count; ++i) {
         const char *name = name_among_several(run, i);
         (void)printf("%-20s  %s%s%s\n", "output", name ? name : "", name ? ": " : "", run->options->outputs[i]);
     }
@@ -387,7 +387,7 @@ static void print_outputs(const struct run *run)
 
 static void free_results(struct run *run)
 {
-    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); i++) {
+    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); ++i) {
         cnnvp_array_clear(&run->results[i].output);
         cnnvp_array_clear(&run->results[i].reference);
         cnnvp_array_clear(&run->results[i].block_reference);

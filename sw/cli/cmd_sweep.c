@@ -173,7 +173,7 @@ static cnnvp_result check_files(const struct sweep_options *chosen, const cnnvp_
         {"", chosen->spec, 0}, {"--output", chosen->results, 1}, {"--export", chosen->export, 1}};
     cnnvp_result result = cli_check_files(files, sizeof files / sizeof *files);
     const char *file;
-    for (size_t i = 0; result == CNNVP_DONE && (file = cnnvp_sweep_input(sweep, i)) != NULL; i++) {
+    for (size_t i = 0; result == CNNVP_DONE && (file = cnnvp_sweep_input(sweep, i)) != NULL; ++i) {
         const struct cli_named_file pair[] = {
             {"", file, 0}, {"--output", chosen->results, 1}, {"--export", chosen->export, 1}};
         result = cli_check_files(pair, sizeof pair / sizeof *pair);

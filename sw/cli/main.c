@@ -30,7 +30,7 @@ struct call {
 
 static const struct cli_command *find_command(const char *name)
 {
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
+    for (size_t i = 0; i < COMMAND_COUNT; ++i)
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
     return NULL;
@@ -40,7 +40,7 @@ static void unknown_command(struct argp_state *state, const char *name)
 {
     const char *names[COMMAND_COUNT + 2] = {NULL};
     char list[200] = "";
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    for (size_t i = 0; i < COMMAND_COUNT; ++i) {
         names[i] = commands[i]->name;
         (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", names[i]);
     }
@@ -97,7 +97,7 @@ static char *help_text(void)
     if (!stream)
         return NULL;
     (void)fputs("A SystemC virtual platform for CNN accelerators.\vCommands:\n", stream);
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
+    for (size_t i = 0; i < COMMAND_COUNT; ++i)
         (void)fprintf(stream, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
     (void)fputs(
         "\n`cnnvp COMMAND --help` explains one. Exit status: 0 done, 1 the run failed (exec: the program's own), 2 bad "
@@ -111,7 +111,7 @@ static char *help_text(void)
  * in its place: writing fails as before. */
 static void keep_standard_streams(void)
 {
-    for (int stream = 0; stream <= 2; stream++)
+    for (int stream = 0; stream <= 2; ++stream)
         if (fcntl(stream, F_GETFD) < 0)
             (void)open("/dev/null", O_RDONLY);
 }

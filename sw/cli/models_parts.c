@@ -33,11 +33,11 @@ static const char *const names[STRUCTURE + TIMINGS] = {
 void cli_print_parts(void)
 {
     (void)printf("\nparts (of one rank of one channel, all devices together; timings in clocks)\n  %-18s", "preset");
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
         (void)printf("  %11s", parts[i].name);
-    for (size_t row = 0; row < STRUCTURE + TIMINGS; row++) {
+    for (size_t row = 0; row < STRUCTURE + TIMINGS; ++row) {
         (void)printf("\n  %-18s", names[row]);
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; ++i)
             (void)printf("  %11" PRIu32, parts[i].values[row]);
     }
     (void)printf("\n");

@@ -43,7 +43,7 @@ cnnvp_result train_history_add(struct train_history *history, const struct train
 static void summarise(const struct train_history *history, size_t first, size_t end, double *loss, double *accuracy)
 {
     double images = 0, correct = 0, sum = 0;
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = first; i < end; ++i) {
         images += (double)history->steps[i].images;
         correct += (double)history->steps[i].correct;
         sum += history->steps[i].loss * (double)history->steps[i].images;
@@ -58,7 +58,7 @@ static const char *time_text(uint64_t ps, char text[32])
     static const char *const units[] = {"ps", "ns", "us", "ms", "s"};
     double value = (double)ps;
     size_t unit = 0;
-    for (; unit + 1 < sizeof units / sizeof *units && value >= 1000.0; unit++)
+    for (; unit + 1 < sizeof units / sizeof *units && value >= 1000.0; ++unit)
         value /= 1000.0;
     (void)snprintf(text, 32, "%.4g %s", value, units[unit]);
     return text;
@@ -162,7 +162,7 @@ void train_show_epoch(struct train *train, const struct train_point *evaluation)
 static size_t thin(const struct train_history *history, double means[CURVE_COLUMNS])
 {
     const size_t columns = history->step_count < CURVE_COLUMNS ? history->step_count : CURVE_COLUMNS;
-    for (size_t column = 0; column < columns; column++) {
+    for (size_t column = 0; column < columns; ++column) {
         double accuracy;
         summarise(history, history->step_count * column / columns, history->step_count * (column + 1) / columns,
                   &means[column], &accuracy);
@@ -175,14 +175,14 @@ void train_show_curve(const struct train_history *history, FILE *stream)
     double means[CURVE_COLUMNS];
     const size_t columns = thin(history, means);
     double top = 0;
-    for (size_t i = 0; i < columns; i++)
+    for (size_t i = 0; i < columns; ++i)
         top = isfinite(means[i]) && means[i] > top ? means[i] : top;
     if (columns < 2 || top <= 0)
         return;
     (void)fputc('\n', stream);
-    for (int row = CURVE_ROWS - 1; row >= 0; row--) {
+    for (int row = CURVE_ROWS - 1; row >= 0; --row) {
         char line[CURVE_COLUMNS + 1];
-        for (size_t i = 0; i < columns; i++) {
+        for (size_t i = 0; i < columns; ++i) {
             const double height = isfinite(means[i]) ? means[i] / top * (CURVE_ROWS - 1) : CURVE_ROWS;
             line[i] = (int)(height + 0.5) == row ? '*' : ' ';
         }
@@ -193,7 +193,7 @@ void train_show_curve(const struct train_history *history, FILE *stream)
         (void)fprintf(stream, "%8s |%s\n", label, line);
     }
     (void)fprintf(stream, "%8s +", "loss");
-    for (size_t i = 0; i < columns; i++)
+    for (size_t i = 0; i < columns; ++i)
         (void)fputc('-', stream);
     (void)fprintf(stream, "\n%10s%-*" PRIu64 "%" PRIu64 "\n\n", "step ", (int)columns, history->steps[0].step,
                   history->steps[history->step_count - 1].step);
@@ -232,7 +232,7 @@ cnnvp_result train_write_log(const struct train *train)
     if (result != CNNVP_DONE)
         return result;
     (void)fputs("step,loss,accuracy\n", output.stream);
-    for (size_t i = 0; i < history->step_count; i++)
+    for (size_t i = 0; i < history->step_count; ++i)
         (void)fprintf(output.stream, "%" PRIu64 ",%.9g,%.9g\n", history->steps[i].step, history->steps[i].loss,
                       (double)history->steps[i].correct / (double)history->steps[i].images);
     return cli_output_close(&output, 1);

@@ -22,7 +22,7 @@ char *cnnvp_values_text(void)
         return NULL;
     (void)fprintf(stream, "values: members of `values` in the statistics, beside those of the units; absent with "
                   "--timing-only\n\n  %-34s  %-8s  %-10s  %s\n", "name", "unit", "with", "help");
-    for (size_t i = 0; i < cnnvp_value_count; i++) {
+    for (size_t i = 0; i < cnnvp_value_count; ++i) {
         const struct cnnvp_value_help *value = &cnnvp_value_table[i];
         char name[64], with[32];
         (void)snprintf(name, sizeof name, "values.%s.%s", value->object, value->name);
@@ -40,7 +40,7 @@ char *cnnvp_values_text(void)
 static size_t count_of(const struct cnnvp_array *array)
 {
     size_t count = 1;
-    for (size_t i = 0; i < array->rank; i++)
+    for (size_t i = 0; i < array->rank; ++i)
         count *= array->shape[i];
     return count;
 }
@@ -74,7 +74,7 @@ cnnvp_result cnnvp_labels_check(const char *file, const struct cnnvp_array *labe
 static size_t count_right(const struct cnnvp_array *output, const struct cnnvp_array *labels, size_t images)
 {
     size_t classes = count_of(output) / images, right = 0;
-    for (size_t i = 0; i < images; i++)
+    for (size_t i = 0; i < images; ++i)
         right += cnnvp_top_class((const float *)output->data + i * classes, classes) == (uint64_t)label_at(labels, i);
     return right;
 }
@@ -89,7 +89,7 @@ cnnvp_result cnnvp_accuracy_count(const struct cnnvp_array *output, const struct
     if (labels->shape[0] != images)
         return cnnvp_config_error(error, NULL, "--labels: %zu labels for %zu images", labels->shape[0], images);
     size_t classes = count_of(output) / images;
-    for (size_t i = 0; i < images; i++) {
+    for (size_t i = 0; i < images; ++i) {
         int64_t label = label_at(labels, i);
         if (label < 0 || (uint64_t)label >= classes)
             return cnnvp_config_error(error, NULL,

@@ -20,7 +20,7 @@ const size_t cnnvp_sweep_option_count = sizeof cnnvp_sweep_option_table / sizeof
 
 const struct cnnvp_sweep_option *cnnvp_sweep_option_find(const char *name)
 {
-    for (size_t i = 0; i < cnnvp_sweep_option_count; i++)
+    for (size_t i = 0; i < cnnvp_sweep_option_count; ++i)
         if (strcmp(cnnvp_sweep_option_table[i].name, name) == 0)
             return &cnnvp_sweep_option_table[i];
     return NULL;
@@ -36,7 +36,7 @@ uint64_t cnnvp_parse_time(const char *text)
     if (strspn(text, "0123456789.") == 0)
         return 0;
     double value = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+    for (size_t i = 0; i < sizeof units / sizeof *units; ++i)
         if (strcmp(end, units[i].name) == 0 && value > 0 && value * units[i].ps < 1.8e19)
             return (uint64_t)(value * units[i].ps);
     return 0;
@@ -129,7 +129,7 @@ static cnnvp_result dataset_value(struct cnnvp_sweep *sweep, const struct cnnvp_
             return cnnvp_config_no_memory(error);
         if (cnnvp_hash_file(file, hash, &reason) != CNNVP_DONE)
             return refuse(error, axis, value->place, reason.text);
-        for (size_t i = 0; i + 1 < CNNVP_KEY_BYTES; i++) /* order counts: rotated by one digit for each file */
+        for (size_t i = 0; i + 1 < CNNVP_KEY_BYTES; ++i) /* order counts: rotated by one digit for each file */
             value->hash[i] = (char)(value->hash[i] ? "0123456789abcdef"[(value->hash[i] + hash[(i + 1) % 32]) & 15]
                                                    : hash[i]);
         found = cnnvp_arena_printf(&sweep->arena, "%s%s%s", found, separator, file);
@@ -218,11 +218,11 @@ static cnnvp_result add_value(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
         return result;
     /* Ranges ascend, so only what is listed by hand, and short, is compared with all. */
     uint32_t first = axis->value_count > 1024 ? axis->value_count - 1024 : 0;
-    for (uint32_t i = first; i < axis->value_count; i++)
+    for (uint32_t i = first; i < axis->value_count; ++i)
         if (same_operand(&axis->values[i].operand, &value->operand))
             return cnnvp_config_error(error, place, "%s: %s is there twice; first at %s", axis->name,
                                       cnnvp_config_show(text).text, axis->values[i].place);
-    axis->value_count++;
+    ++axis->value_count;
     return CNNVP_DONE;
 }
 
@@ -278,7 +278,7 @@ static cnnvp_result add_real_range(struct cnnvp_sweep *sweep, struct cnnvp_axis 
                                    const struct cnnvp_yaml_node *const nodes[3], struct cnnvp_error *error)
 {
     double bounds[3];
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         if (nodes[i]->kind != CNNVP_YAML_SCALAR || !is_real(nodes[i]->text, &bounds[i]))
             return refuse(error, axis, nodes[i]->place, "a number is expected");
     if (bounds[2] <= 0)
@@ -290,7 +290,7 @@ static cnnvp_result add_real_range(struct cnnvp_sweep *sweep, struct cnnvp_axis 
         return cnnvp_config_error(error, nodes[2]->place, "%s: more than %d values", axis->name, CNNVP_AXIS_VALUES);
     axis->values = cnnvp_arena_array(&sweep->arena, (size_t)count, sizeof *axis->values);
     cnnvp_result result = axis->values ? CNNVP_DONE : cnnvp_config_no_memory(error);
-    for (int i = 0; i < (int)count && result == CNNVP_DONE; i++) {
+    for (int i = 0; i < (int)count && result == CNNVP_DONE; ++i) {
         char *text = cnnvp_arena_printf(&sweep->arena, "%.12g", bounds[0] + i * bounds[2]);
         result = text ? add_value(sweep, axis, text, nodes[0]->place, 0, error) : cnnvp_config_no_memory(error);
     }
@@ -315,7 +315,7 @@ static cnnvp_result add_steps(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
         return refuse(error, axis, node->place, "a range is {from: A, to: B, step: S} or {log2: [A, B]}");
     if (axis->kind == CNNVP_AXIS_OPTION && axis->option->type == CNNVP_OPTION_REAL)
         return add_real_range(sweep, axis, nodes, error);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; ++i) {
         cnnvp_result result = read_bound(axis, nodes[i], &bounds[i], error);
         if (result != CNNVP_DONE)
             return result;
@@ -334,7 +334,7 @@ static cnnvp_result add_powers(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
     if (node->kind != CNNVP_YAML_LIST || node->child_count != 2)
         return refuse(error, axis, node->place, "two bounds are expected: {log2: [4, 64]}");
     const struct cnnvp_yaml_node *bound = node->children;
-    for (int i = 0; i < 2; i++, bound = bound->next) {
+    for (int i = 0; i < 2; ++i, bound = bound->next) {
         cnnvp_result result = read_bound(axis, bound, &bounds[i], error);
         if (result != CNNVP_DONE)
             return result;
@@ -363,7 +363,7 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
         return refuse(error, axis, node->place, "an empty list; one value at least is expected");
     axis->values = cnnvp_arena_array(&sweep->arena, count, sizeof *axis->values);
     cnnvp_result result = axis->values ? CNNVP_DONE : cnnvp_config_no_memory(error);
-    for (size_t i = 0; i < count && result == CNNVP_DONE; i++, child = child->next) {
+    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i, child = child->next) {
         if (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child))
             return cnnvp_config_error(error, child->place, "%s: %s where a value is expected", axis->name,
                                       cnnvp_yaml_kind_name(child));
@@ -380,7 +380,7 @@ static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *ax
     char *name = cnnvp_arena_text(&sweep->arena, axis->name);
     if (!name)
         return cnnvp_config_no_memory(error);
-    for (char *at = name; *at; at++)
+    for (char *at = name; *at; ++at)
         *at = *at == '-' ? '_' : *at;
     axis->name = name;
     axis->option = cnnvp_sweep_option_find(name);
@@ -388,7 +388,7 @@ static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *ax
         return CNNVP_DONE;
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, name);
-    for (size_t i = 0; i < cnnvp_sweep_option_count; i++)
+    for (size_t i = 0; i < cnnvp_sweep_option_count; ++i)
         if (train ? cnnvp_sweep_option_table[i].train : cnnvp_sweep_option_table[i].run)
             cnnvp_suggest_offer(&suggest, cnnvp_sweep_option_table[i].name);
     return cnnvp_config_error(error, axis->place, "%s is no option of %s that a sweep can take%s",
@@ -402,8 +402,8 @@ static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis 
     if (strncmp(axis->name, "energy.", strlen("energy.")) == 0)
         return CNNVP_DONE; /* the energy table, whose entries are checked when a point is resolved */
     cnnvp_suggest_begin(&suggest, axis->name);
-    for (size_t i = 0; cnnvp_config_instance(sweep->base, i, &instance) == CNNVP_DONE; i++) {
-        for (uint32_t p = 0; instance.unit && p <= instance.unit->param_count; p++) {
+    for (size_t i = 0; cnnvp_config_instance(sweep->base, i, &instance) == CNNVP_DONE; ++i) {
+        for (uint32_t p = 0; instance.unit && p <= instance.unit->param_count; ++p) {
             int last = p == instance.unit->param_count; /* the unit itself may vary too */
             const char *name = cnnvp_arena_printf(&sweep->arena, "%s.%s", instance.name,
                                                   last ? "model" : instance.unit->params[p].name);
@@ -433,14 +433,14 @@ cnnvp_result cnnvp_axis_add(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kind
         result = find_option(sweep, axis, error);
     else if (kind == CNNVP_AXIS_PARAMETER)
         result = find_parameter(sweep, axis, error);
-    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i)
         if (strcmp(sweep->axes[i].name, axis->name) == 0)
             result = cnnvp_config_error(error, axis->place, "%s is there twice; first at %s", axis->name,
                                         sweep->axes[i].place);
     if (result == CNNVP_DONE)
         result = add_values(sweep, axis, node, error);
     if (result == CNNVP_DONE)
-        sweep->axis_count++;
+        ++sweep->axis_count;
     return result;
 }
 
@@ -448,7 +448,7 @@ cnnvp_result cnnvp_axis_add(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kind
 
 uint32_t cnnvp_point_index(const struct cnnvp_sweep *sweep, uint64_t number, size_t axis)
 {
-    for (size_t i = sweep->axis_count - 1; i > axis; i--)
+    for (size_t i = sweep->axis_count - 1; i > axis; --i)
         number /= sweep->axes[i].value_count;
     return (uint32_t)(number % sweep->axes[axis].value_count);
 }
@@ -467,7 +467,7 @@ uint32_t cnnvp_network_count(const struct cnnvp_sweep *sweep)
 
 const struct cnnvp_axis_value *cnnvp_point_option(const struct cnnvp_sweep *sweep, uint64_t number, const char *name)
 {
-    for (size_t i = 0; i < sweep->axis_count; i++)
+    for (size_t i = 0; i < sweep->axis_count; ++i)
         if (sweep->axes[i].kind != CNNVP_AXIS_PARAMETER && strcmp(sweep->axes[i].name, name) == 0)
             return &sweep->axes[i].values[cnnvp_point_index(sweep, number, i)];
     return NULL;
@@ -477,7 +477,7 @@ json_t *cnnvp_point_params(const struct cnnvp_sweep *sweep, uint64_t number)
 {
     json_t *params = json_object();
     int failed = !params;
-    for (size_t i = 0; i < sweep->axis_count && !failed; i++) {
+    for (size_t i = 0; i < sweep->axis_count && !failed; ++i) {
         const struct cnnvp_axis *axis = &sweep->axes[i];
         const struct cnnvp_axis_value *value = &axis->values[cnnvp_point_index(sweep, number, i)];
         json_t *json = NULL;

@@ -51,20 +51,20 @@ static void write_layers(FILE *stream, const json_t *layers)
     const char *cause;
     size_t index;
     json_t *layer, *unused;
-    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+    for (size_t i = 0; i < sizeof before / sizeof *before; ++i)
         cnnvp_csv_field(stream, before[i], 0);
     json_object_foreach((json_t *)(uintptr_t)stalls, cause, unused)
         (void)fprintf(stream, "stall_cycles.%s,", cause);
-    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
+    for (size_t i = 0; i < sizeof after / sizeof *after; ++i)
         cnnvp_csv_field(stream, after[i], i + 1 == sizeof after / sizeof *after);
     json_array_foreach((json_t *)(uintptr_t)layers, index, layer) {
         char text[512];
-        for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        for (size_t i = 0; i < sizeof before / sizeof *before; ++i) {
             format_value(text, sizeof text, json_object_get(layer, before[i]));
             cnnvp_csv_field(stream, text, 0);
         }
         write_stalls(stream, json_object_get(layer, "stall_cycles"), stalls);
-        for (size_t i = 0; i < sizeof after / sizeof *after; i++) {
+        for (size_t i = 0; i < sizeof after / sizeof *after; ++i) {
             format_value(text, sizeof text, json_object_get(layer, after[i]));
             cnnvp_csv_field(stream, text, i + 1 == sizeof after / sizeof *after);
         }
@@ -120,7 +120,7 @@ static void format_change(char *buffer, size_t size, double x, double y)
     const double larger = fabs(x) > fabs(y) ? fabs(x) : fabs(y);
     double limit = 1;
     int decimals = 15;
-    for (; decimals > 0 && larger >= limit; decimals--)
+    for (; decimals > 0 && larger >= limit; --decimals)
         limit *= 10;
     (void)snprintf(rounded, sizeof rounded, "%.*f", decimals, y - x);
     (void)snprintf(buffer, size, "%+.15g", strtod(rounded, NULL));
@@ -149,7 +149,7 @@ static void add_line(struct comparison *comparison, const char *name, const json
     if (!comparison->titled)
         (void)fprintf(comparison->table, "%s%s\n", comparison->differences ? "\n" : "", comparison->title);
     comparison->titled = 1;
-    comparison->differences++;
+    ++comparison->differences;
     (void)fprintf(comparison->table, "  %-34s %18s %18s %18s %10s\n", name, left, right, change, percent);
 }
 
@@ -235,7 +235,7 @@ static void compare_runs(struct comparison *comparison, json_t *a, json_t *b)
     section(comparison, "configuration", json_object_get(a, "platform"), json_object_get(b, "platform"));
     section(comparison, "network", json_object_get(a, "network"), json_object_get(b, "network"));
     compare_layers(comparison, json_object_get(a, "layers"), json_object_get(b, "layers"));
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
         section(comparison, sections[i], json_object_get(a, sections[i]), json_object_get(b, sections[i]));
 }
 

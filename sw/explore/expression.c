@@ -120,7 +120,7 @@ static struct node *parse_number(struct parser *parser)
     double number = strtod(start, &end);
     parser->at = end;
     int known = !is_name_byte(*end);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; ++i) {
         if (take(parser, suffixes[i].name)) {
             number *= suffixes[i].factor;
             known = 1;
@@ -139,7 +139,7 @@ static struct node *parse_name(struct parser *parser)
     const char *start = parser->at;
     size_t length = 0;
     while (is_name_byte(start[length]))
-        length++;
+        ++length;
     parser->at += length;
     char *name = cnnvp_arena_copy(parser->arena, start, length);
     struct node *node = make(parser, OP_NAME, NULL, NULL, start);
@@ -199,7 +199,7 @@ static struct node *parse_sign(struct parser *parser)
         node = fail(parser, start, *start ? "a number, a name, a text or a parenthesis is expected here"
                                           : "something is missing at the end");
     }
-    parser->depth--;
+    --parser->depth;
     return node;
 }
 
@@ -217,7 +217,7 @@ static struct node *parse_level(struct parser *parser, const struct choice *choi
         again = 0;
         skip_space(parser);
         const char *start = parser->at;
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; ++i) {
             if (!take(parser, choices[i].token))
                 continue;
             struct node *right = next(parser);
@@ -256,7 +256,7 @@ static struct node *parse_not(struct parser *parser)
         if (++parser->depth > DEPTH)
             return fail(parser, start, "nested too deep");
         struct node *node = parse_not(parser);
-        parser->depth--;
+        --parser->depth;
         return node ? make(parser, OP_NOT, node, NULL, start) : NULL;
     }
     return parse_compare(parser);

@@ -9,7 +9,7 @@
 int cnnvp_dominates(const double *a, const double *b, size_t count)
 {
     int better = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; ++i) {
         if (a[i] > b[i])
             return 0;
         better |= a[i] < b[i];
@@ -28,10 +28,10 @@ static int compare_last(const void *a, const void *b, size_t last)
 /* Insertion sort: the sets are small, and qsort has no context. */
 static void sort_by(const double **points, size_t count, size_t last)
 {
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 1; i < count; ++i) {
         const double *moved = points[i];
         size_t at = i;
-        for (; at > 0 && compare_last(&points[at - 1], &moved, last) > 0; at--)
+        for (; at > 0 && compare_last(&points[at - 1], &moved, last) > 0; --at)
             points[at] = points[at - 1];
         points[at] = moved;
     }
@@ -49,7 +49,7 @@ static double slice(const double **points, size_t count, size_t objectives, cons
     const double **part = malloc(count * sizeof *part);
     if (!part)
         return -1;
-    for (size_t i = 0; i < count && volume >= 0; i++) {
+    for (size_t i = 0; i < count && volume >= 0; ++i) {
         double end = i + 1 < count ? points[i + 1][last] : corner[last];
         if (end > corner[last])
             end = corner[last];
@@ -69,12 +69,12 @@ double cnnvp_hypervolume(const double *points, size_t count, size_t objectives, 
     size_t used = 0;
     if (!kept)
         return -1;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; ++i) {
         const double *point = points + i * objectives;
         int inside = 1;
-        for (size_t o = 0; o < objectives; o++)
+        for (size_t o = 0; o < objectives; ++o)
             inside &= point[o] < corner[o];
-        for (size_t k = 0; k < used && inside; k++)
+        for (size_t k = 0; k < used && inside; ++k)
             inside &= !cnnvp_dominates(kept[k], point, objectives);
         if (inside)
             kept[used++] = point;
@@ -117,10 +117,10 @@ static cnnvp_result open_rows(cnnvp_sweep *sweep, struct rows *rows, struct cnnv
         result = cnnvp_config_no_memory(error);
     if (result != CNNVP_DONE)
         return result;
-    for (size_t i = 0; i < sweep->point_count; i++)
+    for (size_t i = 0; i < sweep->point_count; ++i)
         rows->points[i] = &sweep->points[i];
     qsort(rows->points, sweep->point_count, sizeof *rows->points, compare_points);
-    for (size_t i = 0; i < sweep->point_count; i++)
+    for (size_t i = 0; i < sweep->point_count; ++i)
         if (i == 0 || strcmp(rows->points[i]->key, rows->points[rows->count - 1]->key) != 0)
             rows->points[rows->count++] = rows->points[i];
     qsort(rows->points, rows->count, sizeof *rows->points, compare_order);
@@ -138,7 +138,7 @@ static const char *const sections[] = {"total", "memory", "storage", "energy"};
 
 static int is_column(const void *sweep, const char *section, size_t length)
 {
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
         if (cnnvp_section_is(section, length, sections[i]))
             return 1;
     return cnnvp_objectives_need(sweep, section, length);
@@ -168,9 +168,9 @@ static json_t *list_columns(const struct cnnvp_sweep *sweep, const json_t *stats
     const char *key, *unit;
     json_t *value, *part;
     char path[600];
-    for (size_t i = 0; i < sweep->objective_count; i++)
+    for (size_t i = 0; i < sweep->objective_count; ++i)
         (void)json_object_set_new(columns, sweep->objectives[i].path, json_true());
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i) {
         json_object_foreach(json_object_get(stats, sections[i]), key, value) {
             (void)snprintf(path, sizeof path, "%s.%s", sections[i], key);
             if (json_is_number(value))
@@ -189,7 +189,7 @@ static void write_head(FILE *stream, const struct cnnvp_sweep *sweep, json_t *co
     const char *path;
     json_t *unused;
     (void)fputs("key,status,", stream);
-    for (size_t i = 0; i < sweep->axis_count; i++)
+    for (size_t i = 0; i < sweep->axis_count; ++i)
         if (sweep->axes[i].listed)
             cnnvp_csv_field(stream, sweep->axes[i].name, 0);
     json_object_foreach(columns, path, unused)
@@ -205,7 +205,7 @@ static void write_row(FILE *stream, const struct rows *rows, size_t index, json_
     json_t *unused;
     cnnvp_csv_field(stream, rows->points[index]->key, 0);
     cnnvp_csv_field(stream, !*row->key ? "missing" : row->failed ? "failed" : "ok", 0);
-    for (size_t i = 0; i < sweep->axis_count; i++)
+    for (size_t i = 0; i < sweep->axis_count; ++i)
         if (sweep->axes[i].listed)
             cnnvp_csv_field(stream,
                             sweep->axes[i].values[cnnvp_point_index(sweep, rows->points[index]->number, i)].text, 0);
@@ -224,7 +224,7 @@ static cnnvp_result find_columns(struct rows *rows, json_t **columns, struct cnn
 {
     cnnvp_result result = CNNVP_DONE;
     json_t *stats = NULL;
-    for (size_t i = 0; i < rows->count && result == CNNVP_DONE && !stats; i++) {
+    for (size_t i = 0; i < rows->count && result == CNNVP_DONE && !stats; ++i) {
         struct cnnvp_row row = {.params = NULL};
         stats = stats_of(rows, i, &row, &result, error);
         cnnvp_row_clear(&row);
@@ -248,7 +248,7 @@ cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct
         result = cnnvp_config_no_memory(error);
     if (stream)
         write_head(stream, sweep, columns);
-    for (size_t i = 0; i < rows.count && result == CNNVP_DONE; i++) {
+    for (size_t i = 0; i < rows.count && result == CNNVP_DONE; ++i) {
         struct cnnvp_row row = {.params = NULL};
         json_t *stats = stats_of(&rows, i, &row, &result, error);
         if (result == CNNVP_DONE)
@@ -284,10 +284,10 @@ static int dominates(const struct entry *a, const struct entry *b, size_t object
 static void insert(struct entry *front, size_t *count, const struct entry *entry, size_t objectives)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < *count; i++)
+    for (size_t i = 0; i < *count; ++i)
         if (dominates(&front[i], entry, objectives))
             return;
-    for (size_t i = 0; i < *count; i++)
+    for (size_t i = 0; i < *count; ++i)
         if (!dominates(entry, &front[i], objectives))
             front[kept++] = front[i];
     front[kept++] = *entry;
@@ -314,7 +314,7 @@ static const char *axis_text(const struct rows *rows, const struct entry *entry,
 static int axis_width(const struct rows *rows, const struct entry *front, size_t count, size_t axis)
 {
     size_t width = strlen(rows->sweep->axes[axis].name);
-    for (size_t e = 0; e < count; e++) {
+    for (size_t e = 0; e < count; ++e) {
         size_t length = strlen(axis_text(rows, &front[e], axis));
         width = length > width ? length : width;
     }
@@ -332,15 +332,15 @@ static void print_front(FILE *stream, const struct rows *rows, const struct entr
 {
     const struct cnnvp_sweep *sweep = rows->sweep;
     int widths[CNNVP_AXES];
-    for (size_t i = 0; i < sweep->axis_count; i++)
+    for (size_t i = 0; i < sweep->axis_count; ++i)
         widths[i] = axis_width(rows, front, count, i);
-    for (size_t line = 0; line <= count; line++) {
+    for (size_t line = 0; line <= count; ++line) {
         const struct entry *entry = line ? &front[line - 1] : NULL;
-        for (size_t i = 0; i < sweep->axis_count; i++)
+        for (size_t i = 0; i < sweep->axis_count; ++i)
             if (sweep->axes[i].listed)
                 (void)fprintf(stream, "%*s  ", sweep->axes[i].values[0].operand.text ? -widths[i] : widths[i],
                               entry ? axis_text(rows, entry, i) : sweep->axes[i].name);
-        for (size_t o = 0; o < sweep->objective_count; o++) {
+        for (size_t o = 0; o < sweep->objective_count; ++o) {
             const struct cnnvp_objective *objective = &sweep->objectives[o];
             char text[40] = "";
             if (entry)
@@ -362,7 +362,7 @@ cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_er
     struct entry *front = result == CNNVP_DONE ? calloc(rows.count + 1, sizeof *front) : NULL;
     if (result == CNNVP_DONE && !front)
         result = cnnvp_config_no_memory(error);
-    for (size_t i = 0; i < rows.count && result == CNNVP_DONE; i++) {
+    for (size_t i = 0; i < rows.count && result == CNNVP_DONE; ++i) {
         struct cnnvp_row row = {.params = NULL};
         struct entry entry = {.index = i, .network = cnnvp_point_network(sweep, rows.points[i]->number)};
         json_t *stats = stats_of(&rows, i, &row, &result, error);

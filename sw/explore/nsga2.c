@@ -38,7 +38,7 @@ struct evolution {
 
 static const struct individual *find_seen(const struct evolution *evolution, uint64_t number)
 {
-    for (size_t i = evolution->seen_count; i > 0; i--)
+    for (size_t i = evolution->seen_count; i > 0; --i)
         if (evolution->seen[i - 1].number == number)
             return &evolution->seen[i - 1];
     return NULL;
@@ -54,7 +54,7 @@ static cnnvp_result read_values(struct evolution *evolution, struct individual *
     json_t *stats = result == CNNVP_DONE && row.stats
                         ? cnnvp_stats_sections(row.stats, cnnvp_objectives_need, evolution->sweep) : NULL;
     individual->failed = !stats || !cnnvp_objectives_of(evolution->sweep, stats, individual->values);
-    for (size_t o = 0; o < evolution->objectives && individual->failed; o++)
+    for (size_t o = 0; o < evolution->objectives && individual->failed; ++o)
         individual->values[o] = HUGE_VAL;
     json_decref(stats);
     cnnvp_row_clear(&row);
@@ -63,7 +63,7 @@ static cnnvp_result read_values(struct evolution *evolution, struct individual *
 
 static const char *key_of(const struct cnnvp_sweep *sweep, uint64_t number)
 {
-    for (size_t i = sweep->point_count; i > 0; i--)
+    for (size_t i = sweep->point_count; i > 0; --i)
         if (sweep->points[i - 1].number == number)
             return sweep->points[i - 1].key;
     return NULL;
@@ -76,9 +76,9 @@ static cnnvp_result evaluate(struct evolution *evolution, struct individual *ind
     size_t count = 0;
     if (!numbers)
         return cnnvp_config_no_memory(error);
-    for (uint32_t i = 0; i < evolution->population; i++) {
+    for (uint32_t i = 0; i < evolution->population; ++i) {
         int known = find_seen(evolution, individuals[i].number) != NULL;
-        for (size_t k = 0; k < count && !known; k++)
+        for (size_t k = 0; k < count && !known; ++k)
             known = numbers[k] == individuals[i].number;
         if (!known)
             numbers[count++] = individuals[i].number;
@@ -86,15 +86,15 @@ static cnnvp_result evaluate(struct evolution *evolution, struct individual *ind
     /* A population of twins is met, but not run again. */
     evolution->driver->progress.points -= evolution->population - count;
     cnnvp_result result = cnnvp_driver_batch(evolution->driver, numbers, count, error);
-    for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); i++) {
+    for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++i) {
         struct individual *met = &evolution->seen[evolution->seen_count];
         const char *key = key_of(evolution->sweep, numbers[i]);
         *met = (struct individual){.number = numbers[i], .network = cnnvp_point_network(evolution->sweep, numbers[i])};
         result = key ? read_values(evolution, met, key, error) : CNNVP_FAILED;
-        evolution->seen_count++;
+        ++evolution->seen_count;
     }
     free(numbers);
-    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); i++)
+    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++i)
         individuals[i] = *find_seen(evolution, individuals[i].number);
     return result;
 }
@@ -111,17 +111,17 @@ static int dominates(const struct evolution *evolution, const struct individual 
 static void rank_all(const struct evolution *evolution, struct individual *all, uint32_t count)
 {
     uint32_t ranked = 0;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; ++i)
         all[i].rank = UINT32_MAX;
-    for (uint32_t rank = 0; ranked < count; rank++) {
+    for (uint32_t rank = 0; ranked < count; ++rank) {
         uint32_t before = ranked;
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0; i < count; ++i) {
             int dominated = all[i].rank != UINT32_MAX;
-            for (uint32_t k = 0; k < count && !dominated; k++)
+            for (uint32_t k = 0; k < count && !dominated; ++k)
                 dominated = k != i && all[k].rank >= rank && dominates(evolution, &all[k], &all[i]);
             if (!dominated) {
                 all[i].rank = rank;
-                ranked++;
+                ++ranked;
             }
         }
         if (ranked == before)
@@ -153,21 +153,21 @@ static int is_neighbour(const struct individual *a, const struct individual *b)
 /* Within each rank of a network, the sum over objectives of the distance between the neighbours. */
 static void crowd(const struct evolution *evolution, struct individual *all, uint32_t count, uint32_t *order)
 {
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; ++i)
         all[i].crowding = 0;
-    for (size_t o = 0; o < evolution->objectives; o++) {
-        for (uint32_t i = 0; i < count; i++)
+    for (size_t o = 0; o < evolution->objectives; ++o) {
+        for (uint32_t i = 0; i < count; ++i)
             order[i] = i;
         sort_base = all;
         sort_objective = o;
         qsort(order, count, sizeof *order, compare_value);
         for (uint32_t first = 0, end; first < count; first = end) {
             for (end = first + 1; end < count && is_neighbour(&all[order[end]], &all[order[first]]);)
-                end++;
+                ++end;
             double low = all[order[first]].values[o], range = all[order[end - 1]].values[o] - low;
             all[order[first]].crowding = HUGE_VAL;
             all[order[end - 1]].crowding = HUGE_VAL;
-            for (uint32_t i = first + 1; i + 1 < end && range > 0 && range < HUGE_VAL; i++)
+            for (uint32_t i = first + 1; i + 1 < end && range > 0 && range < HUGE_VAL; ++i)
                 all[order[i]].crowding += (all[order[i + 1]].values[o] - all[order[i - 1]].values[o]) / range;
         }
     }
@@ -198,9 +198,9 @@ static int compare_turn(const void *a, const void *b)
 static void sort_by_fitness(struct individual *all, uint32_t count)
 {
     qsort(all, count, sizeof *all, compare_fitness);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count; ++i) {
         all[i].turn = 0;
-        for (uint32_t k = 0; k < i; k++)
+        for (uint32_t k = 0; k < i; ++k)
             all[i].turn += all[k].network == all[i].network;
     }
     qsort(all, count, sizeof *all, compare_turn);
@@ -224,9 +224,9 @@ static uint64_t breed(struct evolution *evolution, uint64_t a, uint64_t b)
 {
     const struct cnnvp_sweep *sweep = evolution->sweep;
     uint64_t child = 0, genes = 0;
-    for (size_t i = 0; i < sweep->axis_count; i++)
+    for (size_t i = 0; i < sweep->axis_count; ++i)
         genes += sweep->axes[i].value_count > 1;
-    for (size_t i = 0; i < sweep->axis_count; i++) {
+    for (size_t i = 0; i < sweep->axis_count; ++i) {
         uint32_t index = cnnvp_point_index(sweep, cnnvp_chance_below(&evolution->chance, 2) ? a : b, i);
         if (sweep->axes[i].value_count > 1 && cnnvp_chance_below(&evolution->chance, genes) == 0)
             index = mutate(evolution, &sweep->axes[i], index);
@@ -247,13 +247,13 @@ static cnnvp_result make_child(struct evolution *evolution, const struct individ
                                uint64_t *number, struct cnnvp_error *error)
 {
     int allowed = 0;
-    for (int attempt = 0; attempt < RETRIES; attempt++) {
+    for (int attempt = 0; attempt < RETRIES; ++attempt) {
         uint64_t child = breed(evolution, tournament(evolution)->number, tournament(evolution)->number);
         cnnvp_result result = cnnvp_point_allowed(evolution->sweep, child, &allowed, error);
         if (result != CNNVP_DONE)
             return result;
         int known = !allowed || find_seen(evolution, child) != NULL;
-        for (uint32_t i = 0; i < made && !known; i++)
+        for (uint32_t i = 0; i < made && !known; ++i)
             known = children[i].number == child;
         if (!known) {
             *number = child;
@@ -268,15 +268,15 @@ static cnnvp_result make_child(struct evolution *evolution, const struct individ
 static cnnvp_result first_population(struct evolution *evolution, struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE; i++) {
+    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE; ++i) {
         int found = 0, twin = 1;
-        for (int attempt = 0; attempt < RETRIES && twin && result == CNNVP_DONE; attempt++) {
+        for (int attempt = 0; attempt < RETRIES && twin && result == CNNVP_DONE; ++attempt) {
             result = cnnvp_space_random(evolution->sweep, &evolution->chance, &evolution->parents[i].number, &found,
                                         error);
             if (result == CNNVP_DONE && !found)
                 result = cnnvp_space_first(evolution->sweep, &evolution->parents[i].number, error);
             twin = 0;
-            for (uint32_t k = 0; k < i; k++)
+            for (uint32_t k = 0; k < i; ++k)
                 twin |= evolution->parents[k].number == evolution->parents[i].number;
         }
     }
@@ -287,7 +287,7 @@ static cnnvp_result next_population(struct evolution *evolution, uint32_t *order
 {
     struct individual *children = evolution->parents + evolution->population;
     cnnvp_result result = CNNVP_DONE;
-    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE; i++)
+    for (uint32_t i = 0; i < evolution->population && result == CNNVP_DONE; ++i)
         result = make_child(evolution, children, i, &children[i].number, error);
     if (result == CNNVP_DONE)
         result = evaluate(evolution, children, error);
@@ -306,15 +306,15 @@ static double box_of(const struct evolution *evolution, uint32_t network, double
     double box = 1;
     size_t first = evolution->seen_count;
     uint32_t generation = 0;
-    for (size_t i = evolution->seen_count; i > 0; i--)
+    for (size_t i = evolution->seen_count; i > 0; --i)
         if (evolution->seen[i - 1].network == network && !evolution->seen[i - 1].failed)
             first = i - 1;
     while (generation + 1 < evolution->sweep->generations && evolution->generation_end[generation] <= first)
-        generation++;
-    for (size_t o = 0; o < evolution->objectives; o++) {
+        ++generation;
+    for (size_t o = 0; o < evolution->objectives; ++o) {
         double best = HUGE_VAL;
         corner[o] = -HUGE_VAL;
-        for (size_t i = 0; i < evolution->seen_count; i++) {
+        for (size_t i = 0; i < evolution->seen_count; ++i) {
             double value = evolution->seen[i].network == network ? evolution->seen[i].values[o] : HUGE_VAL;
             values[i * evolution->objectives + o] = value;
             best = value < best ? value : best;
@@ -336,13 +336,13 @@ static cnnvp_result write_hypervolume(struct evolution *evolution, struct cnnvp_
     double *values = calloc(evolution->seen_count * evolution->objectives + 1, sizeof *values);
     double *shares = calloc(generations, sizeof *shares);
     json_t *list = json_array();
-    for (uint32_t n = 0; n < networks && values && shares && evolution->objectives <= 4; n++) {
+    for (uint32_t n = 0; n < networks && values && shares && evolution->objectives <= 4; ++n) {
         double box = box_of(evolution, n, values, corner);
         counted += box > 0;
-        for (uint32_t g = 0; g < generations && box > 0; g++)
+        for (uint32_t g = 0; g < generations && box > 0; ++g)
             shares[g] += cnnvp_hypervolume(values, evolution->generation_end[g], evolution->objectives, corner) / box;
     }
-    for (uint32_t g = 0; g < generations && counted; g++)
+    for (uint32_t g = 0; g < generations && counted; ++g)
         (void)json_array_append_new(list, json_pack("{s:i, s:I, s:f}", "generation", (int)g + 1, "points",
                                                     (json_int_t)evolution->generation_end[g], "hypervolume",
                                                     shares[g] / counted));
@@ -359,7 +359,7 @@ static cnnvp_result write_hypervolume(struct evolution *evolution, struct cnnvp_
 static cnnvp_result evolve(struct evolution *evolution, uint32_t *order, struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    for (uint32_t g = 0; g < evolution->sweep->generations && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); g++) {
+    for (uint32_t g = 0; g < evolution->sweep->generations && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++g) {
         evolution->driver->progress.generation = g + 1;
         if (g == 0) {
             result = first_population(evolution, error);

@@ -34,7 +34,7 @@ static const json_t *walk(const json_t *value, const char *path, size_t depth)
         return NULL;
     if (length == 0)
         return value;
-    for (size_t end = length; end > 0; end--) {
+    for (size_t end = length; end > 0; --end) {
         if (path[end] != '.' && path[end] != '\0')
             continue;
         memcpy(word, path, end);
@@ -57,7 +57,7 @@ int cnnvp_stats_number(const json_t *stats, const char *path, double *number)
 int cnnvp_objectives_need(const void *sweep, const char *section, size_t length)
 {
     const struct cnnvp_sweep *of = sweep;
-    for (size_t i = 0; i < of->objective_count; i++)
+    for (size_t i = 0; i < of->objective_count; ++i)
         if (cnnvp_section_is(section, length, of->objectives[i].path))
             return 1;
     return 0;
@@ -65,7 +65,7 @@ int cnnvp_objectives_need(const void *sweep, const char *section, size_t length)
 
 int cnnvp_objectives_of(const struct cnnvp_sweep *sweep, const json_t *stats, double *values)
 {
-    for (size_t i = 0; i < sweep->objective_count; i++) {
+    for (size_t i = 0; i < sweep->objective_count; ++i) {
         if (!cnnvp_stats_number(stats, sweep->objectives[i].path, &values[i]))
             return 0;
         if (sweep->objectives[i].maximise)

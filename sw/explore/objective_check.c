@@ -44,7 +44,7 @@ static void offer_paths(struct cnnvp_arena *arena, const json_t *value, const ch
 static const struct cnnvp_value_help *find_value(const char *path)
 {
     char name[64];
-    for (size_t i = 0; i < cnnvp_value_count; i++) {
+    for (size_t i = 0; i < cnnvp_value_count; ++i) {
         (void)snprintf(name, sizeof name, "values.%s.%s", cnnvp_value_table[i].object, cnnvp_value_table[i].name);
         if (strcmp(name, path) == 0)
             return &cnnvp_value_table[i];
@@ -54,7 +54,7 @@ static const struct cnnvp_value_help *find_value(const char *path)
 
 static int has_option(const struct cnnvp_sweep *sweep, const char *name)
 {
-    for (size_t i = 0; i < sweep->axis_count; i++)
+    for (size_t i = 0; i < sweep->axis_count; ++i)
         if (sweep->axes[i].kind == CNNVP_AXIS_OPTION && strcmp(sweep->axes[i].name, name) == 0)
             return 1;
     return 0;
@@ -83,7 +83,7 @@ static cnnvp_result check_value(const struct cnnvp_sweep *sweep, uint64_t number
 
 static void offer_values(struct cnnvp_arena *arena, struct cnnvp_suggest *suggest)
 {
-    for (size_t i = 0; i < cnnvp_value_count; i++) {
+    for (size_t i = 0; i < cnnvp_value_count; ++i) {
         const char *name =
             cnnvp_arena_printf(arena, "values.%s.%s", cnnvp_value_table[i].object, cnnvp_value_table[i].name);
         if (name)
@@ -95,7 +95,7 @@ static void offer_values(struct cnnvp_arena *arena, struct cnnvp_suggest *sugges
 static int depends_on_network(const char *path)
 {
     static const char *const sections[] = {"layers.", "tensors.", "links.", "network."};
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
         if (strncmp(path, sections[i], strlen(sections[i])) == 0)
             return 1;
     return 0;
@@ -122,7 +122,7 @@ static int comes_later(const json_t *stats, const char *path)
 static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_t *stats, int has_network,
                           struct cnnvp_error *error)
 {
-    for (size_t i = 0; i < sweep->objective_count; i++) {
+    for (size_t i = 0; i < sweep->objective_count; ++i) {
         struct cnnvp_suggest suggest;
         double number;
         int known = 0;
@@ -257,7 +257,7 @@ cnnvp_result cnnvp_objectives_check_training(struct cnnvp_sweep *sweep, const ch
     uint64_t number = 0;
     char *text = NULL;
     int needed = 0;
-    for (size_t i = 0; i < sweep->objective_count && strcmp(sweep->command, "train") == 0; i++)
+    for (size_t i = 0; i < sweep->objective_count && strcmp(sweep->command, "train") == 0; ++i)
         needed |= depends_on_network(sweep->objectives[i].path);
     if (!needed)
         return CNNVP_DONE;

@@ -56,7 +56,7 @@ static const char *base_name(const char *file)
 static void add_options(XXH3_state_t *state, const struct cnnvp_sweep *sweep, uint64_t number)
 {
     int train = strcmp(sweep->command, "train") == 0;
-    for (size_t i = 0; i < cnnvp_sweep_option_count; i++) {
+    for (size_t i = 0; i < cnnvp_sweep_option_count; ++i) {
         const struct cnnvp_sweep_option *option = &cnnvp_sweep_option_table[i];
         const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, number, option->name);
         if (!(train ? option->train : option->run))
@@ -74,7 +74,7 @@ static void add_settings(XXH3_state_t *state, const struct cnnvp_sweep *sweep, u
         add_text(state, yaml);
     free(yaml);
     free(map);
-    for (size_t i = 0; i < sweep->axis_count; i++) {
+    for (size_t i = 0; i < sweep->axis_count; ++i) {
         if (sweep->axes[i].kind != CNNVP_AXIS_PARAMETER)
             continue;
         add_text(state, sweep->axes[i].name);
@@ -130,7 +130,7 @@ static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, 
     cnnvp_result result = CNNVP_DONE;
     if (cpu_host)
         result = cnnvp_config_set(config, "cpu.model=host_cpu", error);
-    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; i++) {
+    for (size_t i = 0; i < sweep->axis_count && result == CNNVP_DONE; ++i) {
         const struct cnnvp_axis *axis = &sweep->axes[i];
         if (axis->kind != CNNVP_AXIS_PARAMETER)
             continue;
@@ -380,7 +380,7 @@ static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t nu
     arguments[count++] = "--quiet";
     arguments[count++] = cnnvp_arena_printf(arena, "--platform=%s", sweep->platform_file);
     arguments[count++] = cnnvp_arena_printf(arena, "--stats=%s", stats_file);
-    for (size_t i = 0; i < sweep->axis_count; i++) {
+    for (size_t i = 0; i < sweep->axis_count; ++i) {
         const struct cnnvp_axis *axis = &sweep->axes[i];
         const struct cnnvp_axis_value *value = &axis->values[cnnvp_point_index(sweep, number, i)];
         if (axis->kind == CNNVP_AXIS_PARAMETER)
@@ -393,12 +393,12 @@ static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t nu
                                         : value->file                           ? value->file
                                                                                 : value->text);
         arguments[count++] = name;
-        for (char *at = name; at && *at && *at != '='; at++)
+        for (char *at = name; at && *at && *at != '='; ++at)
             *at = *at == '_' ? '-' : *at;
     }
     if (!simulate)
         arguments[count++] = "--max-time=1ps"; /* the last one counts */
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; ++i)
         if (!arguments[i])
             return CNNVP_FAILED;
     arguments[count] = NULL;

@@ -24,7 +24,7 @@ struct slot {
 static cnnvp_result give(struct cnnvp_driver *driver, struct slot *slot, struct cnnvp_error *error)
 {
     slot->busy = 1;
-    slot->attempts++;
+    ++slot->attempts;
     return cnnvp_worker_give(&slot->worker, driver->sweep, driver->program, driver->folder, &slot->point, error);
 }
 
@@ -32,7 +32,7 @@ static cnnvp_result give(struct cnnvp_driver *driver, struct slot *slot, struct 
 static cnnvp_result settle(struct cnnvp_driver *driver, struct slot *slots, struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    for (uint32_t i = 0; i < driver->jobs && result == CNNVP_DONE; i++) {
+    for (uint32_t i = 0; i < driver->jobs && result == CNNVP_DONE; ++i) {
         int taken = 1;
         if (!slots[i].unsettled)
             continue;
@@ -92,11 +92,11 @@ static cnnvp_result wait_any(struct cnnvp_driver *driver, struct slot *slots, st
     if (result == CNNVP_DONE)
         result = cnnvp_driver_commit(driver, 0, error);
     cnnvp_driver_show(driver, 0);
-    for (uint32_t i = 0; i < driver->jobs; i++)
+    for (uint32_t i = 0; i < driver->jobs; ++i)
         waits[i] = (struct pollfd){.fd = slots[i].busy ? slots[i].worker.line : -1, .events = POLLIN};
     if (result == CNNVP_DONE)
         (void)poll(waits, driver->jobs, 500);
-    for (uint32_t i = 0; i < driver->jobs && result == CNNVP_DONE; i++)
+    for (uint32_t i = 0; i < driver->jobs && result == CNNVP_DONE; ++i)
         if (slots[i].busy)
             result = hear(driver, &slots[i], error);
     free(waits);
@@ -106,7 +106,7 @@ static cnnvp_result wait_any(struct cnnvp_driver *driver, struct slot *slots, st
 static uint32_t count_busy(const struct cnnvp_driver *driver, const struct slot *slots, uint32_t *free_slot)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < driver->jobs; i++) {
+    for (uint32_t i = 0; i < driver->jobs; ++i) {
         count += slots[i].busy != 0;
         if (!slots[i].busy)
             *free_slot = i;
@@ -117,7 +117,7 @@ static uint32_t count_busy(const struct cnnvp_driver *driver, const struct slot 
 /* Two points of one key: the second is what the first will be. */
 static int is_running(const struct cnnvp_driver *driver, const struct slot *slots, const char *key)
 {
-    for (uint32_t i = 0; i < driver->jobs; i++)
+    for (uint32_t i = 0; i < driver->jobs; ++i)
         if ((slots[i].busy && strcmp(slots[i].point.key, key) == 0) ||
             (slots[i].unsettled && strcmp(slots[i].finished.key, key) == 0))
             return 1;
@@ -170,13 +170,13 @@ cnnvp_result cnnvp_pool_batch(struct cnnvp_driver *driver, const uint64_t *numbe
     if (!slots)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); i++)
+    for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++i)
         result = add(driver, slots, numbers[i], error);
     while (result == CNNVP_DONE && !cnnvp_sweep_interrupted() && count_busy(driver, slots, &unused) > 0)
         result = wait_any(driver, slots, error);
     if (result == CNNVP_DONE)
         result = settle(driver, slots, error);
-    for (uint32_t i = 0; i < driver->jobs; i++)
+    for (uint32_t i = 0; i < driver->jobs; ++i)
         cnnvp_worker_stop(&slots[i].worker);
     free(slots);
     return result;

@@ -15,7 +15,7 @@ void cnnvp_process_begin(pid_t parent)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     const int null = open("/dev/null", O_RDWR);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
         (void)signal(signals[i], SIG_DFL);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)

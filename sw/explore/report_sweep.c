@@ -144,7 +144,7 @@ static int is_shown(const void *context, const char *section, size_t length)
     const struct page *page = context;
     size_t index;
     json_t *objective;
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; ++i)
         if (cnnvp_section_is(section, length, sections[i]))
             return 1;
     json_array_foreach(page->objectives, index, objective) {
@@ -171,7 +171,7 @@ static int take(void *context, const struct cnnvp_row *row)
     json_object_foreach(params, key, value)
         put_at(values, index_of(page->params, key), value);
     (void)json_object_set_new(point, "params", values);
-    for (size_t i = 0; stats && i < sizeof sections / sizeof *sections; i++)
+    for (size_t i = 0; stats && i < sizeof sections / sizeof *sections; ++i)
         add_numbers(page, stats_values, sections[i], json_object_get(stats, sections[i]));
     if (stats) {
         add_objectives(page, stats_values, stats);

@@ -12,7 +12,7 @@
 /* Behind a string that begins at `at`; NULL: it does not end. */
 static const char *skip_string(const char *at)
 {
-    for (at++; *at && *at != '"'; at++)
+    for (at++; *at && *at != '"'; ++at)
         at += *at == '\\' && at[1];
     return *at ? at + 1 : NULL;
 }

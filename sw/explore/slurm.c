@@ -125,7 +125,7 @@ static cnnvp_result submit(struct batch *batch, struct cnnvp_error *error)
     (void)snprintf(batch->name, sizeof batch->name, "%" PRIx64 "-%" PRIx64, (uint64_t)getpid(),
                    (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec);
     batch->tasks = most < batch->count ? most : batch->count;
-    for (size_t i = 0; i < batch->tasks && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < batch->tasks && result == CNNVP_DONE; ++i)
         result = write_task(batch, i, batch->tasks, error);
     if (result == CNNVP_DONE)
         result = cnnvp_slurm_skip(driver->slurm_used, error);
@@ -152,7 +152,7 @@ static void end_job(struct batch *batch)
     char name[80];
     if (batch->count)
         cnnvp_slurm_cancel(batch->job);
-    for (size_t i = 0; i < batch->tasks; i++) {
+    for (size_t i = 0; i < batch->tasks; ++i) {
         (void)snprintf(name, sizeof name, "%s-%zu.task", batch->name, i);
         remove_file(batch, name);
     }
@@ -223,7 +223,7 @@ static struct timespec touched(const struct batch *batch, size_t task)
 static int is_silent(struct batch *batch, double now)
 {
     struct timespec last = {0, 0};
-    for (size_t i = 0; i < batch->tasks; i++) {
+    for (size_t i = 0; i < batch->tasks; ++i) {
         const struct timespec time = touched(batch, i);
         if (time.tv_sec > last.tv_sec || (time.tv_sec == last.tv_sec && time.tv_nsec > last.tv_nsec))
             last = time;
@@ -289,7 +289,7 @@ static cnnvp_result follow(struct batch *batch, struct cnnvp_error *error)
 static cnnvp_result gather(struct batch *batch, const uint64_t *numbers, size_t count, struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); i++) {
+    for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++i) {
         struct cnnvp_point point;
         int known = 0;
         result = cnnvp_point_prepare(batch->driver->sweep, numbers[i], &point, error);
@@ -305,7 +305,7 @@ static cnnvp_result gather(struct batch *batch, const uint64_t *numbers, size_t 
     }
     qsort(batch->pending, batch->count, sizeof *batch->pending, compare_keys);
     size_t kept = 0;
-    for (size_t i = 0; i < batch->count; i++)
+    for (size_t i = 0; i < batch->count; ++i)
         if (i == 0 || strcmp(batch->pending[i].key, batch->pending[i - 1].key) != 0)
             batch->pending[kept++] = batch->pending[i];
     batch->driver->progress.finished += batch->count - kept; /* twins are what the first will be */
@@ -316,7 +316,7 @@ static cnnvp_result gather(struct batch *batch, const uint64_t *numbers, size_t 
 static cnnvp_result give_up(struct batch *batch, struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < batch->count && result == CNNVP_DONE; i++)
+    for (size_t i = 0; i < batch->count && result == CNNVP_DONE; ++i)
         result = cnnvp_driver_fail(batch->driver, &batch->pending[i], "its tasks ended three times without a result",
                                    error);
     return result;

@@ -20,7 +20,7 @@ char *cnnvp_slurm_quote(const char *text)
     if (!quoted)
         return NULL;
     *at++ = '\'';
-    for (; *text; text++) {
+    for (; *text; ++text) {
         if (*text == '\'') {
             memcpy(at, "'\\''", 4);
             at += 4;
@@ -94,7 +94,7 @@ cnnvp_result cnnvp_slurm_skip(uint64_t used, struct cnnvp_error *error)
 {
     cnnvp_result result = CNNVP_DONE;
     uint64_t job = 0;
-    for (unsigned i = 0; i < SKIP_LIMIT && result == CNNVP_DONE && job < used; i++) {
+    for (unsigned i = 0; i < SKIP_LIMIT && result == CNNVP_DONE && job < used; ++i) {
         result = take_number("sbatch --parsable --hold --job-name=cnnvp-sweep-skip --output=/dev/null 2>&1 "
                              "<<'CNNVP_END'\n#!/bin/sh\nCNNVP_END\n", &job, error);
         if (result == CNNVP_DONE)
@@ -121,7 +121,7 @@ static int is_lost(const char *reason)
     static const char *const reasons[] = {"BeginTime", "JobLaunchFailure", "launch failed requeued held",
                                           "JobHoldMaxRequeue", "job requeued in held state", "SystemFailure",
                                           "NodeDown"};
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; ++i)
         if (strcmp(reason, reasons[i]) == 0)
             return 1;
     return 0;
@@ -144,7 +144,7 @@ static void count_line(char *line, struct cnnvp_slurm_state *state)
             (void)snprintf(state->reason, sizeof state->reason, "%.47s", reason);
         state->lost += is_lost(reason);
     } else if (strcmp(end + 1, "COMPLETING") != 0) { /* what completes has left its results */
-        state->running++;
+        ++state->running;
     }
     state->gone = 0;
 }

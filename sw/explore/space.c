@@ -62,7 +62,7 @@ static cnnvp_result nothing_allowed(const struct cnnvp_sweep *sweep, struct cnnv
 static cnnvp_result list_all(const struct cnnvp_sweep *sweep, uint64_t limit, struct list *list,
                              struct cnnvp_error *error)
 {
-    for (uint64_t number = 0; number < sweep->combinations; number++) {
+    for (uint64_t number = 0; number < sweep->combinations; ++number) {
         int allowed = 0;
         cnnvp_result result = cnnvp_point_allowed(sweep, number, &allowed, error);
         if (result == CNNVP_DONE && allowed && list->count == limit)
@@ -80,7 +80,7 @@ cnnvp_result cnnvp_space_random(const struct cnnvp_sweep *sweep, struct cnnvp_ch
                                 int *found, struct cnnvp_error *error)
 {
     *found = 0;
-    for (int draw = 0; draw < DRAWS && !*found; draw++) {
+    for (int draw = 0; draw < DRAWS && !*found; ++draw) {
         *number = cnnvp_chance_below(chance, sweep->combinations);
         cnnvp_result result = cnnvp_point_allowed(sweep, *number, found, error);
         if (result != CNNVP_DONE)
@@ -92,7 +92,7 @@ cnnvp_result cnnvp_space_random(const struct cnnvp_sweep *sweep, struct cnnvp_ch
 /* The first `wanted` of a shuffled list. */
 static void shuffle(struct list *list, uint64_t wanted, struct cnnvp_chance *chance)
 {
-    for (size_t i = 0; i < list->count && i < wanted; i++) {
+    for (size_t i = 0; i < list->count && i < wanted; ++i) {
         size_t other = i + (size_t)cnnvp_chance_below(chance, list->count - i);
         uint64_t number = list->numbers[i];
         list->numbers[i] = list->numbers[other];
@@ -113,7 +113,7 @@ static void sort(struct list *list)
 {
     size_t kept = 0;
     qsort(list->numbers, list->count, sizeof *list->numbers, compare_numbers);
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; ++i)
         if (i == 0 || list->numbers[i] != list->numbers[i - 1])
             list->numbers[kept++] = list->numbers[i];
     list->count = kept;
@@ -124,7 +124,7 @@ static cnnvp_result draw(const struct cnnvp_sweep *sweep, struct cnnvp_chance *c
                          struct cnnvp_error *error)
 {
     int found = 1;
-    for (int round = 0; round < 8 && found && list->count < sweep->random_points; round++) {
+    for (int round = 0; round < 8 && found && list->count < sweep->random_points; ++round) {
         while (found && list->count < sweep->random_points) {
             uint64_t number = 0;
             cnnvp_result result = cnnvp_space_random(sweep, chance, &number, &found, error);

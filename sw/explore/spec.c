@@ -21,7 +21,7 @@ static cnnvp_result sort_keys(const struct cnnvp_yaml_node *root, const struct c
         struct cnnvp_suggest suggest;
         size_t key = 0;
         cnnvp_suggest_begin(&suggest, child->key);
-        for (; key < KEYS && strcmp(keys[key], child->key) != 0; key++)
+        for (; key < KEYS && strcmp(keys[key], child->key) != 0; ++key)
             cnnvp_suggest_offer(&suggest, keys[key]);
         if (key == KEYS)
             return cnnvp_config_error(error, child->key_place, "unknown key %s%s", cnnvp_config_show(child->key).text,
@@ -103,7 +103,7 @@ static cnnvp_result read_map(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kin
 static const struct cnnvp_param *parameter_at(const struct cnnvp_sweep *sweep, size_t index,
                                               struct cnnvp_config_instance *instance)
 {
-    for (size_t i = 0; cnnvp_config_instance(sweep->base, i, instance) == CNNVP_DONE; i++) {
+    for (size_t i = 0; cnnvp_config_instance(sweep->base, i, instance) == CNNVP_DONE; ++i) {
         const size_t count = instance->unit ? instance->unit->param_count : 0;
         if (index < count)
             return &instance->unit->params[index];
@@ -118,10 +118,10 @@ static uint32_t name_index(void *context, const char *name)
     const struct cnnvp_sweep *sweep = context;
     struct cnnvp_config_instance instance;
     const struct cnnvp_param *param;
-    for (uint32_t i = 0; i < sweep->axis_count; i++)
+    for (uint32_t i = 0; i < sweep->axis_count; ++i)
         if (strcmp(sweep->axes[i].name, name) == 0)
             return i;
-    for (uint32_t i = 0; (param = parameter_at(sweep, i, &instance)) != NULL; i++) {
+    for (uint32_t i = 0; (param = parameter_at(sweep, i, &instance)) != NULL; ++i) {
         const size_t length = strlen(instance.name);
         if (strncmp(name, instance.name, length) == 0 && name[length] == '.' &&
             strcmp(name + length + 1, param->name) == 0)
@@ -136,9 +136,9 @@ static void offer_names(void *context, struct cnnvp_suggest *suggest)
     struct cnnvp_sweep *sweep = context;
     struct cnnvp_config_instance instance;
     const struct cnnvp_param *param;
-    for (size_t i = 0; i < sweep->axis_count; i++)
+    for (size_t i = 0; i < sweep->axis_count; ++i)
         cnnvp_suggest_offer(suggest, sweep->axes[i].name);
-    for (size_t i = 0; (param = parameter_at(sweep, i, &instance)) != NULL; i++) {
+    for (size_t i = 0; (param = parameter_at(sweep, i, &instance)) != NULL; ++i) {
         const char *name = cnnvp_arena_printf(&sweep->arena, "%s.%s", instance.name, param->name);
         if (name)
             cnnvp_suggest_offer(suggest, name);
@@ -179,7 +179,7 @@ cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t numbe
 {
     const struct allowed_context context = {sweep, number};
     *allowed = 1;
-    for (size_t i = 0; i < sweep->constraint_count && *allowed; i++) {
+    for (size_t i = 0; i < sweep->constraint_count && *allowed; ++i) {
         cnnvp_result result = cnnvp_expression_holds(sweep->constraints[i], value_of, &context, allowed, error);
         if (result != CNNVP_DONE)
             return result;
@@ -212,7 +212,7 @@ static cnnvp_result each_text(struct cnnvp_sweep *sweep, const struct cnnvp_yaml
     if (count > limit)
         return cnnvp_config_error(error, node->place, "%s: more than %zu", node->key, limit);
     cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < count && result == CNNVP_DONE; i++, child = child->next) {
+    for (size_t i = 0; i < count && result == CNNVP_DONE; ++i, child = child->next) {
         if (child->kind != CNNVP_YAML_SCALAR || !*child->text)
             return cnnvp_config_error(error, child->place, "%s: %s where a text is expected", node->key,
                                       cnnvp_yaml_kind_name(child));
@@ -235,7 +235,7 @@ static cnnvp_result add_objective(struct cnnvp_sweep *sweep, const struct cnnvp_
                                   struct cnnvp_error *error)
 {
     int maximise = node->text[0] == '-';
-    for (size_t i = 0; i < sweep->objective_count; i++)
+    for (size_t i = 0; i < sweep->objective_count; ++i)
         if (strcmp(sweep->objectives[i].path, node->text + maximise) == 0)
             return cnnvp_config_error(error, node->place, "objective %s is there twice; first at %s",
                                       cnnvp_config_show(node->text).text, sweep->objectives[i].place);
@@ -308,7 +308,7 @@ static cnnvp_result read_search(struct cnnvp_sweep *sweep, const struct cnnvp_ya
 static cnnvp_result count_combinations(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
 {
     sweep->combinations = 1;
-    for (size_t i = 0; i < sweep->axis_count; i++) {
+    for (size_t i = 0; i < sweep->axis_count; ++i) {
         if (sweep->combinations > (UINT64_MAX >> 1) / sweep->axes[i].value_count)
             return cnnvp_config_error(error, sweep->axes[i].place, "more than 2^63 combinations with %s",
                                       sweep->axes[i].name);

@@ -78,8 +78,8 @@ const char *cnnvp_sweep_input(const cnnvp_sweep *sweep, size_t index)
 {
     if (index == 0)
         return sweep->platform_file;
-    for (size_t i = 0; i < sweep->axis_count; i++)
-        for (uint32_t k = 0; k < sweep->axes[i].value_count; k++)
+    for (size_t i = 0; i < sweep->axis_count; ++i)
+        for (uint32_t k = 0; k < sweep->axes[i].value_count; ++k)
             if (sweep->axes[i].values[k].file && --index == 0)
                 return sweep->axes[i].values[k].file;
     return NULL;
@@ -148,8 +148,8 @@ cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_s
         return result;
     *known = *row.key != '\0';
     if (*known) {
-        driver->progress.finished++;
-        driver->progress.found++;
+        ++driver->progress.finished;
+        ++driver->progress.found;
         driver->progress.failed += row.failed != 0;
         result = merge_params(driver, &row, point, error);
     }
@@ -176,8 +176,8 @@ static cnnvp_result record(struct cnnvp_driver *driver, const struct cnnvp_row *
 
 static void count_new(struct cnnvp_driver *driver, int failed)
 {
-    driver->ran++;
-    driver->progress.finished++;
+    ++driver->ran;
+    ++driver->progress.finished;
     driver->progress.failed += failed != 0;
 }
 
@@ -226,7 +226,7 @@ cnnvp_result cnnvp_driver_commit(struct cnnvp_driver *driver, int now, struct cn
         return CNNVP_DONE;
     driver->committed = time;
     cnnvp_result result = cnnvp_results_commit(driver->results, error);
-    for (; result == CNNVP_DONE && driver->uncommitted_count; driver->uncommitted_count--) {
+    for (; result == CNNVP_DONE && driver->uncommitted_count; --driver->uncommitted_count) {
         char *file = result_file(driver, driver->uncommitted[driver->uncommitted_count - 1]);
         if (file)
             (void)unlink(file);
@@ -336,7 +336,7 @@ static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_err
 static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < driver->sweep->objective_count && list; i++)
+    for (size_t i = 0; i < driver->sweep->objective_count && list; ++i)
         (void)json_array_append_new(list, json_pack("{s:s, s:b}", "path", driver->sweep->objectives[i].path, "maximise",
                                                     driver->sweep->objectives[i].maximise));
     char *text = list ? json_dumps(list, JSON_COMPACT) : NULL;

@@ -100,7 +100,7 @@ void cnnvp_csv_field(FILE *stream, const char *text, int last)
 {
     if (strpbrk(text, "\",\r\n")) {
         (void)fputc('"', stream);
-        for (; *text; text++) {
+        for (; *text; ++text) {
             if (*text == '"')
                 (void)fputc('"', stream);
             (void)fputc(*text, stream);

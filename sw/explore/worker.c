@@ -52,7 +52,7 @@ static size_t resident(void)
 static int has_foreign_units(const cnnvp_config *config)
 {
     struct cnnvp_config_instance instance;
-    for (size_t i = 0; cnnvp_config_instance(config, i, &instance) == CNNVP_DONE; i++)
+    for (size_t i = 0; cnnvp_config_instance(config, i, &instance) == CNNVP_DONE; ++i)
         if (instance.model && strchr(instance.model, ':'))
             return 1;
     return 0;
@@ -79,7 +79,7 @@ static cnnvp_result run_point(const struct cnnvp_sweep *sweep, const struct orde
 static void serve(const struct cnnvp_sweep *sweep, const char *program, const char *folder, int line)
 {
     const size_t begin = resident();
-    for (unsigned ran = 1;; ran++) {
+    for (unsigned ran = 1;; ++ran) {
         struct order order;
         struct answer answer = {.kind = ANSWER_MORE};
         int last = 0;
@@ -150,7 +150,7 @@ cnnvp_result cnnvp_worker_give(struct cnnvp_worker *worker, const struct cnnvp_s
         cnnvp_result result = fresh ? start(worker, sweep, program, folder, error) : CNNVP_DONE;
         if (result != CNNVP_DONE)
             return result;
-        worker->given++;
+        ++worker->given;
         if (send(worker->line, &order, sizeof order, MSG_NOSIGNAL) == (ssize_t)sizeof order || fresh)
             return CNNVP_DONE; /* of a new one that is gone already its end will tell */
         reap(worker); /* somebody has ended it while it had nothing to do */

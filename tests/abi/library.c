@@ -36,7 +36,7 @@ static void ping_process(void *instance)
     const uint64_t count = ping->ops->param(ping->host, PING_COUNT);
     uint32_t sum = 0;
 
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count; ++i) {
         uint32_t word = 0;
         struct cnnvp_access access = {.op = CNNVP_READ, .data = &word, .size = sizeof word};
         const cnnvp_time begin = ping->ops->now(ping->host);

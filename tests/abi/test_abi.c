@@ -94,7 +94,7 @@ static void test_from_a_platform_file(void **state)
 /* The same again in the same process; freed in the middle of a run. */
 static void test_again(void **state)
 {
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 3; ++i) {
         struct cnnvp_run_result result;
         cnnvp_platform *platform = build(two_of_each);
 
@@ -148,7 +148,7 @@ static void test_refused_libraries(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         const struct cnnvp_unit *unit;
         char message[1024];
 
@@ -179,7 +179,7 @@ static void test_built_in_units(void **state)
     int has_uart = 0;
 
     (void)state;
-    for (const struct cnnvp_unit *unit; (unit = cnnvp_unit_at(count)) != NULL; count++) {
+    for (const struct cnnvp_unit *unit; (unit = cnnvp_unit_at(count)) != NULL; ++count) {
         const struct cnnvp_unit *found;
 
         if (cnnvp_registry_check(unit, unit->kind, message, sizeof message) != CNNVP_DONE)

@@ -62,7 +62,7 @@ static void test_interrupt_at_the_exact_tick(void **state)
     static const uint64_t rates[] = {1, 3, 10, 7};
 
     (void)state;
-    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; ++i) {
         struct fixture f;
         const cnnvp_time due = cnnvp_edge_time(rates[i], 1000);
 

@@ -102,7 +102,7 @@ cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to, con
                        (int)(colon - model), model);
         return CNNVP_BAD_INPUT;
     }
-    for (size_t i = 0; (*unit = cnnvp_unit_at(i)) != NULL; i++)
+    for (size_t i = 0; (*unit = cnnvp_unit_at(i)) != NULL; ++i)
         if (strcmp((*unit)->kind, model) == 0)
             return CNNVP_DONE;
     (void)snprintf(message, message_size, "there is no unit of kind %s", model);

@@ -32,7 +32,7 @@ static void expect_refusal(const char *file, const char *position, const char *m
 static void check(const struct error_case *cases, size_t count)
 {
     (void)test_write_text("base.yaml", test_platform);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; ++i) {
         char text[2000];
         if (cases[i].units[0] == '!')
             (void)snprintf(text, sizeof text, "%s", cases[i].units + 1);
@@ -187,7 +187,7 @@ static void interrupts_and_clocks(void **state)
     };
     /* The base is where two of these are found. */
     (void)test_write_text("base.yaml", test_platform);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         if (*cases[i].position) {
             check(&cases[i], 1);
             continue;
@@ -222,7 +222,7 @@ static void addresses(void **state)
         {"!units: {dram: {model: memory, at: 0x80000000}}\n", ":1:31: ", "there is no instance of model bus"},
         {"  first: {at: null}\n", "", "first: nothing reaches its registers (port regs)"},
     };
-    for (size_t i = 0; i + 1 < sizeof cases / sizeof *cases; i++)
+    for (size_t i = 0; i + 1 < sizeof cases / sizeof *cases; ++i)
         check(&cases[i], 1);
     cnnvp_config *config = NULL;
     struct cnnvp_error error;
@@ -270,7 +270,7 @@ static void bases(void **state)
     expect_refusal(test_write_text("lost.yaml", "base: nowhere\n"), ":1:7: ", "there is no preset \"nowhere\"");
     /* A chain that is too long, though no file repeats. */
     char name[32], text[64];
-    for (int i = 0; i <= CNNVP_CONFIG_BASES + 1; i++) {
+    for (int i = 0; i <= CNNVP_CONFIG_BASES + 1; ++i) {
         (void)snprintf(name, sizeof name, "chain%d.yaml", i);
         (void)snprintf(text, sizeof text, "base: chain%d.yaml\nunits: {}\n", i + 1);
         (void)test_write_text(name, text);
@@ -293,7 +293,7 @@ static void large_and_deep(void **state)
     memset(text, '\n', limit);
     expect_refusal(test_write("lines.yaml", text, limit), ": ", "is empty");
     size_t length = (size_t)sprintf(text, "units:\n");
-    for (int i = 0; length < limit - 64; i++)
+    for (int i = 0; length < limit - 64; ++i)
         length += (size_t)sprintf(text + length, "  u%d: {model: core}\n", i);
     expect_refusal(test_write("many.yaml", text, length), ":1026:", "more than 1024 entries");
     /* A name and a value as long as the file. */
@@ -339,7 +339,7 @@ static void wrong_sets(void **state)
         {"frist.rows=3", "the platform has no such instance; did you mean \"first\"?"},
         {"first.connect=3", "connections are made in the platform file"},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         assert_int_equal(cnnvp_config_set(config, cases[i][0], &error), CNNVP_BAD_INPUT);
         if (!strstr(error.text, cases[i][1]))
             fail_msg("\"%s\" without \"%s\"", error.text, cases[i][1]);

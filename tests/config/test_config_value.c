@@ -13,7 +13,7 @@ struct value_case {
 
 static void check(const struct cnnvp_param *param, const struct value_case *cases, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; ++i) {
         char reason[400] = "";
         uint64_t value = 0;
         int status = cnnvp_value_parse(param, cases[i].text, cases[i].quoted, &value, reason, sizeof reason);
@@ -154,8 +154,8 @@ static void shown_texts(void **state)
 {
     (void)state;
     char text[200];
-    for (size_t length = 0; length < sizeof text - 1; length++)
-        for (int escapes = 0; escapes < 2; escapes++) {
+    for (size_t length = 0; length < sizeof text - 1; ++length)
+        for (int escapes = 0; escapes < 2; ++escapes) {
             memset(text, 0x80, length);
             if (escapes && length >= 70)
                 memset(text + 66, 0x01, 4);

@@ -14,7 +14,7 @@ static uint64_t now(const struct machine *m)
 static int load(void *context, uint32_t address, unsigned size, uint32_t *value)
 {
     struct machine *m = context;
-    m->accesses++;
+    ++m->accesses;
     switch (address - MACHINE_DEVICE) {
     case 0x20: *value = (uint32_t)now(m); return size != 4;
     case 0x24: *value = size == 4 ? m->scratch : m->scratch & ((1u << 8 * size) - 1u); return 0;
@@ -26,7 +26,7 @@ static int store(void *context, uint32_t address, unsigned size, uint32_t value)
 {
     struct machine *m = context;
     (void)size;
-    m->accesses++;
+    ++m->accesses;
     switch (address - MACHINE_DEVICE) {
     case 0x00: return m->quiet ? 0 : putchar((int)(value & 255u)) == EOF;
     case 0x10: cnnvp_rv32_set_irq(m->core, CNNVP_RV32_MSIP, value != 0); return 0;
@@ -92,7 +92,7 @@ static int copy_segment(struct machine *m, const uint8_t *file, const Elf32_Phdr
 
 static uint32_t find_symbol(const uint8_t *file, const Elf32_Ehdr *header, const char *name)
 {
-    for (unsigned i = 0; i < header->e_shnum; i++) {
+    for (unsigned i = 0; i < header->e_shnum; ++i) {
         Elf32_Shdr section, strings;
         memcpy(&section, file + header->e_shoff + i * sizeof section, sizeof section);
         if (section.sh_type != SHT_SYMTAB)
@@ -138,7 +138,7 @@ int machine_load_elf(struct machine *m, const char *path, uint32_t *entry, uint3
         return -1;
     }
     memcpy(&header, file, sizeof header);
-    for (unsigned i = 0; i < header.e_phnum && result == 0; i++) {
+    for (unsigned i = 0; i < header.e_phnum && result == 0; ++i) {
         Elf32_Phdr segment;
         memcpy(&segment, file + header.e_phoff + i * sizeof segment, sizeof segment);
         result = copy_segment(m, file, &segment);

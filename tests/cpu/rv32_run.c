@@ -15,7 +15,7 @@
 static void trace(const struct machine *m)
 {
     printf("%08x", cnnvp_rv32_pc(m->core));
-    for (unsigned i = 1; i < 32; i++)
+    for (unsigned i = 1; i < 32; ++i)
         printf(" %08x", cnnvp_rv32_reg(m->core, i));
     putchar('\n');
 }
@@ -26,7 +26,7 @@ static void explain(const struct machine *m, enum cnnvp_rv32_reason reason)
     size_t count = cnnvp_rv32_trap_log(m->core, traps);
     (void)fprintf(stderr, "ended by reason %d at pc %08x, gp %u\n", (int)reason, cnnvp_rv32_pc(m->core),
                   cnnvp_rv32_reg(m->core, 3));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; ++i)
         (void)fprintf(stderr, "  trap at slot %llu: pc %08x cause %08x tval %08x\n", (unsigned long long)traps[i].slot,
                       traps[i].pc, traps[i].cause, traps[i].tval);
 }
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     double begin = seconds();
     if (!tracing)
         reason = machine_run(&m, slots, quantum);
-    for (uint64_t i = 0; tracing && i < slots && reason != CNNVP_RV32_EXIT; i++) {
+    for (uint64_t i = 0; tracing && i < slots && reason != CNNVP_RV32_EXIT; ++i) {
         trace(&m);
         reason = machine_run(&m, 1, 1);
     }

@@ -163,7 +163,7 @@ static void host_log(struct cnnvp_host *h, enum cnnvp_log_level level, const cha
 static void host_finish(struct cnnvp_host *h, int code, const char *reason)
 {
     h->reason = reason;
-    h->finished++;
+    ++h->finished;
     h->code = code;
 }
 
@@ -240,13 +240,13 @@ static void test_quantum(void **state)
     const char *elf = *state;
     if (elf == NULL)
         skip();
-    for (unsigned c = 0; c < 3; c++) {
+    for (unsigned c = 0; c < 3; ++c) {
         struct cnnvp_host *expected = run_elf(elf, clocks[c], 10000, 0);
         assert_int_equal(expected->finished, 1);
         assert_int_equal(expected->code, 7);
         assert_int_equal(expected->report_count, 60 * 6);
         assert_string_equal(expected->console, "first second");
-        for (unsigned q = 0; q < 10; q++) {
+        for (unsigned q = 0; q < 10; ++q) {
             struct cnnvp_host *h = run_elf(elf, clocks[c], quanta[q / 2], q % 2 ? 1370 : 0);
             assert_int_equal(h->now, expected->now);
             assert_int_equal(h->report_count, expected->report_count);
@@ -282,7 +282,7 @@ static void test_tohost(void **state)
 {
     static const uint32_t words[][2] = {{1, 0}, {3, 1}, {0x55, 0x2a}};
     (void)state;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; ++i) {
         struct cnnvp_host *h = start(1000, 10000);
         put(h, 0, 0x80001537);                    /* lui a0, 0x80001 */
         put(h, 4, words[i][0] << 20 | 0x00000593); /* addi a1, x0, word */
@@ -305,7 +305,7 @@ static void test_dead_ends(void **state)
         const char *reason;
     } cases[] = {{0x10500073 /* wfi */, "sleeps"}, {0x0000006f /* j . */, "endless loop"}, {0, "trap handler"}};
     (void)state;
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 3; ++i) {
         struct cnnvp_host *h = start(1000, 10000);
         put(h, 0, cases[i].code);
         run(h, MACHINE_RAM, 0);

@@ -89,7 +89,7 @@ static void test_limit_is_exact(void **state)
 {
     const uint32_t code[] = {addi(A0, A0, 1), addi(A0, A0, 1), addi(A0, A0, 1), jump(-12)};
     (void)state;
-    for (uint32_t limit = 0; limit < 13; limit++) {
+    for (uint32_t limit = 0; limit < 13; ++limit) {
         struct machine *m = setup(code, COUNT(code));
         assert_int_equal(run(m, limit, limit), CNNVP_RV32_BUDGET);
         assert_int_equal(cnnvp_rv32_reg(m->core, A0), limit - limit / 4);
@@ -109,11 +109,11 @@ static void test_pieces_equal_one_run(void **state)
     struct machine *whole = setup(code, COUNT(code));
     (void)state;
     (void)machine_run(whole, 1000, 1000);
-    for (uint64_t quantum = 1; quantum < 20; quantum++) {
+    for (uint64_t quantum = 1; quantum < 20; ++quantum) {
         struct machine *m = setup(code, COUNT(code));
         struct cnnvp_rv32_stats a, b;
         (void)machine_run(m, 1000, quantum);
-        for (unsigned i = 0; i < 32; i++)
+        for (unsigned i = 0; i < 32; ++i)
             assert_int_equal(cnnvp_rv32_reg(m->core, i), cnnvp_rv32_reg(whole->core, i));
         cnnvp_rv32_get_stats(m->core, &a);
         cnnvp_rv32_get_stats(whole->core, &b);
@@ -273,7 +273,7 @@ static void test_map_rules(void **state)
     assert_int_equal(cnnvp_rv32_map_ram(m->core, RAM - 256, 512, more), -1);
     assert_int_equal(cnnvp_rv32_map_ram(m->core, 0x1000, 4096, NULL), -1);
     assert_int_equal(cnnvp_rv32_map_ram(m->core, 0xfffff000, 4096, more), 0);
-    for (uint32_t i = 2; i < CNNVP_RV32_MAX_REGIONS; i++)
+    for (uint32_t i = 2; i < CNNVP_RV32_MAX_REGIONS; ++i)
         assert_int_equal(cnnvp_rv32_map_ram(m->core, i << 16, 256, more), 0);
     assert_int_equal(cnnvp_rv32_map_ram(m->core, 0x900000, 256, more), -1);
     teardown(m);
@@ -329,7 +329,7 @@ static void test_cache_overflow(void **state)
     enum { BLOCKS = 40000 };
     struct machine *m = setup(NULL, 0);
     (void)state;
-    for (uint32_t i = 0; i < BLOCKS; i++) {
+    for (uint32_t i = 0; i < BLOCKS; ++i) {
         const uint32_t block[] = {addi(A0, A0, 1), jump(i + 1 < BLOCKS ? 4 : -(int)(8 * i + 4))};
         machine_poke(m, RAM + 8 * i, block, 2);
     }

@@ -53,7 +53,7 @@ static void fill(struct machine *m, uint64_t seed)
 
 static void episode(struct machine *m, uint64_t *state)
 {
-    for (unsigned reg = 1; reg < 32; reg++) {
+    for (unsigned reg = 1; reg < 32; ++reg) {
         const uint32_t r = next_random(state);
         const uint32_t kind = next_random(state) % 8;
         cnnvp_rv32_set_reg(m->core, reg, kind < 5 ? MACHINE_RAM + r % CODE_BYTES : kind == 5 ? MACHINE_DEVICE + r % 64 : r);
@@ -83,11 +83,11 @@ static enum cnnvp_rv32_reason advance(struct machine *m, uint64_t slots, uint64_
 static void compare(struct machine *a, struct machine *b)
 {
     struct cnnvp_rv32_stats sa, sb;
-    for (unsigned reg = 0; reg < 32; reg++)
+    for (unsigned reg = 0; reg < 32; ++reg)
         assert_int_equal(cnnvp_rv32_reg(a->core, reg), cnnvp_rv32_reg(b->core, reg));
     assert_int_equal(cnnvp_rv32_pc(a->core), cnnvp_rv32_pc(b->core));
     assert_memory_equal(a->ram, b->ram, MACHINE_RAM_SIZE);
-    for (unsigned number = 0; number < 0x1000; number++) {
+    for (unsigned number = 0; number < 0x1000; ++number) {
         uint32_t va = 0, vb = 0;
         assert_int_equal(cnnvp_rv32_csr(a->core, number, &va), cnnvp_rv32_csr(b->core, number, &vb));
         assert_int_equal(va, vb);
@@ -102,7 +102,7 @@ static void test_random_code(void **context)
 {
     uint64_t retired = 0;
     (void)context;
-    for (uint64_t round = 1; round <= ROUNDS; round++) {
+    for (uint64_t round = 1; round <= ROUNDS; ++round) {
         struct machine a, b;
         uint64_t state_a = round * 77, state_b = state_a;
         assert_int_equal(machine_init(&a), 0);
@@ -110,7 +110,7 @@ static void test_random_code(void **context)
         a.quiet = b.quiet = 1;
         fill(&a, round);
         fill(&b, round);
-        for (unsigned e = 0; e < EPISODES; e++) {
+        for (unsigned e = 0; e < EPISODES; ++e) {
             uint64_t used_a, used_b;
             episode(&a, &state_a);
             episode(&b, &state_b);

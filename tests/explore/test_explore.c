@@ -70,7 +70,7 @@ static void test_constraints(void **state)
         {"b.c == 3 or a / 0 > 1", 1},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         struct cnnvp_error error = {""};
         int result = holds(cases[i].text, &error);
         if (result != cases[i].holds)
@@ -104,7 +104,7 @@ static void test_constraint_errors(void **state)
     char deep[400];
     struct cnnvp_error error = {""};
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         error.text[0] = '\0';
         assert_int_equal(holds(cases[i].text, &error), -1);
         if (strstr(error.text, cases[i].message) != error.text)
@@ -183,7 +183,7 @@ static void test_specification_errors(void **state)
         {"parameters: [pe_array.rows]", ":3:13: parameters: a list where a map"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         struct cnnvp_error error = {""};
         cnnvp_sweep *sweep = NULL;
         assert_int_equal(cnnvp_sweep_new(write_spec(with_network(cases[i].text)), &sweep, &error), CNNVP_BAD_INPUT);
@@ -209,7 +209,7 @@ static void test_option_errors(void **state)
     };
     char text[1024];
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         struct cnnvp_error error = {""};
         cnnvp_sweep *sweep = NULL;
         (void)snprintf(text, sizeof text, "network: %s/scripts/networks/lenet5.onnx\n%s", getenv("SOURCE"),
@@ -239,7 +239,7 @@ static void test_grid(void **state)
     assert_int_equal(cnnvp_space_points(sweep, 0, &numbers, &count, &allowed, &error), CNNVP_DONE);
     assert_int_equal(count, 3); /* 4, 8, 16 */
     assert_int_equal(allowed, 3);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; ++i) {
         static const char *const expected[] = {"{\"pe_array.rows\":4,\"pe_array.cols\":4}",
                                                "{\"pe_array.rows\":8,\"pe_array.cols\":8}",
                                                "{\"pe_array.rows\":16,\"pe_array.cols\":16}"};
@@ -268,7 +268,7 @@ static void check_random(const char *spec, size_t expected, uint64_t combination
     assert_int_equal(count_c, expected);
     assert_memory_equal(a, b, expected * sizeof *a);
     assert_memory_not_equal(a, c, expected * sizeof *a);
-    for (size_t i = 0; i < expected; i++) {
+    for (size_t i = 0; i < expected; ++i) {
         int allowed = 0;
         assert_true(i == 0 || a[i] > a[i - 1]);
         assert_int_equal(cnnvp_point_allowed(sweep, a[i], &allowed, &error), CNNVP_DONE);
@@ -298,9 +298,9 @@ static void test_chance(void **state)
     (void)state;
     assert_true(cnnvp_chance_next(&chance) == UINT64_C(6457827717110365317));
     assert_true(cnnvp_chance_next(&chance) == UINT64_C(3203168211198807973));
-    for (int i = 0; i < 7000; i++)
-        seen[cnnvp_chance_below(&chance, 7)]++;
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 7000; ++i)
+        ++seen[cnnvp_chance_below(&chance, 7)];
+    for (int i = 0; i < 7; ++i)
         assert_in_range(seen[i], 850, 1150);
 }
 
@@ -343,7 +343,7 @@ static void test_result_files(void **state)
     cnnvp_row_clear(&back);
     /* Cut anywhere, it is refused. */
     assert_int_equal(cnnvp_read_text(file, 1 << 20, &text, &size, &error), CNNVP_DONE);
-    for (size_t cut = 0; cut < size; cut++) {
+    for (size_t cut = 0; cut < size; ++cut) {
         assert_int_equal(cnnvp_write_text(file, text, cut, &error), CNNVP_DONE);
         assert_int_equal(cnnvp_result_read(file, &back, &error), CNNVP_BAD_INPUT);
         cnnvp_row_clear(&back);
@@ -395,7 +395,7 @@ static void test_sections(void **state)
     static const char *const broken[] = {"", "[]", "3", "{", "{\"first\":", "{\"first\":1", "{\"last\":\"}",
                                          "{\"last\":[}", "{\"a"};
     (void)state;
-    for (size_t i = 0; i < sizeof between / sizeof *between; i++) {
+    for (size_t i = 0; i < sizeof between / sizeof *between; ++i) {
         char text[400];
         (void)snprintf(text, sizeof text, " {%s\"first\":{\"x\":[1,\"]\",{}]},%s\"last\" : \"}\\\"\"}", between[i],
                        between[i]);
@@ -407,7 +407,7 @@ static void test_sections(void **state)
         json_decref(part);
         json_decref(whole);
     }
-    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; ++i)
         assert_null(cnnvp_stats_sections(broken[i], is_first_or_last, NULL));
 }
 
@@ -426,14 +426,14 @@ static int take_row(void *context, const struct cnnvp_row *row)
     const char *args = json_string_value(json_object_get(stats, "args"));
     if (row->failed) {
         assert_string_equal(row->error, "cnnvp: three is refused");
-        seen[1]++;
+        ++seen[1];
     } else {
         assert_non_null(args);
         assert_non_null(strstr(args, "train "));
         assert_non_null(strstr(args, " --timing-only"));
         assert_non_null(strstr(args, " --lr=0.5"));
         assert_non_null(strstr(args, " --set=pe_array.rows=2"));
-        seen[0]++;
+        ++seen[0];
     }
     json_decref(stats);
     return 0;

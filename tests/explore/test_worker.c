@@ -95,7 +95,7 @@ static void test_order(void **state)
     cnnvp_sweep *sweep = make_sweep("[3, 4, 8, 16]");
     struct cnnvp_worker worker = {.process = 0};
     (void)state;
-    for (uint64_t i = 0; i < POINTS; i++) {
+    for (uint64_t i = 0; i < POINTS; ++i) {
         struct cnnvp_worker fresh = {.process = 0};
         char *alone = run(&fresh, sweep, POINTS - 1 - i);
         char *behind = run(&worker, sweep, POINTS - 1 - i);
@@ -119,7 +119,7 @@ static void test_bounded(void **state)
     (void)state;
     do {
         free(run(&worker, sweep, 0));
-        points++;
+        ++points;
     } while (worker.process && points < 1000);
     assert_int_equal(worker.process, 0);
     assert_int_equal(worker.given, points);

@@ -31,11 +31,11 @@ void store::serve(tlm::tlm_generic_payload &payload)
     }
     if (payload.is_read()) {
         std::memcpy(payload.get_data_ptr(), &bytes[address], size);
-        reads++;
+        ++reads;
         read_bytes += size;
     } else {
         std::memcpy(&bytes[address], payload.get_data_ptr(), size);
-        writes++;
+        ++writes;
         write_bytes += size;
     }
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
@@ -52,7 +52,7 @@ unsigned store::debug(tlm::tlm_generic_payload &payload)
         std::memcpy(payload.get_data_ptr(), &bytes[address], size);
     else
         std::memcpy(&bytes[address], payload.get_data_ptr(), size);
-    debugs++;
+    ++debugs;
     return size;
 }
 
@@ -71,17 +71,17 @@ loose::loose(const sc_core::sc_module_name &name, const sc_core::sc_time &delay,
 
 void loose::b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &annotated)
 {
-    together++;
+    ++together;
     most_together = std::max(most_together, together);
     if (throws) {
-        together--;
+        --together;
         throw std::runtime_error("this memory is broken");
     }
     if (waits)
         sc_core::wait(delay / 2);
     serve(payload);
     annotated += waits ? delay / 2 : delay;
-    together--;
+    --together;
 }
 
 unsigned loose::transport_dbg(tlm::tlm_generic_payload &payload)
@@ -114,19 +114,19 @@ tlm::tlm_sync_enum approximate::nb_transport_fw(tlm::tlm_generic_payload &payloa
         return tlm::TLM_COMPLETED;
     }
     broken += phase != tlm::BEGIN_REQ || requesting != nullptr || delay != sc_core::SC_ZERO_TIME || !payload.has_mm();
-    together++;
+    ++together;
     most_together = std::max(most_together, together);
     requesting = &payload;
     switch (styles[turn++ % styles.size()]) {
     case style::completed:
         requesting = nullptr;
-        together--;
+        --together;
         serve(payload);
         delay = nanoseconds(30);
         return tlm::TLM_COMPLETED;
     case style::updated_resp:
         requesting = nullptr;
-        together--;
+        --together;
         serve(payload);
         owed[&payload] = true;
         phase = tlm::BEGIN_RESP;
@@ -183,7 +183,7 @@ void approximate::on_later(tlm::tlm_generic_payload &payload, const tlm::tlm_pha
         delay = nanoseconds(4);
     }
     serve(payload);
-    together--;
+    --together;
     switch (socket->nb_transport_bw(payload, response, delay)) {
     case tlm::TLM_ACCEPTED:
         owed[&payload] = true;
@@ -199,7 +199,7 @@ void approximate::on_later(tlm::tlm_generic_payload &payload, const tlm::tlm_pha
 
 void approximate::b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &)
 {
-    broken++; /* nobody asked for that */
+    ++broken; /* nobody asked for that */
     payload.set_response_status(tlm::TLM_GENERIC_ERROR_RESPONSE);
 }
 

@@ -102,7 +102,7 @@ void run(outcome &got, std::vector<std::string> settings, const maker &make,
         if (cnnvp_network_output(network, platform, 0, &output, &error) != CNNVP_DONE)
             fail_msg("%s", error.text);
         size_t values = 1;
-        for (size_t i = 0; i < output.rank; i++)
+        for (size_t i = 0; i < output.rank; ++i)
             values *= output.shape[i];
         got.output.assign(static_cast<float *>(output.data), static_cast<float *>(output.data) + values);
         cnnvp_array_clear(&output);
@@ -136,11 +136,11 @@ void assert_same_work(const outcome &a, const outcome &b)
                  a.console.c_str());
     assert_int_equal(b.result, CNNVP_DONE);
     assert_int_equal(a.output.size(), b.output.size());
-    for (size_t i = 0; i < a.output.size(); i++)
+    for (size_t i = 0; i < a.output.size(); ++i)
         assert_memory_equal(&a.output[i], &b.output[i], sizeof(float));
     const json_t *left = json_object_get(a.stats, "layers"), *right = json_object_get(b.stats, "layers");
     assert_int_equal(json_array_size(left), json_array_size(right));
-    for (size_t i = 0; i < json_array_size(left); i++)
+    for (size_t i = 0; i < json_array_size(left); ++i)
         for (const char *name : {"compute_cycles", "input_words", "dram_read_bytes", "dram_write_bytes"})
             assert_int_equal(json_integer_value(json_object_get(json_array_get(left, i), name)),
                              json_integer_value(json_object_get(json_array_get(right, i), name)));

@@ -75,11 +75,11 @@ static void turn(struct state *s)
 {
     while (s->depth && s->pc == s->loops[s->depth - 1].end) {
         if (s->loops[s->depth - 1].left > 1) {
-            s->loops[s->depth - 1].left--;
+            --s->loops[s->depth - 1].left;
             s->pc = s->loops[s->depth - 1].start;
             return;
         }
-        s->depth--;
+        --s->depth;
     }
 }
 
@@ -114,7 +114,7 @@ static void control(struct state *s, uint64_t word, uint64_t at, uint64_t cycle)
     if (taken) {
         s->pc = (uint64_t)((int64_t)at + offset);
         while (s->depth && (s->pc < s->loops[s->depth - 1].start || s->pc > s->loops[s->depth - 1].end))
-            s->depth--;
+            --s->depth;
     }
     s->blocked = 0;
     s->fetch_from = cycle + 1;
@@ -164,8 +164,8 @@ static void issue(struct state *s, uint64_t cycle)
     }
     if (cycle > s->result->last)
         s->result->last = cycle;
-    s->issued++;
-    s->window--;
+    ++s->issued;
+    --s->window;
     memmove(s->window_word, s->window_word + 1, s->window * sizeof s->window_word[0]);
     memmove(s->window_pc, s->window_pc + 1, s->window * sizeof s->window_pc[0]);
     memmove(s->window_ready, s->window_ready + 1, s->window * sizeof s->window_ready[0]);
@@ -182,8 +182,8 @@ static void fetch(struct state *s, uint64_t cycle)
     s->window_word[s->window] = word;
     s->window_pc[s->window] = s->pc;
     s->window_ready[s->window++] = cycle + 2;
-    s->pc++;
-    s->fetched++;
+    ++s->pc;
+    ++s->fetched;
     s->fetch_from = cycle + 1;
     s->blocked = op >= 0x05 && op <= 0x0a;
     if (!s->blocked)
@@ -205,7 +205,7 @@ static void account(struct state *s, uint64_t cycle)
         if (flight->end <= cycle)
             continue;
         if (flight->uses & 1u) {
-            s->result->array_cycles++;
+            ++s->result->array_cycles;
             return;
         }
         causes |= flight->causes;
@@ -215,10 +215,10 @@ static void account(struct state *s, uint64_t cycle)
     }
     uint32_t cause = 0;
     while (cause < CAUSE_INSTRUCTION && !(causes >> cause & 1u))
-        cause++;
+        ++cause;
     if (cause == CAUSE_INSTRUCTION && !words_wait(s, cycle))
         cause = CAUSE_HOST;
-    s->result->stall[tag][cause]++;
+    ++s->result->stall[tag][cause];
 }
 
 void reference_run(const struct reference_program *program, uint64_t cycles, struct reference_result *result)
@@ -239,7 +239,7 @@ void reference_run(const struct reference_program *program, uint64_t cycles, str
             account(&s, cycle);
         uint64_t tail = 0;
         while (tail < program->count && program->pushed[tail] <= cycle)
-            tail++;
+            ++tail;
         if (room)
             room[cycle] = program->queue_depth - (uint32_t)(tail > head(&s) ? tail - head(&s) : 0u);
         if (pc)

@@ -44,9 +44,9 @@ int agent_memory_request(struct agent *agent, uint32_t port, struct cnnvp_reques
 void agent_memory_event(struct agent *agent, uint32_t event)
 {
     (void)event;
-    for (uint32_t i = 0; i < agent->held_count; i++) {
+    for (uint32_t i = 0; i < agent->held_count; ++i) {
         struct cnnvp_request *request = agent->held[i];
-        for (uint64_t segment = 0; request->data && segment < request->count; segment++) {
+        for (uint64_t segment = 0; request->data && segment < request->count; ++segment) {
             uint8_t *here = agent->store + (request->address + (uint64_t)((int64_t)segment * request->stride));
             uint8_t *there = (uint8_t *)request->data + segment * request->size;
             memcpy(request->op == CNNVP_READ ? there : here, request->op == CNNVP_READ ? here : there,
@@ -67,7 +67,7 @@ void agent_wait_process(struct agent *agent)
         agent_note(agent, 0);
     /* After the first refusal every blocking call refuses. */
     agent_note(agent, agent->ops->wait(agent->host, 10000));
-    agent->cleanups++;
+    ++agent->cleanups;
     free(memory);
 }
 
@@ -77,7 +77,7 @@ void agent_sleep_process(struct agent *agent)
 
     while (agent->ops->wait_wake(agent->host) == CNNVP_OK)
         agent_note(agent, 1);
-    agent->cleanups++;
+    ++agent->cleanups;
     free(memory);
 }
 
@@ -97,7 +97,7 @@ void agent_read_process(struct agent *agent)
         status = read_word(agent);
         agent_note(agent, status);
     } while (status != CNNVP_E_STOPPED && agent->ops->wait(agent->host, 10000) == CNNVP_OK);
-    agent->cleanups++;
+    ++agent->cleanups;
 }
 
 void agent_read_once_process(struct agent *agent)
@@ -110,7 +110,7 @@ void agent_request_process(struct agent *agent)
     agent_note(agent, agent->ops->request(agent->host, AGENT_MEM, &agent->own));
     while (agent->ops->wait_wake(agent->host) == CNNVP_OK)
         agent_note(agent, 77);
-    agent->cleanups++;
+    ++agent->cleanups;
 }
 
 void agent_note_complete(struct agent *agent, uint32_t port, struct cnnvp_request *request)
@@ -147,7 +147,7 @@ static void reset(void *instance)
 {
     struct agent *agent = instance;
 
-    agent->resets++;
+    ++agent->resets;
     agent->held_count = 0;
     memset(agent->levels, 0, sizeof agent->levels);
     if (agent->on_reset)
@@ -209,7 +209,7 @@ static void process(void *instance)
 {
     struct agent *agent = instance;
 
-    agent->processes++;
+    ++agent->processes;
     if (agent->on_process)
         agent->on_process(agent);
 }

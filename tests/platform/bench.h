@@ -54,7 +54,7 @@ public:
     }
     const cnnvp_resolved &resolved()
     {
-        for (size_t i = 0; i < instances_.size(); i++) {
+        for (size_t i = 0; i < instances_.size(); ++i) {
             instances_[i].values = values_[i].data();
             instances_[i].texts = texts_[i].data();
             instances_[i].places = places_[i].data();

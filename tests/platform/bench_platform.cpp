@@ -17,7 +17,7 @@ double seconds()
 
 void *operator new(size_t size)
 {
-    allocations++;
+    ++allocations;
     void *memory = std::malloc(size ? size : 1);
     if (!memory)
         throw std::bad_alloc();
@@ -42,22 +42,22 @@ void measure_accesses(agent *self)
     access.op = CNNVP_COMMAND;
     access.size = 8;
     access.address = self->size; /* where the target is */
-    for (int i = 0; i < 10; i++)
+    for (int i = 0; i < 10; ++i)
         (void)self->ops->access(self->host, AGENT_OUT, &access);
     const uint64_t before = allocations;
     const double begin = seconds();
-    for (int i = 0; i < rounds; i++)
+    for (int i = 0; i < rounds; ++i)
         (void)self->ops->access(self->host, AGENT_OUT, &access);
     report(static_cast<const char *>(self->context), rounds, begin, before);
 }
 
 void measure_waits(agent *self)
 {
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 100; ++i)
         (void)self->ops->wait(self->host, 1000);
     const uint64_t before = allocations;
     const double begin = seconds();
-    for (int i = 0; i < rounds / 4; i++)
+    for (int i = 0; i < rounds / 4; ++i)
         (void)self->ops->wait(self->host, 1000);
     report("wait", rounds / 4, begin, before);
 }
@@ -98,12 +98,12 @@ void measure_start()
 {
     const int platforms = 50;
     const double begin = seconds();
-    for (int i = 0; i < platforms; i++) {
+    for (int i = 0; i < platforms; ++i) {
         bench::network net;
         const uint32_t bus = net.add("bus", nullptr);
         static const char *const names[] = {"u0", "u1", "u2", "u3", "u4", "u5", "u6", "u7", "u8", "u9",
                                             "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"};
-        for (uint32_t j = 0; j < 20; j++) {
+        for (uint32_t j = 0; j < 20; ++j) {
             const uint32_t unit = net.add(names[j]);
             net.at(unit, j * UINT64_C(0x100000), 0x1000, AGENT_REGS);
             net.bind(unit, AGENT_OUT, bus);
@@ -123,7 +123,7 @@ int main()
         bench::network net;
         const uint32_t a = net.add("a", &cnnvp_unit_agent, bus ? 0x40000 : 0), m = net.add("m");
         const uint32_t way = net.add("bus", nullptr);
-        for (uint64_t i = 0; i < 7; i++) {
+        for (uint64_t i = 0; i < 7; ++i) {
             static const char *const others[] = {"o0", "o1", "o2", "o3", "o4", "o5", "o6"};
             net.at(net.add(others[i]), i * 0x1000, 0x1000, AGENT_REGS);
         }

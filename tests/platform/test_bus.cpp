@@ -80,7 +80,7 @@ void test_loader_memory(void **)
     made["m"]->on_access = agent_memory_access;
     cnnvp::loader &memory = made.get().memory();
     std::vector<unsigned char> data(0x8000), back(0x8000);
-    for (size_t i = 0; i < data.size(); i++)
+    for (size_t i = 0; i < data.size(); ++i)
         data[i] = static_cast<unsigned char>(i * 7);
     assert_true(memory.write(high, data.data(), data.size()));
     assert_true(memory.read(high, back.data(), back.size()));

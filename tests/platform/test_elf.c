@@ -168,9 +168,9 @@ static void test_wrong(void **state)
     uint8_t file[FILE_SIZE];
 
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         make(file);
-        for (unsigned byte = 0; byte < cases[i].bytes; byte++)
+        for (unsigned byte = 0; byte < cases[i].bytes; ++byte)
             file[cases[i].at + byte] = (uint8_t)(cases[i].value >> 8 * byte);
         expect(file, sizeof file, cases[i].message);
     }
@@ -182,7 +182,7 @@ static void test_every_truncation(void **state)
 
     (void)state;
     make(file);
-    for (size_t size = 0; size < FILE_SIZE; size++) {
+    for (size_t size = 0; size < FILE_SIZE; ++size) {
         /* A block of exactly this size, so that a sanitizer sees each read beyond it. */
         uint8_t *cut = malloc(size ? size : 1);
         assert_non_null(cut);
@@ -199,22 +199,22 @@ static void test_damage(void **state)
     uint32_t random = 1;
 
     (void)state;
-    for (int round = 0; round < 100000; round++) {
+    for (int round = 0; round < 100000; ++round) {
         struct cnnvp_elf *elf;
         struct cnnvp_error error;
         uint32_t value;
 
         make(file);
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 4; ++i) {
             random = random * 1664525u + 1013904223u;
             file[(random >> 8) % FILE_SIZE] = (uint8_t)(random >> 24);
         }
         if (cnnvp_elf_parse("damaged", file, sizeof file, &elf, &error) != CNNVP_DONE)
             continue;
-        for (size_t i = 0; i < cnnvp_elf_segment_count(elf); i++) {
+        for (size_t i = 0; i < cnnvp_elf_segment_count(elf); ++i) {
             const struct cnnvp_elf_segment segment = cnnvp_elf_segment_at(elf, i);
             assert_true(segment.file_size <= sizeof file);
-            for (uint32_t at = 0; at < segment.file_size; at++)
+            for (uint32_t at = 0; at < segment.file_size; ++at)
                 random ^= segment.data[at];
         }
         (void)cnnvp_elf_symbol(elf, "tohost", &value);

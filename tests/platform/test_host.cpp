@@ -72,7 +72,7 @@ void test_events(void **)
     const int values[] = {0, 99, 3, 1};
     const cnnvp_time times[] = {50 * ns, 60 * ns, 60 * ns, 70 * ns};
     assert_int_equal(one->noted, 4);
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 4; ++i) {
         assert_int_equal(one->values[i], values[i]);
         assert_int_equal(one->times[i], times[i]);
     }

@@ -49,7 +49,7 @@ void test_killed_while_settling(void **)
             stopped = self->ops->settle(self->host) == CNNVP_E_STOPPED;
         };
         made["turns"]->on_process = [](agent *self) {
-            for (int i = 0; self->ops->wait(self->host, 0) == CNNVP_OK; i++)
+            for (int i = 0; self->ops->wait(self->host, 0) == CNNVP_OK; ++i)
                 if (i == 100)
                     self->ops->finish(self->host, 0, "");
         };
@@ -69,7 +69,7 @@ void test_reset_while_blocked(void **)
     made["sleeps"]->on_process = agent_sleep_process;
     made.run(25 * ns);
     assert_int_equal(made["waits"]->noted, 2);
-    for (uint32_t round = 1; round <= 3; round++) {
+    for (uint32_t round = 1; round <= 3; ++round) {
         made.get().reset();
         for (const char *name : {"waits", "sleeps"}) {
             assert_int_equal(made[name]->cleanups, round);
@@ -104,7 +104,7 @@ void test_reset_between_runs(void **)
     net.add("a");
     bench::platform made(net);
     made["a"]->on_process = [](agent *self) { self->ops->finish(self->host, 0, ""); };
-    for (uint32_t round = 1; round <= 3; round++) {
+    for (uint32_t round = 1; round <= 3; ++round) {
         assert_int_equal(made.run().end, CNNVP_END_EXIT);
         made.get().reset();
         cnnvp::advance(cnnvp::from_ps(10 * ns));
@@ -124,7 +124,7 @@ struct foreign : sc_core::sc_module {
     }
     void b_transport(tlm::tlm_generic_payload &payload, sc_core::sc_time &)
     {
-        calls++;
+        ++calls;
         if (throws)
             throw std::runtime_error("a model of somebody else failed");
         sc_core::wait(100, sc_core::SC_NS);

@@ -90,7 +90,7 @@ void test_wrong_accesses(void **)
 void test_warnings_come_once(void **)
 {
     fixture f;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 100; ++i) {
         f.write(0x4, 0);
         f.read(0x10);
     }

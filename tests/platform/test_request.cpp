@@ -28,7 +28,7 @@ void prepare(bench::platform &made)
     made["m"]->on_event = agent_memory_event;
     made["a"]->on_process = agent_request_process;
     made["a"]->on_complete = agent_note_complete;
-    for (int i = 0; i < 256; i++)
+    for (int i = 0; i < 256; ++i)
         made["m"]->store[i] = static_cast<uint8_t>(i);
     cnnvp_request &request = made["a"]->own;
     request.op = CNNVP_READ;
@@ -47,7 +47,7 @@ void check_read(bench::platform &made)
     agent *a = made["a"];
     const int values[] = {CNNVP_OK, CNNVP_OK, 77};
     assert_int_equal(a->noted, 3);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; ++i)
         assert_int_equal(a->values[i], values[i]);
     assert_int_equal(a->times[1], 100 * ns);
     assert_int_equal(a->own.issued, 0);

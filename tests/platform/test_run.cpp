@@ -158,7 +158,7 @@ void test_time_that_stands_still(void **)
 
 void test_one_after_the_other(void **)
 {
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < 20; ++i) {
         bench::network net;
         const uint32_t a = net.add("a"), bus = net.add("bus", nullptr), m = net.add("m");
         net.at(m, 0x1000, AGENT_STORE_SIZE, AGENT_STORE);

@@ -110,7 +110,7 @@ static void test_priorities_and_threshold(void **state)
     set_priority(&f, 12, 0);
     write_reg(&f, "ENABLE", 0xffffffffu);
     assert_int_equal(fake_read(f.host, "ENABLE"), 0xfffffffeu); /* source 0 does not exist */
-    for (uint32_t source = 0; source < 32; source++)
+    for (uint32_t source = 0; source < 32; ++source)
         if (source == 3 || source == 20 || source == 9 || source == 31 || source == 12 || source == 0)
             line(&f, source, 1);
     assert_int_equal(fake_read(f.host, "PENDING") & 1u, 0);
@@ -118,7 +118,7 @@ static void test_priorities_and_threshold(void **state)
     assert_int_equal(external(&f), 0);
     write_reg(&f, "THRESHOLD", 6);
     assert_int_equal(external(&f), 1);
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) /* a claim does not look at the threshold */
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; ++i) /* a claim does not look at the threshold */
         assert_int_equal(fake_read(f.host, "CLAIM"), order[i]);
     assert_int_equal(fake_read(f.host, "CLAIM"), 0); /* priority 0 never interrupts */
     fake_sim_free(&f.sim);

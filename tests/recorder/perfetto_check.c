@@ -84,7 +84,7 @@ static int get_field(struct reader *r, struct message *m, struct field *field)
     if (field->wire == 1) {
         if (m->end - m->at < 8)
             return fail(r, "fixed number is cut");
-        for (unsigned i = 0; i < 8; i++)
+        for (unsigned i = 0; i < 8; ++i)
             field->value |= (uint64_t)*m->at++ << (8 * i);
         return 1;
     }
@@ -177,7 +177,7 @@ static void read_descriptor(struct reader *r, struct message m)
     track.name = strdup(name);
     track.unit = strdup(unit);
     r->tracks[uuid] = track;
-    r->result->tracks++;
+    ++r->result->tracks;
 }
 
 /* ---- events ---- */
@@ -220,7 +220,7 @@ static void follow_track(struct reader *r, struct track *track, const struct per
     if (event->type == 1) {
         if (track->open && strcmp(track->name, "functions") != 0)
             (void)fail(r, "slice begins inside another");
-        track->open++;
+        ++track->open;
     } else if (event->type == 2) {
         if (!track->open)
             (void)fail(r, "slice ends that has not begun");
@@ -272,7 +272,7 @@ static void read_event(struct reader *r, struct message m, uint64_t time, int ha
     event.layer = layer;
     if (track->parent)
         event.parent = r->tracks[track->parent].name;
-    r->result->events++;
+    ++r->result->events;
     if (r->event && !r->failed)
         r->event(r->context, &event);
 }
@@ -336,9 +336,9 @@ int perfetto_check(const void *data, size_t size, perfetto_event_fn event, void 
         else
             read_packet(r, inner(&field));
         r->packet = m.at;
-        result->packets++;
+        ++result->packets;
     }
-    for (size_t i = 0; i < TABLE; i++) {
+    for (size_t i = 0; i < TABLE; ++i) {
         if (r->tracks[i].open)
             (void)fail(r, "slice does not end");
         free(r->tracks[i].name);

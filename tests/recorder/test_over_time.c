@@ -37,7 +37,7 @@ static void sums_are_exact(uint64_t longest)
     uint64_t random = longest, read_bytes = 0, write_bytes = 0;
 
     memset(&over, 0, sizeof over);
-    for (size_t i = 0; i < TRANSFERS; i++) {
+    for (size_t i = 0; i < TRANSFERS; ++i) {
         struct transfer *made = &transfers[i];
 
         made->begin = next(&random) % longest;
@@ -49,11 +49,11 @@ static void sums_are_exact(uint64_t longest)
         cnnvp_over_time_add(&over, made->begin, made->end, made->read, made->write);
     }
     assert_in_range(over.count, 1, CNNVP_OVER_TIME_WINDOWS);
-    for (uint64_t i = 0; i < over.count; i++) {
+    for (uint64_t i = 0; i < over.count; ++i) {
         const uint64_t begin = i * over.window_ps, end = begin + over.window_ps;
         uint64_t wanted_read = 0, wanted_write = 0;
 
-        for (size_t k = 0; k < TRANSFERS; k++) {
+        for (size_t k = 0; k < TRANSFERS; ++k) {
             const struct transfer *moved = &transfers[k];
 
             wanted_read += before(end, moved, moved->read) - before(begin, moved, moved->read);
@@ -92,7 +92,7 @@ static void any_time_is_taken(void **state)
     cnnvp_over_time_add(&over, 1000, UINT64_C(20000000000000000), 1000003, 0);
     assert_int_equal(over.window_ps, CNNVP_OVER_TIME_PS << 27);
     cnnvp_over_time_add(&over, UINT64_MAX - 5, UINT64_MAX, 11, 0);
-    for (size_t i = 0; i < CNNVP_OVER_TIME_WINDOWS; i++)
+    for (size_t i = 0; i < CNNVP_OVER_TIME_WINDOWS; ++i)
         sum += over.read_bytes[i];
     assert_int_equal(sum, 7 + 1000003 + 11);
     assert_in_range(over.count, 128, CNNVP_OVER_TIME_WINDOWS);

@@ -222,7 +222,7 @@ static void sums_are_those_of_what_was_fed(void **state)
     memset(by_tag, 0, sizeof by_tag);
     random_state = 88172645463325252u;
     assert_int_equal(cnnvp_recorder_describe(recorder, &work), CNNVP_DONE);
-    for (int i = 0; i < 20000; i++) {
+    for (int i = 0; i < 20000; ++i) {
         uint32_t stat = (uint32_t)random_below(ARRAY_STATS);
         uint32_t tag = (uint32_t)random_below(LAYERS + 1);
         uint64_t n = random_below(1000);
@@ -235,12 +235,12 @@ static void sums_are_those_of_what_was_fed(void **state)
     cnnvp_recorder_count(recorder, ELEMENT, ELEMENT_INSTRUCTIONS, 2, 77);
     cnnvp_recorder_count(recorder, CPU, CPU_INSTRUCTIONS, 0, 4242);
     root = json_of(recorder, 2000000);
-    for (size_t i = 0; i < LAYERS; i++) {
+    for (size_t i = 0; i < LAYERS; ++i) {
         json_t *layer = json_array_get(member(root, "layers"), i);
         const uint64_t *mine = by_tag[i + 1];
         uint64_t sum = mine[ARRAY_COMPUTE];
 
-        for (size_t c = 0; c < CAUSES; c++) {
+        for (size_t c = 0; c < CAUSES; ++c) {
             assert_int_equal(count(member(layer, "stall_cycles"), causes[c]), mine[ARRAY_BIAS + c]);
             sum += mine[ARRAY_BIAS + c];
         }
@@ -258,7 +258,7 @@ static void sums_are_those_of_what_was_fed(void **state)
                      (double)(layers[i].macs * 4) / ((double)mine[ARRAY_COMPUTE] * 64), 1e-12);
     }
     idle = 12345 + by_tag[0][ARRAY_COMPUTE];
-    for (size_t c = 0; c < CAUSES; c++)
+    for (size_t c = 0; c < CAUSES; ++c)
         idle += by_tag[0][ARRAY_BIAS + c];
     assert_int_equal(count(root, "total.accel_cycles"), cycles + idle);
     assert_int_equal(count(root, "total.idle_cycles"), idle);
@@ -419,19 +419,19 @@ static void energy_adds_up(void **state)
     table.sram_scaling = 1;
     platform.energy = &table;
     recorder = make_for(&platform, 0);
-    for (uint32_t tag = 0; tag < 40; tag++) {
+    for (uint32_t tag = 0; tag < 40; ++tag) {
         cnnvp_recorder_count(recorder, BUFFER_A, BUFFER_WORDS, tag, 7 * tag + 1);
         cnnvp_recorder_count(recorder, BUFFER_B, BUFFER_WORDS, tag, 3 * tag + 2);
         cnnvp_recorder_count(recorder, DRAM, DRAM_READ_BYTES, tag, 1000 + 13 * tag);
         cnnvp_recorder_count(recorder, ARRAY, ARRAY_MACS, tag, 11 * tag);
     }
     root = json_of(recorder, 1);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i) {
         char path[60];
         (void)snprintf(path, sizeof path, "energy.by_unit.%s", units[i]);
         by_unit += llround(1000 * real(root, path));
     }
-    for (size_t i = 0; i < json_array_size(member(root, "layers")); i++)
+    for (size_t i = 0; i < json_array_size(member(root, "layers")); ++i)
         by_layer += llround(1000 * real(json_array_get(member(root, "layers"), i), "energy_pj"));
     assert_int_equal(json_array_size(member(root, "layers")), 39);
     assert_int_equal(by_unit, llround(1000 * real(root, "energy.total_pj")));
@@ -506,7 +506,7 @@ static void unknown_names_in_a_table_are_refused(void **state)
     cnnvp_recorder *recorder;
 
     (void)state;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
         assert_int_equal(cnnvp_recorder_new(machine_with(wrong[i], NULL), NULL, 0, &recorder, &error),
                          CNNVP_BAD_INPUT);
         assert_null(recorder);

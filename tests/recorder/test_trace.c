@@ -209,8 +209,8 @@ static void list_functions(void *context, uint64_t time, const char *name, const
 
     if (!strstr(name, ".functions"))
         return;
-    for (size_t i = 0; value[0] != '0' && i < (strlen(value) + 7) / 8; i++)
-        for (size_t bit = 0; bit < 8; bit++) {
+    for (size_t i = 0; value[0] != '0' && i < (strlen(value) + 7) / 8; ++i)
+        for (size_t bit = 0; bit < 8; ++bit) {
             size_t place = 8 * i + bit + strlen(value);
             size_t whole = (strlen(value) + 7) / 8 * 8;
 
@@ -266,7 +266,7 @@ static void sum_events(void *context, const struct perfetto_event *event)
     if (event->type == 1) {
         assert_int_equal(event->time_ns, event->begin_ps / 1000);
         assert_true(event->end_ps >= event->begin_ps);
-        sums->begins++;
+        ++sums->begins;
         sums->busy_ps += event->end_ps - event->begin_ps;
         sums->flows += event->flow != 0;
     } else if (strcmp(event->parent, "links") == 0) {
@@ -296,7 +296,7 @@ static void random_timeline_holds_all_that_was_fed(void **state)
     free(data);
     /* What feed_random drew. */
     random_state = RANDOM_SEED;
-    for (uint32_t i = 0; i < SPANS; i++) {
+    for (uint32_t i = 0; i < SPANS; ++i) {
         uint32_t track = (uint32_t)random_below(2);
         uint64_t begin = ends[track] + random_below(3) * random_below(2000);
         uint64_t end = begin + random_below(3) * random_below(5000);
@@ -361,7 +361,7 @@ static void a_spilled_recording_gives_the_same_file(void **state)
     struct cnnvp_error error;
 
     (void)state;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; ++i) {
         struct cnnvp_trace *trace;
         char name[32];
         uint64_t last;
@@ -424,7 +424,7 @@ static void all_values_of_a_counter_are_read_back(void **state)
     char *data;
 
     (void)state;
-    for (size_t i = 0; i < VALUES; i++) {
+    for (size_t i = 0; i < VALUES; ++i) {
         const uint64_t at = times[i < TIMES ? i : TIMES - 1];
 
         cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, at, values[i]);
@@ -446,7 +446,7 @@ static void pairs_are_read_back(void **state)
     static const uint64_t edges[] = {0, 1, INT32_MAX, UINT32_MAX - 1, UINT32_MAX, INT64_MAX, UINT64_MAX};
 
     (void)state;
-    for (size_t i = 0; i < 3 * 3 * 49; i++) {
+    for (size_t i = 0; i < 3 * 3 * 49; ++i) {
         const struct cnnvp_pair pair = {edges[i % 7] + i / 49 % 3 - 1, edges[i / 7 % 7] + i / 147 - 1};
         unsigned char bytes[CNNVP_RECORD_BYTES];
         const unsigned char *end = cnnvp_pair_put(bytes, pair);
@@ -468,7 +468,7 @@ static void a_value_is_written_once(void **state)
     char *data;
 
     (void)state;
-    for (uint64_t i = 0; i < 6; i++)
+    for (uint64_t i = 0; i < 6; ++i)
         cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, 1000 * i, i / 3);
     finish(recorder, 10000);
     data = content("once.pftrace", &size);

@@ -71,7 +71,7 @@ static void broken_dumps_are_refused(void **state)
     struct vcd_result result;
 
     (void)state;
-    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; ++i) {
         assert_false(check(broken[i].text, &result));
         if (!strstr(result.error, broken[i].reason))
             fail_msg("'%s' does not say '%s'", result.error, broken[i].reason);
@@ -129,13 +129,13 @@ static void broken_traces_are_refused(void **state)
     struct perfetto_result result;
 
     (void)state;
-    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; ++i) {
         assert_false(check_packets(broken[i].data, broken[i].size, &result));
         if (!strstr(result.error, broken[i].reason))
             fail_msg("case %zu: '%s' does not say '%s'", i, result.error, broken[i].reason);
     }
     /* A file that is cut anywhere inside a packet. */
-    for (size_t size = 1; size < sizeof valid - 1; size++)
+    for (size_t size = 1; size < sizeof valid - 1; ++size)
         if (size != sizeof NAME - 1 && size != sizeof NAME TRACK - 1)
             assert_false(check_packets(valid, size, &result));
 }

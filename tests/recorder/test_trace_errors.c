@@ -101,7 +101,7 @@ static void names_that_cannot_work_are_refused_at_once(void **state)
     struct cnnvp_error error;
 
     (void)state;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         assert_int_equal(cnnvp_recorder_new(machine(), path(names[i]), 0, &recorder, &error), CNNVP_BAD_INPUT);
         assert_null(recorder);
         assert_non_null(strstr(error.text, path(names[i])));

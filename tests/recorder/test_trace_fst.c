@@ -26,7 +26,7 @@ struct changes {
 
 static uint64_t hash(uint64_t state, const char *text)
 {
-    for (; *text; text++)
+    for (; *text; ++text)
         state = (state ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
     return state;
 }
@@ -34,8 +34,8 @@ static uint64_t hash(uint64_t state, const char *text)
 static void add(struct changes *changes, uint64_t time, const char *name, const char *value)
 {
     while (value[0] == '0' && value[1])
-        value++;
-    changes->count++;
+        ++value;
+    ++changes->count;
     changes->sum += hash(hash(hash(time * UINT64_C(0x9E3779B97F4A7C15), name), "="), value);
     if (time > changes->last)
         changes->last = time;

@@ -136,7 +136,7 @@ static void run_many(uint64_t stretch, struct sums *sums, uint64_t *bytes, uint6
     random_state = RANDOM_SEED;
     if (limit)
         cnnvp_recorder_count(recorder, DRAM, DRAM_BUS, 0, limit);
-    for (uint64_t flow = 1; flow <= 20000; flow++) {
+    for (uint64_t flow = 1; flow <= 20000; ++flow) {
         uint64_t begin = time + random_below(50000) * stretch;
         uint64_t end = begin + random_below(90000) * stretch;
         uint64_t moved = random_below(3) * random_below(UINT64_C(1) << random_below(20));
@@ -189,7 +189,7 @@ static void each_window_holds_its_share(void **state)
 {
     (void)state;
     random_state = RANDOM_SEED;
-    for (unsigned trial = 0; trial < 60; trial++) {
+    for (unsigned trial = 0; trial < 60; ++trial) {
         const uint64_t begin = random_below(3000000), length = 1 + random_below(UINT64_C(1) << (8 + trial % 23));
         const struct share sent = {
             .begin = begin, .end = begin + length, .bytes = 1 + random_below(UINT64_C(1) << trial % 40)};

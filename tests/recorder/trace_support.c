@@ -139,7 +139,7 @@ void feed_random(cnnvp_recorder *recorder, struct cnnvp_trace *trace, uint64_t *
     uint64_t ends[2] = {0, 0};
 
     random_state = RANDOM_SEED;
-    for (uint32_t i = 0; i < SPANS; i++) {
+    for (uint32_t i = 0; i < SPANS; ++i) {
         uint32_t track = (uint32_t)random_below(2);
         uint64_t begin = ends[track] + random_below(3) * random_below(2000);
         uint64_t end = begin + random_below(3) * random_below(5000);

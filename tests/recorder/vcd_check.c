@@ -85,7 +85,7 @@ static int number(struct reader *r, const char *text, uint64_t *value)
     *value = 0;
     if (!*text)
         return fail(r, "number expected");
-    for (; *text; text++) {
+    for (; *text; ++text) {
         uint64_t digit = (uint64_t)(*text - '0');
 
         if (*text < '0' || *text > '9')
@@ -101,7 +101,7 @@ static struct signal **bucket(struct reader *r, const char *id)
 {
     uint32_t hash = 2166136261u;
 
-    for (; *id; id++)
+    for (; *id; ++id)
         hash = (hash ^ (unsigned char)*id) * 16777619u;
     return &r->buckets[hash % BUCKETS];
 }
@@ -121,7 +121,7 @@ static int is_name(const char *text)
 {
     if (!*text || (*text >= '0' && *text <= '9'))
         return 0;
-    for (; *text; text++)
+    for (; *text; ++text)
         if (!((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || (*text >= '0' && *text <= '9')
               || *text == '_' || *text == '$'))
             return 0;
@@ -137,7 +137,7 @@ static int read_timescale(struct reader *r)
         return fail(r, "1, 10 or 100 expected");
     if (!next(r))
         return fail(r, "unit expected");
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; ++i)
         known |= is(r, units[i]);
     return known ? expect_end(r) : fail(r, "unknown unit of time");
 }
@@ -172,7 +172,7 @@ static int add_signal(struct reader *r, uint64_t width, const char *id, const ch
     *head = signal;
     signal->older = r->signals;
     r->signals = signal;
-    r->result->signals++;
+    ++r->result->signals;
     return (signal->id && signal->path) || fail(r, "out of memory");
 }
 
@@ -196,7 +196,7 @@ static int read_var(struct reader *r)
         return fail(r, "not a name");
     if (!r->depth)
         return fail(r, "signal outside all scopes");
-    for (unsigned i = 0; i < r->depth && length < sizeof path; i++)
+    for (unsigned i = 0; i < r->depth && length < sizeof path; ++i)
         length += (size_t)snprintf(path + length, sizeof path - length, "%s.", r->scopes[i]);
     if (length + strlen(r->token) >= sizeof path)
         return fail(r, "path too long");
@@ -269,7 +269,7 @@ static int read_value(struct reader *r, uint64_t time, int first)
     if (first ? signal->value != NULL : signal->changed_at == time)
         return fail(r, "second value at one time");
     while (digits[0] == '0' && digits[1])
-        digits++;
+        ++digits;
     if (signal->value && strcmp(signal->value, digits) == 0)
         return fail(r, "change that changes nothing");
     free(signal->value);

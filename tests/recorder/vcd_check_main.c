@@ -13,7 +13,7 @@ int main(int argc, char **argv)
 
     if (argc < 2)
         fprintf(stderr, "usage: vcd_check FILE...\n");
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc; ++i) {
         struct vcd_result result;
         size_t size;
         char *text = read_file(argv[i], &size);

@@ -29,7 +29,7 @@ static int host_config_error(struct cnnvp_host *host, uint32_t index, const char
     va_start(args, format);
     (void)vsnprintf(host->message, sizeof host->message, format, args);
     va_end(args);
-    host->config_errors++;
+    ++host->config_errors;
     return CNNVP_E_INVAL;
 }
 
@@ -227,7 +227,7 @@ static int host_burst(struct cnnvp_host *host, cnnvp_time at, uint64_t clock, ui
     if (clock < host->burst_clock)
         fail("bursts go back in time in", host->unit->kind);
     host->burst_clock = clock;
-    host->burst_count++;
+    ++host->burst_count;
     return 1;
 }
 
@@ -260,7 +260,7 @@ static void host_log(struct cnnvp_host *host, enum cnnvp_log_level level, const 
     (void)vsnprintf(host->message, sizeof host->message, format, args);
     va_end(args);
     if (level <= CNNVP_LOG_WARNING)
-        host->warnings++;
+        ++host->warnings;
 }
 
 static void host_finish(struct cnnvp_host *host, int code, const char *reason)

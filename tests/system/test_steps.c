@@ -51,7 +51,7 @@ static void run(const cnnvp_network *network, const cnnvp_config *config, uint64
         result = cnnvp_platform_run(platform, &outcome->end);
         if (outcome->end.end == CNNVP_END_MAX_TIME)
             assert_int_equal(outcome->end.time_ps, limit);
-        outcome->steps++;
+        ++outcome->steps;
     } while (outcome->end.end == CNNVP_END_MAX_TIME);
     assert_int_equal(result, CNNVP_DONE);
     done(cnnvp_network_output(network, platform, 0, &outcome->output, &problem));
@@ -75,7 +75,7 @@ static void steps_change_nothing(void **state)
         uint64_t step;
         unsigned count;
     } cuts[] = {{1, 500}, {777, 5000}, {999983, 10000}, {12345678, 10000}};
-    for (size_t p = 0; p < sizeof presets / sizeof *presets; p++) {
+    for (size_t p = 0; p < sizeof presets / sizeof *presets; ++p) {
         const struct cnnvp_network_options options = {
             .struct_size = sizeof options, .rounding = CNNVP_ROUND_NEAREST, .images = 2, .seed = 3};
         cnnvp_config *config;
@@ -86,7 +86,7 @@ static void steps_change_nothing(void **state)
         done(cnnvp_network_new(TEST_NETWORK, config, &options, &network, &problem));
         run(network, config, 0, 0, &whole);
         assert_int_equal(whole.steps, 1);
-        for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
+        for (size_t c = 0; c < sizeof cuts / sizeof *cuts; ++c) {
             run(network, config, cuts[c].step, cuts[c].count, &parts);
             assert_true(parts.steps > 3);
             assert_int_equal(parts.end.time_ps, whole.end.time_ps);

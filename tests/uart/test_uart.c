@@ -127,7 +127,7 @@ static void test_send(void **state)
 
     (void)state;
     begin(&host);
-    for (const char *text = "hi\n"; *text; text++) {
+    for (const char *text = "hi\n"; *text; ++text) {
         assert_int_equal(get(&host, LSR) & 0x60, 0x60);
         put(&host, DATA, (unsigned char)*text);
     }
@@ -148,7 +148,7 @@ static void test_receive(void **state)
     assert_int_equal(get(&host, LSR) & 1, 0);
     assert_int_equal(get(&host, DATA), 0);
     host.input = text;
-    for (const char *expected = text; *expected; expected++) {
+    for (const char *expected = text; *expected; ++expected) {
         assert_int_equal(get(&host, LSR) & 3, 1); /* ready, nothing lost */
         assert_int_equal(get(&host, DATA), *expected);
     }
@@ -210,14 +210,14 @@ static void test_loop_back(void **state)
     assert_int_equal(get(&host, MSR), 0x90); /* RTS, OUT2 as CTS, DCD */
     host.input = "not this";
     put(&host, IER, 4);
-    for (unsigned i = 0; i < 17; i++)
+    for (unsigned i = 0; i < 17; ++i)
         put(&host, DATA, 'A' + i);
     assert_int_equal(host.output_size, 0);
     assert_int_equal(host.irq, 1); /* the 17th byte is lost */
     assert_int_equal(get(&host, IIR), 6);
     assert_int_equal(get(&host, LSR) & 3, 3);
     assert_int_equal(host.irq, 0);
-    for (unsigned i = 0; i < 16; i++)
+    for (unsigned i = 0; i < 16; ++i)
         assert_int_equal(get(&host, DATA), 'A' + i);
     put(&host, DATA, 'z');
     put(&host, 2, 2); /* empties the FIFO */

@@ -37,7 +37,7 @@ static wide floor_divide(wide a, wide b)
 static int16_t clip(struct machine *m, wide value)
 {
     if (value > 32767 || value < -32768) {
-        m->clipped++;
+        ++m->clipped;
         return value > 0 ? 32767 : -32768;
     }
     return (int16_t)value;

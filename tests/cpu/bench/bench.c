@@ -52,9 +52,9 @@ static void quick_sort(int32_t *a, int low, int high)
         int i = low, j = high;
         while (i <= j) {
             while (a[i] < pivot)
-                i++;
+                ++i;
             while (a[j] > pivot)
-                j--;
+                --j;
             if (i <= j) {
                 int32_t t = a[i];
                 a[i++] = a[j];
@@ -69,7 +69,7 @@ static void quick_sort(int32_t *a, int low, int high)
 static uint32_t sort(void)
 {
     uint32_t sum = 0;
-    for (int i = 0; i < 1024; i++)
+    for (int i = 0; i < 1024; ++i)
         numbers[i] = (int32_t)next_random() - 0x800000;
     quick_sort(numbers, 0, 1023);
     for (int i = 0; i < 1024; i += 64)
@@ -80,9 +80,9 @@ static uint32_t sort(void)
 static uint32_t crc(const uint8_t *data, size_t size)
 {
     uint32_t value = 0xffffffffu;
-    for (size_t i = 0; i < size; i++) {
+    for (size_t i = 0; i < size; ++i) {
         value ^= data[i];
-        for (int bit = 0; bit < 8; bit++)
+        for (int bit = 0; bit < 8; ++bit)
             value = value & 1u ? value >> 1 ^ 0xedb88320u : value >> 1;
     }
     return ~value;
@@ -91,15 +91,15 @@ static uint32_t crc(const uint8_t *data, size_t size)
 static uint32_t matrix(void)
 {
     uint32_t sum = 0;
-    for (int i = 0; i < 24; i++)
-        for (int j = 0; j < 24; j++) {
+    for (int i = 0; i < 24; ++i)
+        for (int j = 0; j < 24; ++j) {
             left[i][j] = (int16_t)next_random();
             right[i][j] = (int16_t)next_random();
         }
-    for (int i = 0; i < 24; i++)
-        for (int j = 0; j < 24; j++) {
+    for (int i = 0; i < 24; ++i)
+        for (int j = 0; j < 24; ++j) {
             int32_t dot = 0;
-            for (int k = 0; k < 24; k++)
+            for (int k = 0; k < 24; ++k)
                 dot += left[i][k] * right[k][j] >> 4;
             product[i][j] = dot;
             sum ^= (uint32_t)dot + (uint32_t)j;
@@ -111,12 +111,12 @@ static uint32_t strings(void)
 {
     uint32_t words = 0, hash = 5381;
     char copy[sizeof text];
-    for (size_t i = 0; i < sizeof text - 1; i++)
+    for (size_t i = 0; i < sizeof text - 1; ++i)
         text[i] = next_random() % 6 == 0 ? ' ' : (char)('a' + next_random() % 26);
     memcpy(copy, text, sizeof text);
-    for (char *p = copy; *p != 0; p++) {
+    for (char *p = copy; *p != 0; ++p) {
         if (*p == ' ' && p[1] != ' ')
-            words++;
+            ++words;
         else if (*p >= 'a' && *p <= 'z')
             *p = (char)(*p - 'a' + 'A');
         hash = hash * 33u ^ (uint8_t)*p;
@@ -128,13 +128,13 @@ static uint32_t list(void)
 {
     struct node *head = NULL;
     uint32_t sum = 0;
-    for (uint32_t i = 0; i < 512; i++) {
+    for (uint32_t i = 0; i < 512; ++i) {
         struct node *n = &nodes[i * 197u % 512u];
         n->value = next_random();
         n->next = head;
         head = n;
     }
-    for (int pass = 0; pass < 4; pass++)
+    for (int pass = 0; pass < 4; ++pass)
         for (struct node *n = head; n != NULL; n = n->next)
             sum = n->value & 1u ? sum + n->value : sum ^ n->value;
     return sum;
@@ -145,14 +145,14 @@ static uint32_t machine(void)
 {
     enum { START, WORD, VOWEL, END } state = START;
     uint32_t counts[4] = {0};
-    for (const char *p = text; *p != 0; p++) {
+    for (const char *p = text; *p != 0; ++p) {
         switch (*p) {
         case 'a': case 'e': case 'i': case 'o': case 'u': state = state == VOWEL ? END : VOWEL; break;
         case ' ': state = START; break;
         case 'q': case 'x': case 'z': state = END; break;
         default: state = state == START ? WORD : state; break;
         }
-        counts[state]++;
+        ++counts[state];
     }
     return counts[0] + 3u * counts[1] + 5u * counts[2] + 7u * counts[3];
 }
@@ -160,7 +160,7 @@ static uint32_t machine(void)
 int main(void)
 {
     uint32_t sum = 0;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < ROUNDS; ++round) {
         sum = sum * 7u + sort();
         sum = sum * 7u + matrix();
         sum = sum * 7u + strings();
