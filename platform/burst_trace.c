@@ -33,7 +33,7 @@ cnnvp_result cnnvp_burst_trace_new(const struct cnnvp_resolved *platform, const 
                                    struct cnnvp_burst_trace **trace, struct cnnvp_error *error)
 {
     struct cnnvp_burst_trace *made = calloc(1, sizeof *made);
-    if (!made) {
+    if (made == NULL) {
         (void)snprintf(error->text, sizeof error->text, "out of memory");
         return CNNVP_FAILED;
     }
@@ -101,7 +101,7 @@ cnnvp_result cnnvp_burst_trace_finish(struct cnnvp_burst_trace *trace, uint64_t 
 
 void cnnvp_burst_trace_free(struct cnnvp_burst_trace *trace)
 {
-    if (!trace)
+    if (trace == NULL)
         return;
     cnnvp_output_discard(trace->output);
     free(trace);

@@ -18,10 +18,10 @@ cnnvp_result cnnvp_unit_find(const char *model, const struct cnnvp_unit **unit, 
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, model);
     const struct cnnvp_unit *known;
-    for (size_t i = 0; !strchr(model, ':') && (known = cnnvp_unit_at(i)) != NULL; ++i)
+    for (size_t i = 0; strchr(model, ':') == NULL && (known = cnnvp_unit_at(i)) != NULL; ++i)
         cnnvp_suggest_offer(&suggest, known->kind);
     (void)cnnvp_config_error(error, NULL, "%s%s", reason,
-                             strchr(model, ':') ? "" : cnnvp_suggest_text(&suggest, "there are"));
+                             strchr(model, ':') != NULL ? "" : cnnvp_suggest_text(&suggest, "there are"));
     return result;
 }
 
@@ -36,7 +36,7 @@ cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config,
 {
     struct cnnvp_config *made = calloc(1, sizeof *made);
     *config = NULL;
-    if (!made)
+    if (made == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = cnnvp_draft_new(file_or_preset, &made->draft, error);
     if (result != CNNVP_DONE) {
@@ -50,7 +50,7 @@ cnnvp_result cnnvp_config_new(const char *file_or_preset, cnnvp_config **config,
 cnnvp_result cnnvp_config_as_read(const cnnvp_config *config, cnnvp_config **fresh, struct cnnvp_error *error)
 {
     *fresh = calloc(1, sizeof **fresh);
-    if (!*fresh)
+    if (*fresh == NULL)
         return cnnvp_config_no_memory(error);
     (*fresh)->draft = config->draft;
     ++config->draft->references;
@@ -59,7 +59,7 @@ cnnvp_result cnnvp_config_as_read(const cnnvp_config *config, cnnvp_config **fre
 
 void cnnvp_config_free(cnnvp_config *config)
 {
-    if (!config)
+    if (config == NULL)
         return;
     cnnvp_box_release(config->box);
     cnnvp_draft_release(config->draft);
@@ -72,11 +72,11 @@ void cnnvp_config_free(cnnvp_config *config)
 static cnnvp_result append_set(cnnvp_config *config, const char *assignment)
 {
     char **sets = realloc(config->sets, (config->set_count + 1) * sizeof *sets);
-    if (!sets)
+    if (sets == NULL)
         return CNNVP_FAILED;
     config->sets = sets;
     sets[config->set_count] = malloc(strlen(assignment) + 1);
-    if (!sets[config->set_count])
+    if (sets[config->set_count] == NULL)
         return CNNVP_FAILED;
     memcpy(sets[config->set_count++], assignment, strlen(assignment) + 1);
     return CNNVP_DONE;
@@ -89,7 +89,7 @@ static cnnvp_result check_assignment(const cnnvp_config *config, const char *ass
     (void)snprintf(place, sizeof place, "--set %s", cnnvp_config_show(assignment).text);
     const char *equals = strchr(assignment, '=');
     const char *dot = strchr(assignment, '.');
-    if (!equals || !dot || dot > equals || dot == assignment || dot + 1 == equals)
+    if (equals == NULL || dot == NULL || dot > equals || dot == assignment || dot + 1 == equals)
         return cnnvp_config_error(error, place, "is not of the form INSTANCE.PARAM=VALUE");
     if (strlen(assignment) > 2 * CNNVP_VALUE_TEXT_BYTES || config->set_count == CNNVP_CONFIG_SETS)
         return cnnvp_config_error(error, place, "is too long, or one of more than %d", CNNVP_CONFIG_SETS);
@@ -99,14 +99,14 @@ static cnnvp_result check_assignment(const cnnvp_config *config, const char *ass
         memcpy(name, assignment, length);
     if (strcmp(name, "energy") == 0)
         return CNNVP_DONE;
-    if (*name && cnnvp_draft_find(config->draft, name)) {
+    if (*name && cnnvp_draft_find(config->draft, name) != NULL) {
         if (strncmp(dot + 1, "connect=", 8) == 0)
             return cnnvp_config_error(error, place, "connections are made in the platform file");
         return CNNVP_DONE;
     }
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, name);
-    for (const struct cnnvp_draft_unit *unit = config->draft->units; unit; unit = unit->next)
+    for (const struct cnnvp_draft_unit *unit = config->draft->units; unit != NULL; unit = unit->next)
         cnnvp_suggest_offer(&suggest, unit->name);
     return cnnvp_config_error(error, place, "the platform has no such instance%s",
                               cnnvp_suggest_text(&suggest, "there are"));
@@ -133,18 +133,18 @@ cnnvp_result cnnvp_config_resolve(cnnvp_config *config, struct cnnvp_error *erro
 
 const struct cnnvp_resolved *cnnvp_config_resolved(const cnnvp_config *config)
 {
-    return config->box ? &config->box->resolved : NULL;
+    return config->box != NULL ? &config->box->resolved : NULL;
 }
 
 cnnvp_config *cnnvp_config_copy(const cnnvp_config *config)
 {
     struct cnnvp_config *copy = calloc(1, sizeof *copy);
-    if (!copy)
+    if (copy == NULL)
         return NULL;
     copy->draft = config->draft;
     ++copy->draft->references;
     copy->box = config->box;
-    if (copy->box)
+    if (copy->box != NULL)
         ++copy->box->references;
     for (size_t i = 0; i < config->set_count; ++i) {
         if (append_set(copy, config->sets[i]) != CNNVP_DONE) {
@@ -159,7 +159,7 @@ cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
     const char *dot = strchr(name, '.');
-    for (size_t i = 0; resolved && dot && i < resolved->instance_count; ++i) {
+    for (size_t i = 0; resolved != NULL && dot != NULL && i < resolved->instance_count; ++i) {
         const struct cnnvp_instance *instance = &resolved->instances[i];
         if (strlen(instance->name) != (size_t)(dot - name) || strncmp(instance->name, name, (size_t)(dot - name)) != 0)
             continue;
@@ -167,17 +167,17 @@ cnnvp_result cnnvp_config_get(const cnnvp_config *config, const char *name, uint
         const struct cnnvp_binding *irq = NULL;
         if (strcmp(dot + 1, "irq") == 0) {
             uint32_t line = cnnvp_instance_irq(resolved, instance, &irq);
-            if (value)
+            if (value != NULL)
                 *value = line;
-            if (text)
+            if (text != NULL)
                 *text = "";
-            return irq ? CNNVP_DONE : CNNVP_BAD_INPUT;
+            return irq != NULL ? CNNVP_DONE : CNNVP_BAD_INPUT;
         }
         if (index == UINT32_MAX)
             return CNNVP_BAD_INPUT;
-        if (value)
+        if (value != NULL)
             *value = instance->values[index];
-        if (text)
+        if (text != NULL)
             *text = instance->texts[index];
         return CNNVP_DONE;
     }
@@ -197,11 +197,11 @@ cnnvp_result cnnvp_config_place(const cnnvp_config *config, const char *name, co
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
     size_t length = strcspn(name, ".");
     const struct cnnvp_instance *instance = NULL;
-    for (size_t i = 0; resolved && i < resolved->instance_count; ++i)
+    for (size_t i = 0; resolved != NULL && i < resolved->instance_count; ++i)
         if (strlen(resolved->instances[i].name) == length &&
             strncmp(resolved->instances[i].name, name, length) == 0)
             instance = &resolved->instances[i];
-    if (!instance)
+    if (instance == NULL)
         return CNNVP_BAD_INPUT;
     *place = instance->place.text;
     *target = NULL;
@@ -212,12 +212,12 @@ cnnvp_result cnnvp_config_place(const cnnvp_config *config, const char *name, co
         *place = instance->places[param].text;
     if (param != UINT32_MAX)
         return CNNVP_DONE;
-    for (uint32_t i = 0; instance->unit && i < instance->unit->port_count; ++i) {
+    for (uint32_t i = 0; instance->unit != NULL && i < instance->unit->port_count; ++i) {
         if (strcmp(instance->unit->ports[i].name, name + length + 1) != 0)
             continue;
         const struct cnnvp_binding *binding = find_binding(instance, i);
         *place = instance->port_places[i];
-        *target = binding ? binding->text : "";
+        *target = binding != NULL ? binding->text : "";
         return CNNVP_DONE;
     }
     return CNNVP_BAD_INPUT;
@@ -226,7 +226,7 @@ cnnvp_result cnnvp_config_place(const cnnvp_config *config, const char *name, co
 cnnvp_result cnnvp_config_instance(const cnnvp_config *config, size_t index, struct cnnvp_config_instance *instance)
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
-    if (!resolved || index >= resolved->instance_count)
+    if (resolved == NULL || index >= resolved->instance_count)
         return CNNVP_BAD_INPUT;
     const struct cnnvp_instance *found = &resolved->instances[index];
     *instance = (struct cnnvp_config_instance){found->name, found->model, found->unit, found->idle};
@@ -236,8 +236,8 @@ cnnvp_result cnnvp_config_instance(const cnnvp_config *config, size_t index, str
 cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instance, uint64_t *base, uint64_t *size)
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
-    const struct cnnvp_instance *found = resolved ? cnnvp_box_find(resolved, instance) : NULL;
-    if (!found || !found->on_bus)
+    const struct cnnvp_instance *found = resolved != NULL ? cnnvp_box_find(resolved, instance) : NULL;
+    if (found == NULL || !found->on_bus)
         return CNNVP_BAD_INPUT;
     *base = found->base;
     *size = found->size;
@@ -246,18 +246,18 @@ cnnvp_result cnnvp_config_window(const cnnvp_config *config, const char *instanc
 
 cnnvp_result cnnvp_config_text(const cnnvp_config *config, char **yaml, char **memory_map)
 {
-    return config->box ? cnnvp_box_text(config->box, yaml, memory_map) : CNNVP_BAD_INPUT;
+    return config->box != NULL ? cnnvp_box_text(config->box, yaml, memory_map) : CNNVP_BAD_INPUT;
 }
 
 cnnvp_result cnnvp_config_header(const cnnvp_config *config, char **header)
 {
-    return config->box ? cnnvp_box_header(config->box, header) : CNNVP_BAD_INPUT;
+    return config->box != NULL ? cnnvp_box_header(config->box, header) : CNNVP_BAD_INPUT;
 }
 
 void cnnvp_config_place_error(const struct cnnvp_instance *instance, uint32_t index, const char *message,
                               struct cnnvp_error *error)
 {
-    if (instance->unit && index < instance->unit->param_count) {
+    if (instance->unit != NULL && index < instance->unit->param_count) {
         const char *place = instance->places[index].text;
         (void)cnnvp_config_error(error, *place ? place : instance->place.text, "%s.%s: %s", instance->name,
                                  instance->unit->params[index].name, message);

@@ -96,11 +96,11 @@ static cnnvp_result split(struct connection *connection)
 {
     struct cnnvp_arena *arena = &connection->box->arena;
     char *name = cnnvp_arena_text(arena, connection->setting->text);
-    if (!name)
+    if (name == NULL)
         return cnnvp_config_no_memory(connection->error);
     char *parts[3] = {name, NULL, NULL};
     size_t count = 1;
-    for (char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
+    for (char *dot = strchr(name, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
         if (count == 3)
             return refuse(connection, " has too many parts",
                           "; instance, instance.port or instance.port.line is expected");
@@ -108,14 +108,14 @@ static cnnvp_result split(struct connection *connection)
         parts[count++] = dot + 1;
     }
     connection->to = cnnvp_box_find(&connection->box->resolved, name);
-    for (const struct cnnvp_draft_unit *gone = connection->box->removed; !connection->to && gone; gone = gone->next)
+    for (const struct cnnvp_draft_unit *gone = connection->box->removed; connection->to == NULL && gone != NULL; gone = gone->next)
         if (strcmp(gone->name, name) == 0)
             return cnnvp_config_error(connection->error, gone->place,
                                       "%s: null takes it away, but %s.connect.%s names it (%s); connect that to another "
                                       "instance, or write %s: {connect: {%s: null}} if it may stay open",
                                       name, connection->from->name, connection->port->name,
                                       connection->setting->place, connection->from->name, connection->port->name);
-    if (!connection->to) {
+    if (connection->to == NULL) {
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, name);
         for (size_t i = 0; i < connection->box->resolved.instance_count; ++i)
@@ -128,7 +128,7 @@ static cnnvp_result split(struct connection *connection)
         connection->target_port = parts[1];
     if (count == 3)
         connection->line = parts[2];
-    if (connection->line && connection->port->kind != CNNVP_PORT_IRQ_OUT)
+    if (connection->line != NULL && connection->port->kind != CNNVP_PORT_IRQ_OUT)
         return refuse(connection, " names a line", ", which only an interrupt has");
     return CNNVP_DONE;
 }
@@ -150,7 +150,7 @@ static cnnvp_result refuse_crossing(const struct connection *connection, uint32_
     cnnvp_suggest_begin(&suggest, "");
     for (size_t i = 0; i < resolved->instance_count; ++i) {
         const struct cnnvp_unit *unit = resolved->instances[i].unit;
-        for (uint32_t port = 0; unit && port < unit->port_count; ++port)
+        for (uint32_t port = 0; unit != NULL && port < unit->port_count; ++port)
             if (fits_port(connection, unit, port))
                 cnnvp_suggest_offer(&suggest, cnnvp_arena_printf(&connection->box->arena, "%s.%s",
                                                                  resolved->instances[i].name, unit->ports[port].name));
@@ -164,7 +164,7 @@ static cnnvp_result choose_port(const struct connection *connection, uint32_t *p
 {
     const struct cnnvp_unit *unit = connection->to->unit;
     struct cnnvp_suggest suggest;
-    cnnvp_suggest_begin(&suggest, connection->target_port ? connection->target_port : "");
+    cnnvp_suggest_begin(&suggest, connection->target_port != NULL ? connection->target_port : "");
     size_t fitting = 0;
     uint32_t other = UINT32_MAX; /* would fit if another thing crossed it */
     *port = UINT32_MAX;
@@ -177,7 +177,7 @@ static cnnvp_result choose_port(const struct connection *connection, uint32_t *p
         ++fitting;
         *port = i;
     }
-    if (!connection->target_port) {
+    if (connection->target_port == NULL) {
         if (fitting == 1)
             return CNNVP_DONE;
         if (fitting == 0 && other != UINT32_MAX)
@@ -204,9 +204,9 @@ static cnnvp_result choose_line(const struct connection *connection, uint32_t po
     const struct cnnvp_port *input = &connection->to->unit->ports[port];
     char why[160];
     uint64_t number = 0;
-    if (!connection->line && input->lines == 1)
+    if (connection->line == NULL && input->lines == 1)
         return CNNVP_DONE;
-    if (!connection->line) {
+    if (connection->line == NULL) {
         (void)snprintf(why, sizeof why, " leaves open which line, 0 to %" PRIu32, input->lines - 1);
         return refuse(connection, why, "");
     }
@@ -232,10 +232,10 @@ static cnnvp_result connect_port(struct cnnvp_box *box, struct cnnvp_instance *f
     if (result != CNNVP_DONE)
         return result;
     binding.target = connection.to->number;
-    if (!connection.to->unit) {
+    if (connection.to->unit == NULL) {
         if (connection.port->kind == CNNVP_PORT_IRQ_OUT)
             return refuse(&connection, " is the bus", ", which takes no interrupts");
-        if (connection.target_port)
+        if (connection.target_port != NULL)
             return refuse(&connection, " names a port", "; the bus has none by name");
         uint32_t sent = connection.port->flags & CNNVP_PORT_CROSSES;
         if (connection.port->kind == CNNVP_PORT_INITIATOR && sent && sent != CNNVP_PORT_PLAIN)
@@ -253,14 +253,14 @@ static cnnvp_result connect_port(struct cnnvp_box *box, struct cnnvp_instance *f
 static const struct cnnvp_instance *find_plic(const struct cnnvp_box *box)
 {
     for (size_t i = 0; i < box->resolved.instance_count; ++i)
-        if (box->resolved.instances[i].unit && strcmp(box->resolved.instances[i].unit->kind, "plic") == 0)
+        if (box->resolved.instances[i].unit != NULL && strcmp(box->resolved.instances[i].unit->kind, "plic") == 0)
             return &box->resolved.instances[i];
     return NULL;
 }
 
 static uint32_t first_port(const struct cnnvp_unit *unit, enum cnnvp_port_kind kind)
 {
-    for (uint32_t i = 0; unit && i < unit->port_count; ++i)
+    for (uint32_t i = 0; unit != NULL && i < unit->port_count; ++i)
         if (unit->ports[i].kind == kind)
             return i;
     return UINT32_MAX;
@@ -276,11 +276,11 @@ static cnnvp_result connect_irq(struct cnnvp_box *box, struct cnnvp_instance *fr
     if (binding.port == UINT32_MAX)
         return cnnvp_config_error(error, setting->key_place, "%s.irq: model %s has no interrupt output", from->name,
                                   from->model);
-    if (!plic)
+    if (plic == NULL)
         return cnnvp_config_error(error, setting->key_place, "%s.irq: there is no instance of model plic", from->name);
     const struct cnnvp_setting *other = cnnvp_draft_setting(box->drafts[from->number],
                                                             from->unit->ports[binding.port].name, 1);
-    if (other && other->text)
+    if (other != NULL && other->text != NULL)
         return cnnvp_config_error(error, setting->key_place, "%s.irq: port %s is connected at %s already", from->name,
                                   from->unit->ports[binding.port].name, other->place);
     binding.target = plic->number;
@@ -303,10 +303,10 @@ static cnnvp_result check_port_names(const struct cnnvp_box *box, const struct c
 {
     const struct cnnvp_draft_unit *draft = box->drafts[from->number];
     const struct cnnvp_setting *model = cnnvp_draft_setting(draft, "model", 0);
-    for (const struct cnnvp_setting *setting = draft->settings; setting; setting = setting->next) {
+    for (const struct cnnvp_setting *setting = draft->settings; setting != NULL; setting = setting->next) {
         if (!setting->connect || setting->level < model->level)
             continue;
-        uint32_t port = from->unit ? find_port(from->unit, setting->key) : UINT32_MAX;
+        uint32_t port = from->unit != NULL ? find_port(from->unit, setting->key) : UINT32_MAX;
         if (port != UINT32_MAX && is_outgoing(from->unit->ports[port].kind))
             continue;
         if (port != UINT32_MAX)
@@ -315,7 +315,7 @@ static cnnvp_result check_port_names(const struct cnnvp_box *box, const struct c
                                       from->name, setting->key, kind_name(from->unit->ports[port].kind));
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, setting->key);
-        for (uint32_t i = 0; from->unit && i < from->unit->port_count; ++i)
+        for (uint32_t i = 0; from->unit != NULL && i < from->unit->port_count; ++i)
             if (is_outgoing(from->unit->ports[i].kind))
                 cnnvp_suggest_offer(&suggest, from->unit->ports[i].name);
         return cnnvp_config_error(error, setting->key_place, "%s.connect: model %s has no outgoing port %s%s",
@@ -330,30 +330,30 @@ static cnnvp_result connect_instance(struct cnnvp_box *box, struct cnnvp_instanc
     const struct cnnvp_draft_unit *draft = box->drafts[from->number];
     const struct cnnvp_setting *irq = cnnvp_draft_setting(draft, "irq", 0);
     cnnvp_result result = check_port_names(box, from, error);
-    if (!from->unit || result != CNNVP_DONE)
+    if (from->unit == NULL || result != CNNVP_DONE)
         return result;
     from->bindings = cnnvp_arena_array(&box->arena, from->unit->port_count, sizeof *from->bindings);
-    if (!from->bindings)
+    if (from->bindings == NULL)
         return cnnvp_config_no_memory(error);
     uint32_t irq_port = first_port(from->unit, CNNVP_PORT_IRQ_OUT);
-    if (irq && irq->text) {
+    if (irq != NULL && irq->text != NULL) {
         result = connect_irq(box, from, irq, error);
     }
     for (uint32_t i = 0; i < from->unit->port_count && result == CNNVP_DONE; ++i) {
         const struct cnnvp_port *port = &from->unit->ports[i];
         const struct cnnvp_setting *setting = cnnvp_draft_setting(draft, port->name, 1);
-        if (!is_outgoing(port->kind) || (i == irq_port && irq && irq->text))
+        if (!is_outgoing(port->kind) || (i == irq_port && irq != NULL && irq->text != NULL))
             continue;
-        if ((port->flags & CNNVP_PORT_OUTSIDE) && setting && setting->text)
+        if ((port->flags & CNNVP_PORT_OUTSIDE) && setting != NULL && setting->text != NULL)
             result = cnnvp_config_error(error, setting->place,
                                         "%s.connect.%s: leads out of the platform; a C++ program binds it "
                                         "(cnnvp_systemc.h)", from->name, port->name);
         else if (port->flags & CNNVP_PORT_OUTSIDE)
             continue;
-        else if (setting && setting->text)
+        else if (setting != NULL && setting->text != NULL)
             result = connect_port(box, from, i, setting, error);
         else if (!(port->flags & CNNVP_PORT_OPTIONAL))
-            result = cnnvp_config_error(error, setting ? setting->place : from->place.text,
+            result = cnnvp_config_error(error, setting != NULL ? setting->place : from->place.text,
                                         "%s: port %s (%s) of model %s is not connected; give it `connect: {%s: ...}`%s",
                                         from->name, port->name, kind_name(port->kind), from->model, port->name,
                                         i == irq_port ? " or `irq:`" : "");
@@ -367,11 +367,11 @@ static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error 
     const struct cnnvp_resolved *resolved = &box->resolved;
     for (size_t target = 0; target < resolved->instance_count; ++target) {
         const struct cnnvp_unit *unit = resolved->instances[target].unit;
-        for (uint32_t port = 0; unit && port < unit->port_count; ++port) {
+        for (uint32_t port = 0; unit != NULL && port < unit->port_count; ++port) {
             if (unit->ports[port].kind != CNNVP_PORT_IRQ_IN)
                 continue;
             const struct cnnvp_instance **drivers = calloc(unit->ports[port].lines, sizeof(struct cnnvp_instance *));
-            if (!drivers)
+            if (drivers == NULL)
                 return cnnvp_config_no_memory(error);
             cnnvp_result result = CNNVP_DONE;
             for (size_t i = 0; i < resolved->instance_count && result == CNNVP_DONE; ++i) {
@@ -382,9 +382,9 @@ static cnnvp_result check_lines(const struct cnnvp_box *box, struct cnnvp_error 
                         binding->target_port != port)
                         continue;
                     const struct cnnvp_instance **driver = &drivers[binding->target_line];
-                    if (*driver) {
+                    if (*driver != NULL) {
                         const struct cnnvp_setting *irq = cnnvp_draft_setting(box->drafts[i], "irq", 0);
-                        result = cnnvp_config_error(error, irq && irq->text ? irq->place : from->place.text,
+                        result = cnnvp_config_error(error, irq != NULL && irq->text != NULL ? irq->place : from->place.text,
                                                     "%s and %s drive the same interrupt line, %" PRIu32 " of %s.%s",
                                                     (*driver)->name, from->name, binding->target_line,
                                                     resolved->instances[target].name, unit->ports[port].name);
@@ -433,7 +433,7 @@ static cnnvp_result refuse_circle(const struct cnnvp_box *box, const struct cnnv
         const struct cnnvp_setting *setting = cnnvp_draft_setting(box->drafts[at->number], port, 1);
         size_t used = strlen(path);
         (void)snprintf(path + used, sizeof path - used, "%s -> ", at->name);
-        if (!latest || setting->level > latest->level) {
+        if (latest == NULL || setting->level > latest->level) {
             latest = setting;
             from = at;
         }
@@ -448,7 +448,7 @@ static cnnvp_result check_circles(const struct cnnvp_box *box, struct cnnvp_erro
 {
     const struct cnnvp_resolved *resolved = &box->resolved;
     unsigned char *open = malloc(resolved->instance_count + 1);
-    if (!open)
+    if (open == NULL)
         return cnnvp_config_no_memory(error);
     for (size_t i = 0; i < resolved->instance_count; ++i)
         open[i] = resolved->instances[i].unit != NULL;
@@ -458,7 +458,7 @@ static cnnvp_result check_circles(const struct cnnvp_box *box, struct cnnvp_erro
         before = left;
         left = 0;
         for (size_t i = 0; i < resolved->instance_count; ++i) {
-            open[i] = open[i] && goes_on(&resolved->instances[i], open);
+            open[i] = open[i] && goes_on(&resolved->instances[i], open) != NULL;
             left += open[i];
             last = open[i] ? &resolved->instances[i] : last;
         }
@@ -472,22 +472,22 @@ static cnnvp_result check_circles(const struct cnnvp_box *box, struct cnnvp_erro
 static cnnvp_result keep_texts(struct cnnvp_box *box, struct cnnvp_instance *from, struct cnnvp_error *error)
 {
     const struct cnnvp_draft_unit *draft = box->drafts[from->number];
-    size_t ports = from->unit ? from->unit->port_count : 0;
+    size_t ports = from->unit != NULL ? from->unit->port_count : 0;
     from->port_places = cnnvp_arena_array(&box->arena, ports, sizeof *from->port_places);
-    if (!from->port_places)
+    if (from->port_places == NULL)
         return cnnvp_config_no_memory(error);
     for (size_t i = 0; i < ports; ++i) {
         const struct cnnvp_setting *written = cnnvp_draft_setting(draft, from->unit->ports[i].name, 1);
-        const char *place = written ? written->place : from->place.text;
+        const char *place = written != NULL ? written->place : from->place.text;
         from->port_places[i] = cnnvp_arena_text(&box->arena, place);
-        if (!from->port_places[i])
+        if (from->port_places[i] == NULL)
             return cnnvp_config_no_memory(error);
     }
     for (size_t i = 0; i < from->binding_count; ++i) {
         char text[512];
         cnnvp_binding_text(&box->resolved, &from->bindings[i], text, sizeof text);
         from->bindings[i].text = cnnvp_arena_text(&box->arena, text);
-        if (!from->bindings[i].text)
+        if (from->bindings[i].text == NULL)
             return cnnvp_config_no_memory(error);
     }
     return CNNVP_DONE;

@@ -40,7 +40,7 @@ const char *const *cnnvp_config_reserved_keys(void)
 
 const struct cnnvp_draft_unit *cnnvp_draft_find(const struct cnnvp_draft *draft, const char *name)
 {
-    for (const struct cnnvp_draft_unit *unit = draft->units; unit; unit = unit->next)
+    for (const struct cnnvp_draft_unit *unit = draft->units; unit != NULL; unit = unit->next)
         if (strcmp(unit->name, name) == 0)
             return unit;
     return NULL;
@@ -48,7 +48,7 @@ const struct cnnvp_draft_unit *cnnvp_draft_find(const struct cnnvp_draft *draft,
 
 const struct cnnvp_setting *cnnvp_draft_setting(const struct cnnvp_draft_unit *unit, const char *key, int connect)
 {
-    for (const struct cnnvp_setting *setting = unit->settings; setting; setting = setting->next)
+    for (const struct cnnvp_setting *setting = unit->settings; setting != NULL; setting = setting->next)
         if (setting->connect == connect && strcmp(setting->key, key) == 0)
             return setting;
     return NULL;
@@ -66,7 +66,7 @@ static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
 #endif
         NULL};
     const char *named = getenv("CNNVP_PRESETS");
-    if (!named || !*named)
+    if (named == NULL || !*named)
         ++index;
     if (index == 0)
         return cnnvp_arena_text(arena, named);
@@ -75,15 +75,15 @@ static char *preset_folder(struct cnnvp_arena *arena, unsigned index)
         ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
         path[length > 0 ? length : 0] = '\0';
         char *slash = strrchr(path, '/');
-        if (slash)
+        if (slash != NULL)
             *slash = '\0';
         slash = strrchr(path, '/');
-        if (slash)
+        if (slash != NULL)
             *slash = '\0';
         return cnnvp_arena_printf(arena, "%s/share/cnnvp/presets", path);
     }
     const char *folder = index - 2 < sizeof fixed / sizeof *fixed ? fixed[index - 2] : NULL;
-    return folder ? cnnvp_arena_text(arena, folder) : NULL;
+    return folder != NULL ? cnnvp_arena_text(arena, folder) : NULL;
 }
 
 /* A preset is called by a bare word. */
@@ -97,7 +97,7 @@ static char *find_preset(struct cnnvp_arena *arena, const char *name)
     char *folder;
     for (unsigned i = 0; is_preset_name(name) && (folder = preset_folder(arena, i)) != NULL; ++i) {
         char *path = cnnvp_arena_printf(arena, "%s/%s.yaml", folder, name);
-        if (path && access(path, F_OK) == 0)
+        if (path != NULL && access(path, F_OK) == 0)
             return path;
     }
     return NULL;
@@ -117,14 +117,14 @@ static void list_presets(struct cnnvp_arena *arena, struct cnnvp_suggest *sugges
     for (unsigned i = 0; (folder = preset_folder(arena, i)) != NULL; ++i) {
         DIR *stream = opendir(folder);
         const struct dirent *entry;
-        while (stream && count < MOST && (entry = readdir(stream)) != NULL) {
+        while (stream != NULL && count < MOST && (entry = readdir(stream)) != NULL) {
             size_t length = strlen(entry->d_name);
             if (length <= 5 || strcmp(entry->d_name + length - 5, ".yaml") != 0)
                 continue;
             names[count] = cnnvp_arena_copy(arena, entry->d_name, length - 5);
             count += names[count] != NULL;
         }
-        if (stream)
+        if (stream != NULL)
             (void)closedir(stream);
     }
     qsort(names, count, sizeof *names, compare_names);
@@ -141,19 +141,19 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
     if (!*name)
         return cnnvp_config_error(error, place, "the name of a preset or of a platform file is expected, not \"\"");
     *file = find_preset(arena, name);
-    if (*file)
+    if (*file != NULL)
         return CNNVP_DONE;
-    if (folder && name[0] != '/' && strcmp(folder, ".") != 0)
+    if (folder != NULL && name[0] != '/' && strcmp(folder, ".") != 0)
         *file = cnnvp_arena_printf(arena, "%s/%s", folder, name);
     else
         *file = cnnvp_arena_text(arena, name);
-    if (!*file)
+    if (*file == NULL)
         return cnnvp_config_no_memory(error);
     if (**file && access(*file, R_OK) == 0)
         return CNNVP_DONE;
     if (!is_preset_name(name))
-        return cnnvp_config_error(error, place ? place : name, "%s%scannot be read: %s", place ? *file : "",
-                                  place ? " " : "", strerror(errno));
+        return cnnvp_config_error(error, place != NULL ? place : name, "%s%scannot be read: %s", place != NULL ? *file : "",
+                                  place != NULL ? " " : "", strerror(errno));
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, name);
     list_presets(arena, &suggest);
@@ -170,9 +170,9 @@ static cnnvp_result put_setting(struct cnnvp_draft *draft, struct cnnvp_draft_un
                                 const struct cnnvp_setting *given, struct cnnvp_error *error)
 {
     struct cnnvp_setting **at = &unit->settings;
-    while (*at && !((*at)->connect == given->connect && strcmp((*at)->key, given->key) == 0))
+    while (*at != NULL && !((*at)->connect == given->connect && strcmp((*at)->key, given->key) == 0))
         at = &(*at)->next;
-    if (*at) {
+    if (*at != NULL) {
         struct cnnvp_setting *next = (*at)->next;
         **at = *given;
         (*at)->next = next;
@@ -182,7 +182,7 @@ static cnnvp_result put_setting(struct cnnvp_draft *draft, struct cnnvp_draft_un
         return cnnvp_config_error(error, given->place, "%s has more than %d settings", unit->name,
                                   2 * CNNVP_YAML_ENTRIES);
     *at = cnnvp_arena_alloc(&draft->arena, sizeof **at);
-    if (!*at)
+    if (*at == NULL)
         return cnnvp_config_no_memory(error);
     **at = *given;
     (*at)->next = NULL;
@@ -219,7 +219,7 @@ static cnnvp_result read_connect(struct cnnvp_draft *draft, struct cnnvp_draft_u
     struct cnnvp_setting inner = *common;
     inner.connect = 1;
     cnnvp_result result = CNNVP_DONE;
-    for (const struct cnnvp_yaml_node *port = map->children; port && result == CNNVP_DONE; port = port->next)
+    for (const struct cnnvp_yaml_node *port = map->children; port != NULL && result == CNNVP_DONE; port = port->next)
         result = read_setting(draft, unit, port, &inner, error);
     return result;
 }
@@ -235,9 +235,9 @@ static cnnvp_result remove_unit(struct cnnvp_draft *draft, const struct cnnvp_ya
                                 struct cnnvp_error *error)
 {
     struct cnnvp_draft_unit **at = &draft->units;
-    while (*at && strcmp((*at)->name, node->key) != 0)
+    while (*at != NULL && strcmp((*at)->name, node->key) != 0)
         at = &(*at)->next;
-    if (!*at)
+    if (*at == NULL)
         return cnnvp_config_error(error, node->place,
                                   "%s: the base has no instance of this name that null could take away",
                                   cnnvp_config_show(node->key).text);
@@ -260,13 +260,13 @@ static cnnvp_result find_or_add(struct cnnvp_draft *draft, const struct cnnvp_ya
     if (strcmp(node->key, "energy") == 0)
         return cnnvp_config_error(error, node->key_place, "energy is the energy table, no name for an instance");
     struct cnnvp_draft_unit **at = &draft->units;
-    while (*at && strcmp((*at)->name, node->key) != 0)
+    while (*at != NULL && strcmp((*at)->name, node->key) != 0)
         at = &(*at)->next;
-    if (!*at) {
+    if (*at == NULL) {
         if (++draft->unit_count > CNNVP_YAML_ENTRIES)
             return cnnvp_config_error(error, node->key_place, "more than %d instances", CNNVP_YAML_ENTRIES);
         *at = cnnvp_arena_alloc(&draft->arena, sizeof **at);
-        if (!*at)
+        if (*at == NULL)
             return cnnvp_config_no_memory(error);
         (*at)->name = node->key;
         (*at)->place = node->key_place;
@@ -286,7 +286,7 @@ static cnnvp_result read_unit(struct cnnvp_draft *draft, const struct cnnvp_yaml
                                   cnnvp_config_show(node->key).text, cnnvp_yaml_kind_name(node));
     struct cnnvp_draft_unit *unit = NULL;
     cnnvp_result result = find_or_add(draft, node, &unit, error);
-    for (const struct cnnvp_yaml_node *child = node->children; child && result == CNNVP_DONE; child = child->next) {
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE; child = child->next) {
         int drop = strcmp(child->key, "connect") == 0;
         if (drop && cnnvp_yaml_is_null(child))
             result = cnnvp_config_error(error, child->place, "%s.connect: null takes away one port at a time, "
@@ -303,7 +303,7 @@ static cnnvp_result read_unit(struct cnnvp_draft *draft, const struct cnnvp_yaml
 
 static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *map, const char *key)
 {
-    for (const struct cnnvp_yaml_node *child = map->children; child; child = child->next)
+    for (const struct cnnvp_yaml_node *child = map->children; child != NULL; child = child->next)
         if (strcmp(child->key, key) == 0)
             return child;
     return NULL;
@@ -312,7 +312,7 @@ static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *map,
 static cnnvp_result check_keys(const struct cnnvp_yaml_node *root, struct cnnvp_error *error)
 {
     static const char *const keys[] = {"platform", "base", "memory", "energy", "units"};
-    for (const struct cnnvp_yaml_node *child = root->children; child; child = child->next) {
+    for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next) {
         struct cnnvp_suggest suggest;
         cnnvp_suggest_begin(&suggest, child->key);
         int known = 0;
@@ -349,7 +349,7 @@ static cnnvp_result read_energy(struct cnnvp_draft *draft, const struct cnnvp_ya
         setting.key_place = energy->key_place;
         return put_setting(draft, &draft->energy, &setting, error);
     }
-    for (const struct cnnvp_yaml_node *child = energy->children; child && result == CNNVP_DONE; child = child->next)
+    for (const struct cnnvp_yaml_node *child = energy->children; child != NULL && result == CNNVP_DONE; child = child->next)
         result = read_setting(draft, &draft->energy, child, common, error);
     return result;
 }
@@ -363,9 +363,9 @@ static cnnvp_result read_memory(struct cnnvp_draft *draft, const struct cnnvp_ya
                                   "memory: %s is neither dram, the platform's own model, nor external",
                                   cnnvp_config_show(memory->text).text);
     struct cnnvp_draft_unit *unit = draft->units;
-    while (unit && strcmp(unit->name, "dram") != 0)
+    while (unit != NULL && strcmp(unit->name, "dram") != 0)
         unit = unit->next;
-    if (!unit)
+    if (unit == NULL)
         return cnnvp_config_error(error, memory->place, "memory: there is no instance dram whose model this could say");
     struct cnnvp_setting setting = *common;
     setting.key = "model";
@@ -383,7 +383,7 @@ static cnnvp_result read_base(struct cnnvp_draft *draft, const struct cnnvp_yaml
                               const struct file_frame *frame, unsigned *level, struct cnnvp_error *error)
 {
     char *file = NULL;
-    if (!frame->outer)
+    if (frame->outer == NULL)
         draft->base = base->text;
     cnnvp_result result = find_file(&draft->arena, base->text, folder, base->place, &file, error);
     if (result == CNNVP_DONE)
@@ -397,12 +397,12 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
                                const struct file_frame *outer, unsigned *level, struct cnnvp_error *error)
 {
     struct stat status;
-    struct file_frame frame = {.outer = outer, .file = file, .depth = outer ? outer->depth + 1 : 0};
+    struct file_frame frame = {.outer = outer, .file = file, .depth = outer != NULL ? outer->depth + 1 : 0};
     if (stat(file, &status) != 0)
         return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
     frame.device = status.st_dev;
     frame.inode = status.st_ino;
-    for (const struct file_frame *at = outer; at; at = at->outer)
+    for (const struct file_frame *at = outer; at != NULL; at = at->outer)
         if (at->device == frame.device && at->inode == frame.inode)
             return cnnvp_config_error(error, place, "base: %s is its own base, directly or through others", file);
     if (frame.depth > CNNVP_CONFIG_BASES)
@@ -410,7 +410,7 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
 
     struct cnnvp_yaml_node *root = NULL;
     struct cnnvp_setting common = {.folder = cnnvp_config_folder(&draft->arena, file)};
-    if (!common.folder)
+    if (common.folder == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = cnnvp_yaml_read(&draft->arena, file, &root, error);
     if (result == CNNVP_DONE)
@@ -420,19 +420,19 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
     const struct cnnvp_yaml_node *base = child_of(root, "base");
     const struct cnnvp_yaml_node *name = child_of(root, "platform");
     const struct cnnvp_yaml_node *units = child_of(root, "units");
-    if (base)
+    if (base != NULL)
         result = read_base(draft, base, common.folder, &frame, level, error);
     common.level = *level;
-    if (name)
+    if (name != NULL)
         draft->name = name->text;
-    for (const struct cnnvp_yaml_node *unit = units ? units->children : NULL; unit && result == CNNVP_DONE;
+    for (const struct cnnvp_yaml_node *unit = units != NULL ? units->children : NULL; unit != NULL && result == CNNVP_DONE;
          unit = unit->next)
         result = read_unit(draft, unit, &common, error);
     const struct cnnvp_yaml_node *memory = child_of(root, "memory");
-    if (memory && result == CNNVP_DONE)
+    if (memory != NULL && result == CNNVP_DONE)
         result = read_memory(draft, memory, &common, error);
     const struct cnnvp_yaml_node *energy = child_of(root, "energy");
-    if (energy && result == CNNVP_DONE)
+    if (energy != NULL && result == CNNVP_DONE)
         result = read_energy(draft, energy, &common, error);
     return result;
 }
@@ -440,7 +440,7 @@ static cnnvp_result read_with_bases(struct cnnvp_draft *draft, const char *file,
 cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct cnnvp_draft **draft, struct cnnvp_error *error)
 {
     struct cnnvp_draft *made = calloc(1, sizeof *made);
-    if (!made)
+    if (made == NULL)
         return cnnvp_config_no_memory(error);
     made->references = 1;
     char *file = NULL;
@@ -464,7 +464,7 @@ cnnvp_result cnnvp_draft_new(const char *file_or_preset, struct cnnvp_draft **dr
 
 void cnnvp_draft_release(struct cnnvp_draft *draft)
 {
-    if (!draft || --draft->references)
+    if (draft == NULL || --draft->references)
         return;
     cnnvp_arena_free(&draft->arena);
     free(draft);

@@ -17,7 +17,7 @@ static int read_picojoules(const char *text, double *value)
 {
     const size_t digits = strspn(text, "0123456789.");
     const char *point = strchr(text, '.');
-    if (!digits || text[digits] || digits > 30 || (point && strchr(point + 1, '.')) || strcmp(text, ".") == 0)
+    if (!digits || text[digits] || digits > 30 || (point != NULL && strchr(point + 1, '.') != NULL) || strcmp(text, ".") == 0)
         return 0;
     *value = strtod(text, NULL);
     return *value <= 1e9;
@@ -64,7 +64,7 @@ static cnnvp_result read_entries(const struct cnnvp_yaml_node *entries, struct c
         return cnnvp_config_error(error, entries->place,
                                   "entries: %s where a map is expected, such as {dram_byte: 100}",
                                   cnnvp_yaml_kind_name(entries));
-    for (const struct cnnvp_yaml_node *at = entries->children; at && result == CNNVP_DONE; at = at->next) {
+    for (const struct cnnvp_yaml_node *at = entries->children; at != NULL && result == CNNVP_DONE; at = at->next) {
         if (at->kind != CNNVP_YAML_SCALAR || strcmp(at->key, "sram_scaling") == 0)
             return cnnvp_config_error(error, at->place, "entries.%s: a number of picojoules is expected", at->key);
         result = set_entry(table, at->key, at->key_place, at->text, at->place, error);
@@ -79,7 +79,7 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
     const struct cnnvp_yaml_node *known[4] = {NULL};
     struct cnnvp_yaml_node *root = NULL;
     cnnvp_result result = cnnvp_yaml_read(arena, file, &root, error);
-    for (const struct cnnvp_yaml_node *at = result == CNNVP_DONE ? root->children : NULL; at; at = at->next) {
+    for (const struct cnnvp_yaml_node *at = result == CNNVP_DONE ? root->children : NULL; at != NULL; at = at->next) {
         size_t i = 0;
         while (i < 4 && strcmp(keys[i], at->key) != 0)
             ++i;
@@ -91,15 +91,15 @@ static cnnvp_result read_file(struct cnnvp_arena *arena, const char *file, unsig
             return cnnvp_config_error(error, at->place, "%s: a single word is expected", at->key);
         known[i] = at;
     }
-    if (result == CNNVP_DONE && known[1])
+    if (result == CNNVP_DONE && known[1] != NULL)
         result = read_table(arena, known[1]->text, cnnvp_config_folder(arena, file), known[1]->place, depth + 1, table,
                             error);
-    if (result == CNNVP_DONE && known[2])
+    if (result == CNNVP_DONE && known[2] != NULL)
         result = set_entry(table, "sram_scaling", known[2]->key_place, known[2]->text, known[2]->place, error);
-    if (result == CNNVP_DONE && known[3])
+    if (result == CNNVP_DONE && known[3] != NULL)
         result = read_entries(known[3], table, error);
     if (result == CNNVP_DONE)
-        (void)snprintf(table->name, sizeof table->name, "%s", known[0] ? known[0]->text : file);
+        (void)snprintf(table->name, sizeof table->name, "%s", known[0] != NULL ? known[0]->text : file);
     return result;
 }
 
@@ -113,12 +113,12 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
         if (strcmp(table->name, name) == 0)
             return CNNVP_DONE;
         const char *built_in = cnnvp_arena_text(arena, table->name);
-        if (!built_in)
+        if (built_in == NULL)
             return cnnvp_config_no_memory(error);
         cnnvp_suggest_offer(&suggest, built_in);
     }
     cnnvp_energy_default(table);
-    if (!strchr(name, '.') && !strchr(name, '/'))
+    if (strchr(name, '.') == NULL && strchr(name, '/') == NULL)
         return cnnvp_config_error(error, place,
                                   "energy: there is no table %s%s; a file has a name with a point or a slash",
                                   cnnvp_config_show(name).text, cnnvp_suggest_text(&suggest, "there are"));
@@ -126,10 +126,10 @@ static cnnvp_result read_table(struct cnnvp_arena *arena, const char *name, cons
         return cnnvp_config_error(error, place,
                                   "energy: a chain of more than %d tables, or a table that is its own base",
                                   CNNVP_CONFIG_BASES);
-    const char *file = folder && name[0] != '/' && strcmp(folder, ".") != 0
+    const char *file = folder != NULL && name[0] != '/' && strcmp(folder, ".") != 0
                            ? cnnvp_arena_printf(arena, "%s/%s", folder, name)
                            : cnnvp_arena_text(arena, name);
-    if (!file)
+    if (file == NULL)
         return cnnvp_config_no_memory(error);
     if (access(file, R_OK) != 0)
         return cnnvp_config_error(error, place, "energy: the table %s cannot be read: %s", file, strerror(errno));
@@ -140,13 +140,13 @@ cnnvp_result cnnvp_box_energy(struct cnnvp_box *box, const struct cnnvp_draft_un
 {
     struct cnnvp_energy_table *table = cnnvp_arena_alloc(&box->arena, sizeof *table);
     cnnvp_result result = CNNVP_DONE;
-    if (!table)
+    if (table == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_energy_default(table);
     const struct cnnvp_setting *name = cnnvp_draft_setting(draft, "table", 0);
-    if (name)
+    if (name != NULL)
         result = read_table(&box->arena, name->text, name->folder, name->place, 0, table, error);
-    for (const struct cnnvp_setting *at = draft->settings; at && result == CNNVP_DONE; at = at->next)
+    for (const struct cnnvp_setting *at = draft->settings; at != NULL && result == CNNVP_DONE; at = at->next)
         if (strcmp(at->key, "table") != 0)
             result = set_entry(table, at->key, at->key_place, at->text, at->place, error);
     box->resolved.energy = table;

@@ -21,7 +21,7 @@ static void print_upper(FILE *stream, const char *name)
 /* One line of a comment, whatever a unit says. */
 static void print_comment(FILE *stream, const char *text)
 {
-    for (; text && *text; ++text)
+    for (; text != NULL && *text; ++text)
         if ((unsigned char)*text >= 0x20 && !(text[0] == '*' && text[1] == '/'))
             (void)fputc(*text, stream);
 }
@@ -35,7 +35,7 @@ static void define(FILE *stream, const char *const *words, const char *suffix, u
         (void)fputc('_', stream);
     }
     (void)fprintf(stream, "%s 0x%" PRIx64, suffix, value);
-    if (help && *help) {
+    if (help != NULL && *help) {
         (void)fputs(" /* ", stream);
         print_comment(stream, help);
         (void)fputs(" */", stream);
@@ -86,7 +86,7 @@ cnnvp_result cnnvp_box_header(const struct cnnvp_box *box, char **header)
     const struct cnnvp_resolved *resolved = &box->resolved;
     size_t size = 0;
     FILE *stream = open_memstream(header, &size);
-    if (!stream)
+    if (stream == NULL)
         return CNNVP_FAILED;
     (void)fputs("/*\n * What programs for the platform ", stream);
     print_comment(stream, resolved->platform_name);

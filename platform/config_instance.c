@@ -9,12 +9,12 @@
 uint32_t cnnvp_instance_irq(const struct cnnvp_resolved *resolved, const struct cnnvp_instance *instance,
                             const struct cnnvp_binding **binding)
 {
-    for (uint32_t port = 0; instance->unit && port < instance->unit->port_count; ++port) {
+    for (uint32_t port = 0; instance->unit != NULL && port < instance->unit->port_count; ++port) {
         if (instance->unit->ports[port].kind != CNNVP_PORT_IRQ_OUT)
             continue;
         for (size_t i = 0; i < instance->binding_count; ++i) {
             const struct cnnvp_unit *target = resolved->instances[instance->bindings[i].target].unit;
-            if (instance->bindings[i].port == port && target && strcmp(target->kind, "plic") == 0) {
+            if (instance->bindings[i].port == port && target != NULL && strcmp(target->kind, "plic") == 0) {
                 *binding = &instance->bindings[i];
                 return (*binding)->target_line;
             }
@@ -36,8 +36,8 @@ void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnv
                         size_t size)
 {
     const struct cnnvp_instance *target = &resolved->instances[binding->target];
-    const struct cnnvp_port *port = target->unit ? &target->unit->ports[binding->target_port] : NULL;
-    if (!port)
+    const struct cnnvp_port *port = target->unit != NULL ? &target->unit->ports[binding->target_port] : NULL;
+    if (port == NULL)
         (void)snprintf(buffer, size, "%s", target->name);
     else if (port->kind != CNNVP_PORT_IRQ_IN)
         (void)snprintf(buffer, size, "%s.%s", target->name, port->name);

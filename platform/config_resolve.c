@@ -15,7 +15,7 @@
 
 uint32_t cnnvp_unit_param(const struct cnnvp_unit *unit, const char *name)
 {
-    for (uint32_t i = 0; unit && i < unit->param_count; ++i)
+    for (uint32_t i = 0; unit != NULL && i < unit->param_count; ++i)
         if (strcmp(unit->params[i].name, name) == 0)
             return i;
     return UINT32_MAX;
@@ -36,18 +36,18 @@ static cnnvp_result overlay(struct cnnvp_box *box, struct cnnvp_draft_unit *copy
 {
     size_t name_length = strlen(copy->name);
     const char *equals = strchr(assignment, '=');
-    if (!equals || strncmp(assignment, copy->name, name_length) != 0 || assignment[name_length] != '.')
+    if (equals == NULL || strncmp(assignment, copy->name, name_length) != 0 || assignment[name_length] != '.')
         return CNNVP_DONE;
     const char *key = assignment + name_length + 1;
     const char *name = cnnvp_arena_copy(&box->arena, key, (size_t)(equals - key));
-    if (!name)
+    if (name == NULL)
         return cnnvp_config_no_memory(error);
     struct cnnvp_setting **at = &copy->settings;
-    while (*at && ((*at)->connect || strcmp((*at)->key, name) != 0))
+    while (*at != NULL && ((*at)->connect || strcmp((*at)->key, name) != 0))
         at = &(*at)->next;
-    if (!*at)
+    if (*at == NULL)
         *at = cnnvp_arena_alloc(&box->arena, sizeof **at);
-    if (!*at)
+    if (*at == NULL)
         return cnnvp_config_no_memory(error);
     struct cnnvp_setting *setting = *at;
     setting->key = name;
@@ -57,23 +57,23 @@ static cnnvp_result overlay(struct cnnvp_box *box, struct cnnvp_draft_unit *copy
     setting->folder = NULL;
     setting->level = CNNVP_CONFIG_SET_LEVEL;
     setting->quoted = 0;
-    return setting->text && setting->place ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    return setting->text != NULL && setting->place != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
 }
 
 static cnnvp_result copy_settings(struct cnnvp_box *box, const struct cnnvp_draft_unit *unit, char *const *sets,
                                   size_t set_count, const struct cnnvp_draft_unit **result, struct cnnvp_error *error)
 {
     struct cnnvp_draft_unit *copy = cnnvp_arena_alloc(&box->arena, sizeof *copy);
-    if (!copy)
+    if (copy == NULL)
         return cnnvp_config_no_memory(error);
     *copy = *unit;
     copy->name = cnnvp_arena_text(&box->arena, unit->name);
     copy->place = cnnvp_arena_text(&box->arena, unit->place);
     copy->settings = NULL;
     struct cnnvp_setting **end = &copy->settings;
-    for (const struct cnnvp_setting *setting = unit->settings; setting; setting = setting->next) {
+    for (const struct cnnvp_setting *setting = unit->settings; setting != NULL; setting = setting->next) {
         *end = cnnvp_arena_alloc(&box->arena, sizeof **end);
-        if (!*end || !copy->name || !copy->place)
+        if (*end == NULL || copy->name == NULL || copy->place == NULL)
             return cnnvp_config_no_memory(error);
         **end = *setting;
         (*end)->next = NULL;
@@ -97,7 +97,7 @@ static cnnvp_result no_model(const struct cnnvp_box *box, const struct cnnvp_dra
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, unit->name);
     for (size_t i = 0; i < box->resolved.instance_count; ++i)
-        if (cnnvp_draft_setting(box->drafts[i], "model", 0))
+        if (cnnvp_draft_setting(box->drafts[i], "model", 0) != NULL)
             cnnvp_suggest_offer(&suggest, box->drafts[i]->name);
     return cnnvp_config_error(error, unit->place, "%s: has no `model:`, and no base has an instance of this name%s",
                               unit->name, cnnvp_suggest_text(&suggest, "there are"));
@@ -107,11 +107,11 @@ static cnnvp_result no_model(const struct cnnvp_box *box, const struct cnnvp_dra
 static const char *portable_model(struct cnnvp_box *box, const struct cnnvp_setting *model)
 {
     const char *colon = strrchr(model->text, ':');
-    if (colon && model->text[0] != '/') {
+    if (colon != NULL && model->text[0] != '/') {
         char absolute[PATH_MAX];
-        char *path = cnnvp_arena_printf(&box->arena, "%s/%.*s", model->folder ? model->folder : ".",
+        char *path = cnnvp_arena_printf(&box->arena, "%s/%.*s", model->folder != NULL ? model->folder : ".",
                                         (int)(colon - model->text), model->text);
-        if (path && realpath(path, absolute))
+        if (path != NULL && realpath(path, absolute) != NULL)
             return cnnvp_arena_printf(&box->arena, "%s%s", absolute, colon);
     }
     return cnnvp_arena_text(&box->arena, model->text);
@@ -121,11 +121,11 @@ static cnnvp_result find_model(struct cnnvp_box *box, size_t index, struct cnnvp
 {
     struct cnnvp_instance *instance = &box->resolved.instances[index];
     const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[index], "model", 0);
-    if (!model)
+    if (model == NULL)
         return no_model(box, box->drafts[index], error);
     instance->model = cnnvp_arena_text(&box->arena, model->text);
     box->models[index] = portable_model(box, model);
-    if (!instance->model || !box->models[index])
+    if (instance->model == NULL || box->models[index] == NULL)
         return cnnvp_config_no_memory(error);
     if (strcmp(model->text, "bus") == 0)
         return CNNVP_DONE;
@@ -136,10 +136,10 @@ static cnnvp_result find_model(struct cnnvp_box *box, size_t index, struct cnnvp
     cnnvp_suggest_begin(&suggest, model->text);
     cnnvp_suggest_offer(&suggest, "bus");
     const struct cnnvp_unit *unit;
-    for (size_t i = 0; !strchr(model->text, ':') && (unit = cnnvp_unit_at(i)) != NULL; ++i)
+    for (size_t i = 0; strchr(model->text, ':') == NULL && (unit = cnnvp_unit_at(i)) != NULL; ++i)
         cnnvp_suggest_offer(&suggest, unit->kind);
     return cnnvp_config_error(error, model->place, "%s.model: %s%s", instance->name, reason,
-                              strchr(model->text, ':') ? "" : cnnvp_suggest_text(&suggest, "there are"));
+                              strchr(model->text, ':') != NULL ? "" : cnnvp_suggest_text(&suggest, "there are"));
 }
 
 /* ---- parameters ---- */
@@ -149,7 +149,7 @@ static cnnvp_result unknown_key(const struct cnnvp_instance *instance, const str
 {
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, setting->key);
-    for (size_t i = 0; instance->unit && i < instance->unit->param_count; ++i)
+    for (size_t i = 0; instance->unit != NULL && i < instance->unit->param_count; ++i)
         cnnvp_suggest_offer(&suggest, instance->unit->params[i].name);
     for (const char *const *key = cnnvp_config_reserved_keys(); *key; ++key)
         cnnvp_suggest_offer(&suggest, *key);
@@ -163,15 +163,15 @@ static cnnvp_result set_param(struct cnnvp_box *box, struct cnnvp_instance *inst
 {
     const struct cnnvp_param *param = &instance->unit->params[index];
     char reason[600];
-    const char *text = setting ? setting->text : param->default_value ? param->default_value : "";
-    if (cnnvp_value_parse(param, text, setting ? setting->quoted : 0, &instance->values[index], reason,
+    const char *text = setting != NULL ? setting->text : param->default_value != NULL ? param->default_value : "";
+    if (cnnvp_value_parse(param, text, setting != NULL ? setting->quoted : 0, &instance->values[index], reason,
                           sizeof reason) != 0)
-        return cnnvp_config_error(error, setting ? setting->place : box->drafts[instance->number]->place,
-                                  "%s.%s: %s%s", instance->name, param->name, setting ? "" : "the model's default ",
+        return cnnvp_config_error(error, setting != NULL ? setting->place : box->drafts[instance->number]->place,
+                                  "%s.%s: %s%s", instance->name, param->name, setting != NULL ? "" : "the model's default ",
                                   reason);
     instance->texts[index] = cnnvp_value_text(&box->arena, param, instance->values[index], text);
-    instance->places[index].text = setting ? cnnvp_arena_text(&box->arena, setting->place) : "";
-    if (!instance->texts[index] || !instance->places[index].text)
+    instance->places[index].text = setting != NULL ? cnnvp_arena_text(&box->arena, setting->place) : "";
+    if (instance->texts[index] == NULL || instance->places[index].text == NULL)
         return cnnvp_config_no_memory(error);
     return CNNVP_DONE;
 }
@@ -180,14 +180,14 @@ static cnnvp_result set_params(struct cnnvp_box *box, struct cnnvp_instance *ins
 {
     const struct cnnvp_draft_unit *draft = box->drafts[instance->number];
     const struct cnnvp_setting *model = cnnvp_draft_setting(draft, "model", 0);
-    size_t count = instance->unit ? instance->unit->param_count : 0;
+    size_t count = instance->unit != NULL ? instance->unit->param_count : 0;
     instance->values = cnnvp_arena_array(&box->arena, count, sizeof *instance->values);
     instance->texts = cnnvp_arena_array(&box->arena, count, sizeof *instance->texts);
     instance->places = cnnvp_arena_array(&box->arena, count, sizeof *instance->places);
-    if (!instance->values || !instance->texts || !instance->places)
+    if (instance->values == NULL || instance->texts == NULL || instance->places == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = CNNVP_DONE;
-    for (const struct cnnvp_setting *setting = draft->settings; setting; setting = setting->next) {
+    for (const struct cnnvp_setting *setting = draft->settings; setting != NULL; setting = setting->next) {
         int known = cnnvp_config_reserved(setting->key) || cnnvp_unit_param(instance->unit, setting->key) != UINT32_MAX;
         if (!setting->connect && !known && setting->level >= model->level)
             return unknown_key(instance, setting, error);
@@ -207,10 +207,10 @@ static cnnvp_result make_instances(struct cnnvp_box *box, const struct cnnvp_dra
     resolved->instances = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *resolved->instances);
     box->models = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *box->models);
     box->drafts = cnnvp_arena_array(&box->arena, draft->unit_count, sizeof *box->drafts);
-    if (!resolved->platform_name || !resolved->instances || !box->models || !box->drafts)
+    if (resolved->platform_name == NULL || resolved->instances == NULL || box->models == NULL || box->drafts == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = CNNVP_DONE;
-    for (const struct cnnvp_draft_unit *unit = draft->units; unit && result == CNNVP_DONE; unit = unit->next) {
+    for (const struct cnnvp_draft_unit *unit = draft->units; unit != NULL && result == CNNVP_DONE; unit = unit->next) {
         size_t index = resolved->instance_count;
         result = copy_settings(box, unit, sets, set_count, &box->drafts[index], error);
         if (result != CNNVP_DONE)
@@ -232,7 +232,7 @@ cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, s
                            struct cnnvp_box **box, struct cnnvp_error *error)
 {
     struct cnnvp_box *made = calloc(1, sizeof *made);
-    if (!made)
+    if (made == NULL)
         return cnnvp_config_no_memory(error);
     made->references = 1;
     made->removed = draft->removed;
@@ -257,7 +257,7 @@ cnnvp_result cnnvp_box_new(const struct cnnvp_draft *draft, char *const *sets, s
 
 void cnnvp_box_release(struct cnnvp_box *box)
 {
-    if (!box || --box->references)
+    if (box == NULL || --box->references)
         return;
     cnnvp_arena_free(&box->arena);
     free(box);

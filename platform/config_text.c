@@ -46,7 +46,7 @@ static void print_instance(FILE *stream, const struct cnnvp_box *box, size_t ind
     const struct cnnvp_instance *instance = &resolved->instances[index];
     const struct cnnvp_binding *irq = NULL;
     (void)fprintf(stream, "  %s:\n    model: ", instance->name);
-    if (strchr(box->models[index], ':'))
+    if (strchr(box->models[index], ':') != NULL)
         print_quoted(stream, box->models[index]);
     else
         (void)fputs(box->models[index], stream);
@@ -59,11 +59,11 @@ static void print_instance(FILE *stream, const struct cnnvp_box *box, size_t ind
     else
         irq = NULL;
     const struct cnnvp_instance *clock = cnnvp_instance_clock(resolved, instance);
-    if (clock)
+    if (clock != NULL)
         (void)fprintf(stream, "    clock: %s\n", clock->name);
     if (instance->idle)
         (void)fputs("    idle: true\n", stream);
-    for (size_t i = 0; instance->unit && i < instance->unit->param_count; ++i) {
+    for (size_t i = 0; instance->unit != NULL && i < instance->unit->param_count; ++i) {
         const struct cnnvp_param *param = &instance->unit->params[i];
         (void)fprintf(stream, "    %s: ", param->name);
         if (param->type == CNNVP_PARAM_TEXT)
@@ -82,7 +82,7 @@ static void print_yaml(FILE *stream, const struct cnnvp_box *box)
         print_quoted(stream, box->resolved.platform_name);
         (void)fputc('\n', stream);
     }
-    if (box->resolved.energy)
+    if (box->resolved.energy != NULL)
         cnnvp_energy_print(stream, box->resolved.energy);
     (void)fputs("units:\n", stream);
     for (size_t i = 0; i < box->resolved.instance_count; ++i)
@@ -95,7 +95,7 @@ static const struct cnnvp_instance *next_window(const struct cnnvp_resolved *res
     const struct cnnvp_instance *next = NULL;
     for (size_t i = 0; i < resolved->instance_count; ++i) {
         const struct cnnvp_instance *instance = &resolved->instances[i];
-        if (instance->on_bus && instance->base >= from && (!next || instance->base < next->base))
+        if (instance->on_bus && instance->base >= from && (next == NULL || instance->base < next->base))
             next = instance;
     }
     return next;
@@ -106,7 +106,7 @@ static void print_map(FILE *stream, const struct cnnvp_resolved *resolved)
     (void)fprintf(stream, "%-10s  %-10s  %10s  %-4s  %-20s  %s\n", "first", "last", "bytes", "irq", "instance",
                   "model");
     const struct cnnvp_instance *at = next_window(resolved, 0);
-    for (; at; at = next_window(resolved, at->base + at->size)) {
+    for (; at != NULL; at = next_window(resolved, at->base + at->size)) {
         const struct cnnvp_binding *binding = NULL;
         char irq[12] = "-";
         uint32_t line = cnnvp_instance_irq(resolved, at, &binding);
@@ -124,7 +124,7 @@ cnnvp_result cnnvp_box_text(const struct cnnvp_box *box, char **yaml, char **mem
     for (int i = 0; i < 2; ++i) {
         size_t size = 0;
         FILE *stream = open_memstream(&texts[i], &size);
-        if (!stream) {
+        if (stream == NULL) {
             complete = 0;
             continue;
         }

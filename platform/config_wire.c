@@ -35,10 +35,10 @@ static cnnvp_result place_instance(const struct cnnvp_box *box, struct cnnvp_ins
                                    struct cnnvp_error *error)
 {
     const struct cnnvp_setting *at = cnnvp_draft_setting(box->drafts[instance->number], "at", 0);
-    if (!at || !at->text)
+    if (at == NULL || at->text == NULL)
         return CNNVP_DONE;
     char reason[160];
-    instance->bus_port = instance->unit ? bus_port(instance->unit) : UINT32_MAX;
+    instance->bus_port = instance->unit != NULL ? bus_port(instance->unit) : UINT32_MAX;
     if (instance->bus_port == UINT32_MAX)
         return cnnvp_config_error(error, at->key_place, "%s.at: model %s has no port that the bus could reach",
                                   instance->name, instance->model);
@@ -78,7 +78,7 @@ static cnnvp_result check_windows(struct cnnvp_box *box, struct cnnvp_error *err
 {
     const struct cnnvp_resolved *resolved = &box->resolved;
     const struct cnnvp_instance **order = cnnvp_arena_array(&box->arena, resolved->instance_count, sizeof *order);
-    if (!order)
+    if (order == NULL)
         return cnnvp_config_no_memory(error);
     size_t count = 0;
     for (size_t i = 0; i < resolved->instance_count; ++i)
@@ -107,7 +107,7 @@ static cnnvp_result read_idle(const struct cnnvp_box *box, struct cnnvp_instance
     static const struct cnnvp_param param = {.name = "idle", .type = CNNVP_PARAM_ENUM, .choices = "off|on"};
     char reason[600];
     uint64_t value = 0;
-    if (!idle || !idle->text)
+    if (idle == NULL || idle->text == NULL)
         return CNNVP_DONE;
     if (cnnvp_value_parse(&param, idle->text, idle->quoted, &value, reason, sizeof reason) != 0)
         return cnnvp_config_error(error, idle->place, "%s.idle: %s", instance->name, reason);
@@ -134,7 +134,7 @@ static cnnvp_result check_driven(const struct cnnvp_box *box, const struct cnnvp
 {
     const struct cnnvp_unit *unit = instance->unit;
     uint32_t incoming = 0;
-    if (!unit || instance->on_bus || instance->idle)
+    if (unit == NULL || instance->on_bus || instance->idle)
         return CNNVP_DONE;
     if (unit->register_count) {
         const struct cnnvp_port *port = &unit->ports[unit->register_port];
@@ -152,7 +152,7 @@ static cnnvp_result check_driven(const struct cnnvp_box *box, const struct cnnvp
         ++incoming;
     }
     const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[instance->number], "model", 0);
-    if (!incoming || unit->process || model->level < box->level)
+    if (!incoming || unit->process != NULL || model->level < box->level)
         return CNNVP_DONE;
     return cnnvp_config_error(error, instance->place.text,
                               "%s: no other instance's port leads to it, so it would do nothing; connect one to it, or "
@@ -167,16 +167,16 @@ static cnnvp_result choose_clock(const struct cnnvp_box *box, struct cnnvp_insta
     const struct cnnvp_setting *clock = cnnvp_draft_setting(box->drafts[instance->number], "clock", 0);
     int own = cnnvp_unit_param(instance->unit, "clock_mhz") != UINT32_MAX;
     instance->clock = own ? instance->number : CNNVP_NO_INSTANCE;
-    if (!clock || !clock->text)
+    if (clock == NULL || clock->text == NULL)
         return CNNVP_DONE;
     const struct cnnvp_setting *model = cnnvp_draft_setting(box->drafts[instance->number], "model", 0);
     if (own && clock->level < model->level)
         return CNNVP_DONE; /* belonged to the model that was there before */
-    if (own || !instance->unit)
+    if (own || instance->unit == NULL)
         return cnnvp_config_error(error, clock->key_place, "%s.clock: %s", instance->name,
                                   own ? "this instance has a clock of its own, clock_mhz" : "the bus has no clock");
     const struct cnnvp_instance *source = cnnvp_box_find(&box->resolved, clock->text);
-    if (source && cnnvp_unit_param(source->unit, "clock_mhz") != UINT32_MAX) {
+    if (source != NULL && cnnvp_unit_param(source->unit, "clock_mhz") != UINT32_MAX) {
         instance->clock = source->number;
         return CNNVP_DONE;
     }
@@ -187,7 +187,7 @@ static cnnvp_result choose_clock(const struct cnnvp_box *box, struct cnnvp_insta
             cnnvp_suggest_offer(&suggest, box->resolved.instances[i].name);
     return cnnvp_config_error(error, clock->place, "%s.clock: %s %s%s", instance->name,
                               cnnvp_config_show(clock->text).text,
-                              source ? "has no parameter clock_mhz" : "is not an instance",
+                              source != NULL ? "has no parameter clock_mhz" : "is not an instance",
                               cnnvp_suggest_text(&suggest, "those with a clock are"));
 }
 
@@ -197,17 +197,17 @@ static cnnvp_result check_bus(const struct cnnvp_box *box, struct cnnvp_error *e
     const struct cnnvp_instance *bus = NULL;
     for (size_t i = 0; i < box->resolved.instance_count; ++i) {
         const struct cnnvp_instance *instance = &box->resolved.instances[i];
-        if (instance->unit)
+        if (instance->unit != NULL)
             continue;
-        if (bus)
+        if (bus != NULL)
             return cnnvp_config_error(error, instance->place.text, "%s and %s are both a bus; a platform has one",
                                       bus->name, instance->name);
         bus = instance;
         const struct cnnvp_setting *irq = cnnvp_draft_setting(box->drafts[i], "irq", 0);
-        if (irq && irq->text)
+        if (irq != NULL && irq->text != NULL)
             return cnnvp_config_error(error, irq->key_place, "%s.irq: the bus has no interrupt", instance->name);
     }
-    for (size_t i = 0; i < box->resolved.instance_count && !bus; ++i)
+    for (size_t i = 0; i < box->resolved.instance_count && bus == NULL; ++i)
         if (box->resolved.instances[i].on_bus)
             return cnnvp_config_error(error, cnnvp_draft_setting(box->drafts[i], "at", 0)->key_place,
                                       "%s.at: there is no instance of model bus", box->resolved.instances[i].name);

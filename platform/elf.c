@@ -53,7 +53,7 @@ static cnnvp_result refuse(struct cnnvp_error *error, const char *name, const ch
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (error)
+    if (error != NULL)
         (void)snprintf(error->text, sizeof error->text, "%s: %s", name, text);
     return CNNVP_BAD_INPUT;
 }
@@ -132,7 +132,7 @@ static cnnvp_result read_segments(struct cnnvp_elf *elf, const char *name, struc
     if (!lies_in(elf, offset, count, entry_size))
         return refuse(error, name, "is cut off: its program headers lie outside the file");
     elf->segments = calloc(count, sizeof *elf->segments);
-    if (!elf->segments)
+    if (elf->segments == NULL)
         return refuse(error, name, "there is not enough memory");
     for (uint32_t i = 0; i < count; ++i) {
         const uint8_t *header = elf->data + offset + (size_t)i * entry_size;
@@ -200,7 +200,7 @@ static cnnvp_result take(const char *name, uint8_t *data, size_t size, struct cn
     cnnvp_result result;
 
     *elf = NULL;
-    if (!made) {
+    if (made == NULL) {
         free(data);
         return refuse(error, name, "there is not enough memory");
     }
@@ -220,7 +220,7 @@ cnnvp_result cnnvp_elf_parse(const char *name, const void *data, size_t size, st
     uint8_t *copy = malloc(size ? size : 1);
 
     *elf = NULL;
-    if (!copy)
+    if (copy == NULL)
         return refuse(error, name, "there is not enough memory");
     if (size)
         memcpy(copy, data, size);
@@ -240,7 +240,7 @@ static cnnvp_result read_open(FILE *stream, const char *file, struct cnnvp_elf *
     if (size > max_file_size)
         return refuse(error, file, "has %ld bytes; no program of a 32-bit core is that large", size);
     data = malloc(size > 0 ? (size_t)size : 1);
-    if (!data)
+    if (data == NULL)
         return refuse(error, file, "there is not enough memory");
     if (fread(data, 1, (size_t)size, stream) != (size_t)size) {
         free(data);
@@ -255,7 +255,7 @@ cnnvp_result cnnvp_elf_read(const char *file, struct cnnvp_elf **elf, struct cnn
     cnnvp_result result;
 
     *elf = NULL;
-    if (!stream)
+    if (stream == NULL)
         return refuse(error, file, "%s", strerror(errno));
     result = read_open(stream, file, elf, error);
     (void)fclose(stream);
@@ -264,7 +264,7 @@ cnnvp_result cnnvp_elf_read(const char *file, struct cnnvp_elf **elf, struct cnn
 
 void cnnvp_elf_free(struct cnnvp_elf *elf)
 {
-    if (!elf)
+    if (elf == NULL)
         return;
     free(elf->segments);
     free(elf->data);

@@ -82,7 +82,7 @@ static uint64_t size_of(const struct cnnvp_instance *instance)
 {
     const struct cnnvp_unit *unit = instance->unit;
 
-    for (size_t i = 0; unit && i < unit->param_count; ++i)
+    for (size_t i = 0; unit != NULL && i < unit->param_count; ++i)
         if (strcmp(unit->params[i].name, "size") == 0)
             return instance->values[i];
     return 0;
@@ -130,7 +130,7 @@ cnnvp_result cnnvp_energy_text(char **text)
     FILE *stream = open_memstream(text, &size);
     int bad;
 
-    if (!stream)
+    if (stream == NULL)
         return CNNVP_FAILED;
     print_tables(stream);
     bad = ferror(stream);

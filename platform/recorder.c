@@ -28,7 +28,7 @@ cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const cha
     cnnvp_result result;
 
     *recorder = NULL;
-    if (!made) {
+    if (made == NULL) {
         snprintf(error->text, sizeof error->text, "out of memory for statistics");
         return CNNVP_FAILED;
     }
@@ -37,13 +37,13 @@ cnnvp_result cnnvp_recorder_new(const struct cnnvp_resolved *platform, const cha
         free(made);
         return result;
     }
-    if (trace_file)
+    if (trace_file != NULL)
         result = cnnvp_trace_new(platform, trace_file, &made->trace, error);
     if (result != CNNVP_DONE) {
         cnnvp_recorder_free(made);
         return result;
     }
-    if (made->trace) {
+    if (made->trace != NULL) {
         made->trace->layer_name = layer_name;
         made->trace->layer_context = &made->stats;
     }
@@ -63,7 +63,7 @@ int cnnvp_recorder_traces(const cnnvp_recorder *recorder)
 
 void cnnvp_recorder_set_functions(cnnvp_recorder *recorder, cnnvp_function_name_fn name, const void *context)
 {
-    if (!recorder->trace)
+    if (recorder->trace == NULL)
         return;
     recorder->trace->function_name = name;
     recorder->trace->function_context = context;
@@ -71,7 +71,7 @@ void cnnvp_recorder_set_functions(cnnvp_recorder *recorder, cnnvp_function_name_
 
 void cnnvp_recorder_free(cnnvp_recorder *recorder)
 {
-    if (!recorder)
+    if (recorder == NULL)
         return;
     cnnvp_trace_free(recorder->trace);
     cnnvp_burst_trace_free(recorder->bursts);
@@ -87,7 +87,7 @@ static void limit_links(cnnvp_recorder *recorder)
     for (uint32_t i = 0; i < platform->instance_count; ++i) {
         const struct cnnvp_unit *unit = platform->instances[i].unit;
 
-        for (uint32_t k = 0; unit && k < unit->stat_count; ++k)
+        for (uint32_t k = 0; unit != NULL && k < unit->stat_count; ++k)
             if (strcmp(unit->stats[k].name, "bus_bytes_per_s") == 0)
                 cnnvp_trace_limit(recorder->trace, i, cnnvp_recorder_total(recorder, i, k));
     }
@@ -98,10 +98,10 @@ cnnvp_result cnnvp_recorder_finish(cnnvp_recorder *recorder, uint64_t end_ps, st
     struct cnnvp_trace *trace = recorder->trace;
     cnnvp_result result = CNNVP_DONE;
 
-    if (recorder->bursts)
+    if (recorder->bursts != NULL)
         result = cnnvp_burst_trace_finish(recorder->bursts, end_ps, error);
     recorder->bursts = NULL;
-    if (!trace || result != CNNVP_DONE)
+    if (trace == NULL || result != CNNVP_DONE)
         return result;
     cnnvp_trace_links_finish(trace, end_ps);
     limit_links(recorder);
@@ -130,7 +130,7 @@ cnnvp_result cnnvp_recorder_trace_bursts(cnnvp_recorder *recorder, const char *f
 int cnnvp_recorder_burst(cnnvp_recorder *recorder, uint32_t instance, cnnvp_time at, uint64_t clock, uint32_t requester,
                          uint32_t tag, uint32_t op, uint64_t address)
 {
-    if (!recorder->bursts)
+    if (recorder->bursts == NULL)
         return 0;
     cnnvp_burst_trace_add(recorder->bursts, instance, at, clock, requester, tag, op, address);
     return 1;
@@ -140,7 +140,7 @@ void cnnvp_recorder_span(cnnvp_recorder *recorder, uint32_t instance, uint32_t t
                          uint64_t flow, cnnvp_time begin, cnnvp_time end)
 {
     cnnvp_stats_span(&recorder->stats, tag, begin, end);
-    if (recorder->trace)
+    if (recorder->trace != NULL)
         cnnvp_trace_span(recorder->trace, instance, track, name, tag, flow, begin, end);
 }
 
@@ -148,13 +148,13 @@ void cnnvp_recorder_counter(cnnvp_recorder *recorder, uint32_t instance, uint32_
                             uint64_t value)
 {
     cnnvp_stats_counter(&recorder->stats, instance, counter, value);
-    if (recorder->trace)
+    if (recorder->trace != NULL)
         cnnvp_trace_counter(recorder->trace, instance, counter, at, value);
 }
 
 void cnnvp_recorder_level(cnnvp_recorder *recorder, uint32_t instance, uint32_t port, cnnvp_time at, int level)
 {
-    if (recorder->trace)
+    if (recorder->trace != NULL)
         cnnvp_trace_level(recorder->trace, instance, port, at, level);
 }
 
@@ -162,7 +162,7 @@ uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t t
 {
     uint32_t link = cnnvp_stats_link(&recorder->stats, from, to);
 
-    if (recorder->trace && link != UINT32_MAX)
+    if (recorder->trace != NULL && link != UINT32_MAX)
         cnnvp_trace_link(recorder->trace, link, from, to);
     return link;
 }
@@ -170,7 +170,7 @@ uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t t
 void cnnvp_recorder_transfer(cnnvp_recorder *recorder, uint32_t link, const struct cnnvp_recorder_bytes *bytes)
 {
     cnnvp_stats_transfer(&recorder->stats, link, bytes);
-    if (recorder->trace) {
+    if (recorder->trace != NULL) {
         const struct cnnvp_transfer transfer = {link, bytes->flow, bytes->begin, bytes->end,
                                                 bytes->read + bytes->write};
 

@@ -26,7 +26,7 @@ static cnnvp_result refuse(char *message, size_t size, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    if (message && size)
+    if (message != NULL && size)
         (void)vsnprintf(message, size, format, args);
     va_end(args);
     return CNNVP_BAD_INPUT;
@@ -34,7 +34,7 @@ static cnnvp_result refuse(char *message, size_t size, const char *format, ...)
 
 static int is_name(const char *text)
 {
-    return text && text[0] &&
+    return text != NULL && text[0] &&
            strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == strlen(text);
 }
 
@@ -43,12 +43,12 @@ static cnnvp_result check_params(const struct cnnvp_unit *unit, const char *wher
     for (size_t i = 0; i < unit->param_count; ++i) {
         const struct cnnvp_param *param = &unit->params[i];
 
-        if (!is_name(param->name) || !param->default_value || !param->help)
+        if (!is_name(param->name) || param->default_value == NULL || param->help == NULL)
             return refuse(message, size, "%s: parameter %zu has no name, default value or help", where, i);
         if ((unsigned)param->type > CNNVP_PARAM_ADDR)
             return refuse(message, size, "%s: parameter %s has an unknown type %u", where, param->name,
                           (unsigned)param->type);
-        if (param->type == CNNVP_PARAM_ENUM && (!param->choices || !param->choices[0]))
+        if (param->type == CNNVP_PARAM_ENUM && (param->choices == NULL || !param->choices[0]))
             return refuse(message, size, "%s: parameter %s has no choices", where, param->name);
         if (param->type != CNNVP_PARAM_ENUM && param->type != CNNVP_PARAM_TEXT && param->min > param->max)
             return refuse(message, size, "%s: parameter %s has min above max", where, param->name);
@@ -81,12 +81,12 @@ static cnnvp_result check_port(const struct cnnvp_unit *unit, size_t index, cons
     if (is_target && port->window == 0 && !has_param(unit, "size"))
         return refuse(message, size, "%s: port %s has no window, and there is no parameter size to take it from", where,
                       port->name);
-    if (port->kind == CNNVP_PORT_MEM_TARGET && !unit->request && !unit->access)
+    if (port->kind == CNNVP_PORT_MEM_TARGET && unit->request == NULL && unit->access == NULL)
         return refuse(message, size, "%s: port %s needs the function request or access", where, port->name);
-    if (port->kind == CNNVP_PORT_TARGET && !unit->access &&
+    if (port->kind == CNNVP_PORT_TARGET && unit->access == NULL &&
         (unit->register_count == 0 || unit->register_port != index))
         return refuse(message, size, "%s: port %s has neither registers nor the function access", where, port->name);
-    if (port->kind == CNNVP_PORT_MEM_INITIATOR && !unit->complete)
+    if (port->kind == CNNVP_PORT_MEM_INITIATOR && unit->complete == NULL)
         return refuse(message, size, "%s: port %s needs the function complete", where, port->name);
     for (size_t j = 0; j < index; ++j)
         if (!strcmp(port->name, unit->ports[j].name))
@@ -123,20 +123,20 @@ static cnnvp_result check_registers(const struct cnnvp_unit *unit, const char *w
 static cnnvp_result check_observables(const struct cnnvp_unit *unit, const char *where, char *message, size_t size)
 {
     for (size_t i = 0; i < unit->stat_count; ++i)
-        if (!is_name(unit->stats[i].name) || !unit->stats[i].unit || !unit->stats[i].help)
+        if (!is_name(unit->stats[i].name) || unit->stats[i].unit == NULL || unit->stats[i].help == NULL)
             return refuse(message, size, "%s: statistic %zu has no name, unit or help", where, i);
     for (size_t i = 0; i < unit->track_count; ++i)
-        if (!unit->tracks[i] || !unit->tracks[i][0])
+        if (unit->tracks[i] == NULL || !unit->tracks[i][0])
             return refuse(message, size, "%s: track %zu has no name", where, i);
     for (size_t i = 0; i < unit->counter_count; ++i)
-        if (!is_name(unit->counters[i].name) || !unit->counters[i].unit)
+        if (!is_name(unit->counters[i].name) || unit->counters[i].unit == NULL)
             return refuse(message, size, "%s: counter %zu has no name or unit", where, i);
     return CNNVP_DONE;
 }
 
 static int has_table(const void *table, size_t count)
 {
-    return count <= MAX_TABLE && (count == 0 || table);
+    return count <= MAX_TABLE && (count == 0 || table != NULL);
 }
 
 cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *where, char *message, size_t message_size)
@@ -151,7 +151,7 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
     if (unit->struct_size < sizeof(struct cnnvp_unit))
         return refuse(message, message_size, "%s: its unit table has %" PRIu32 " bytes, model ABI %u.%u has %zu", where,
                       unit->struct_size, CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR, sizeof(struct cnnvp_unit));
-    if (!is_name(unit->kind) || !unit->version || !unit->summary)
+    if (!is_name(unit->kind) || unit->version == NULL || unit->summary == NULL)
         return refuse(message, message_size, "%s: its kind, version or summary is missing", where);
     if (unit->instance_size == 0 || unit->instance_size > max_instance_size)
         return refuse(message, message_size, "%s: its instance has %zu bytes, 1 to %zu are possible", where,
@@ -161,7 +161,7 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
         !has_table(unit->stats, unit->stat_count) || !has_table(unit->tracks, unit->track_count) ||
         !has_table(unit->counters, unit->counter_count) || unit->event_count > MAX_EVENTS)
         return refuse(message, message_size, "%s: a table is missing or has more than %d entries", where, MAX_TABLE);
-    if (unit->event_count && !unit->event)
+    if (unit->event_count && unit->event == NULL)
         return refuse(message, message_size, "%s: it has events but not the function event", where);
 
     result = check_params(unit, where, message, message_size);
@@ -194,7 +194,7 @@ static void library_path(char *path, size_t size, const char *library, size_t le
     }
     if (library[0] == '/')
         written = snprintf(path, size, "%.*s", (int)length, library);
-    else if (relative_to && relative_to[0])
+    else if (relative_to != NULL && relative_to[0])
         written = snprintf(path, size, "%s/%.*s", relative_to, (int)length, library);
     else
         written = snprintf(path, size, "./%.*s", (int)length, library);
@@ -210,13 +210,13 @@ static cnnvp_result open_library(const char *path, cnnvp_model_query_fn *query, 
     if (path[0] == '\0')
         return refuse(message, message_size, "the path of the library is too long");
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-    if (!library) {
+    if (library == NULL) {
         const char *why = dlerror();
 
-        return refuse(message, message_size, "cannot load the library: %s", why ? why : path);
+        return refuse(message, message_size, "cannot load the library: %s", why != NULL ? why : path);
     }
     void *symbol = dlsym(library, CNNVP_MODEL_QUERY_SYMBOL);
-    if (!symbol)
+    if (symbol == NULL)
         return refuse(message, message_size, "%s does not export %s", path, CNNVP_MODEL_QUERY_SYMBOL);
     memcpy(query, &symbol, sizeof *query);
     return CNNVP_DONE;
@@ -235,7 +235,7 @@ cnnvp_result cnnvp_library_unit(const char *library, size_t index, const struct 
     if (index >= MAX_UNITS_OF_LIBRARY)
         return CNNVP_DONE;
     *unit = query((uint32_t)index, CNNVP_ABI_MAJOR << 16 | CNNVP_ABI_MINOR);
-    return *unit ? cnnvp_registry_check(*unit, path, error->text, sizeof error->text) : CNNVP_DONE;
+    return *unit != NULL ? cnnvp_registry_check(*unit, path, error->text, sizeof error->text) : CNNVP_DONE;
 }
 
 static cnnvp_result find_in_library(cnnvp_model_query_fn query, const char *path, const char *kind,
@@ -248,7 +248,7 @@ static cnnvp_result find_in_library(cnnvp_model_query_fn query, const char *path
         const struct cnnvp_unit *candidate = query(i, CNNVP_ABI_MAJOR << 16 | CNNVP_ABI_MINOR);
         const size_t used = strlen(kinds);
 
-        if (!candidate)
+        if (candidate == NULL)
             break;
         (void)snprintf(where, sizeof where, "%s: unit %" PRIu32, path, i);
         if (cnnvp_registry_check(candidate, where, message, message_size) != CNNVP_DONE)
@@ -271,7 +271,7 @@ cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to, con
     cnnvp_model_query_fn query = NULL;
 
     *unit = NULL;
-    if (!colon)
+    if (colon == NULL)
         return find_builtin(model, unit, message, message_size);
     if (colon == model || colon[1] == '\0')
         return refuse(message, message_size, "\"%s\" is not of the form library:kind", model);

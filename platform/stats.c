@@ -42,7 +42,7 @@ static uint32_t value_column(struct cnnvp_stats *stats, const char *name)
         if (strcmp(stats->value_names[i], name) == 0)
             return CNNVP_LAYER_COLUMNS + i;
     names = realloc(stats->value_names, (count + 1) * sizeof *names);
-    if (!names)
+    if (names == NULL)
         return CNNVP_NO_COLUMN;
     names[count] = name;
     stats->value_names = names;
@@ -53,7 +53,7 @@ static int find_column(struct cnnvp_stats *stats, const struct cnnvp_instance *i
                        uint32_t *column, struct cnnvp_error *error)
 {
     *column = CNNVP_NO_COLUMN;
-    if (!stat->layer)
+    if (stat->layer == NULL)
         return CNNVP_DONE;
     if (strncmp(stat->layer, values_prefix, sizeof values_prefix - 1) == 0) {
         *column = value_column(stats, stat->layer + sizeof values_prefix - 1);
@@ -84,7 +84,7 @@ static int init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *ins
         return result;
     slot->energy = CNNVP_ENERGY_ENTRIES;
     slot->energy_column = CNNVP_NO_COLUMN;
-    if (stat->energy) {
+    if (stat->energy != NULL) {
         slot->energy = cnnvp_energy_find(stat->energy);
         if (slot->energy == CNNVP_ENERGY_ENTRIES) {
             snprintf(error->text, sizeof error->text,
@@ -99,7 +99,7 @@ static int init_stat(struct cnnvp_stats *stats, const struct cnnvp_instance *ins
 
 int cnnvp_stats_is_memory(const struct cnnvp_unit *unit)
 {
-    for (size_t i = 0; unit && i < unit->port_count; ++i)
+    for (size_t i = 0; unit != NULL && i < unit->port_count; ++i)
         if (unit->ports[i].kind == CNNVP_PORT_MEM_TARGET)
             return 1;
     return 0;
@@ -107,9 +107,9 @@ int cnnvp_stats_is_memory(const struct cnnvp_unit *unit)
 
 static enum cnnvp_live live_of(const struct cnnvp_unit *unit, const struct cnnvp_counter *counter)
 {
-    if (counter->unit && strcmp(counter->unit, "feature_words") == 0)
+    if (counter->unit != NULL && strcmp(counter->unit, "feature_words") == 0)
         return CNNVP_LIVE_WORDS;
-    if (counter->unit && strcmp(counter->unit, "feature_bytes") == 0)
+    if (counter->unit != NULL && strcmp(counter->unit, "feature_bytes") == 0)
         return CNNVP_LIVE_BYTES;
     if (strcmp(counter->name, "bandwidth") == 0 && cnnvp_stats_is_memory(unit))
         return CNNVP_LIVE_BANDWIDTH;
@@ -122,11 +122,11 @@ static int init_instance(struct cnnvp_stats *stats, size_t index, struct cnnvp_e
     struct cnnvp_instance_stats *mine = &stats->instances[index];
     const struct cnnvp_unit *unit = instance->unit;
 
-    if (!unit)
+    if (unit == NULL)
         return CNNVP_DONE;
     mine->stats = calloc(unit->stat_count + 1, sizeof *mine->stats);
     mine->counters = calloc(unit->counter_count + 1, sizeof *mine->counters);
-    if (!mine->stats || !mine->counters)
+    if (mine->stats == NULL || mine->counters == NULL)
         return no_memory(error);
     mine->stat_count = (uint32_t)unit->stat_count;
     mine->counter_count = (uint32_t)unit->counter_count;
@@ -151,10 +151,10 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
     stats->timing_only = timing_only;
     stats->columns = CNNVP_LAYER_COLUMNS;
     cnnvp_energy_default(&stats->energy);
-    if (platform->energy)
+    if (platform->energy != NULL)
         stats->energy = *platform->energy;
     stats->instances = calloc(platform->instance_count + 1, sizeof *stats->instances);
-    if (!stats->instances)
+    if (stats->instances == NULL)
         result = no_memory(error);
     for (size_t i = 0; i < platform->instance_count && result == CNNVP_DONE; ++i)
         result = init_instance(stats, i, error);
@@ -170,13 +170,13 @@ cnnvp_result cnnvp_stats_init(struct cnnvp_stats *stats, const struct cnnvp_reso
 
 static void clear_work(struct cnnvp_stats *stats)
 {
-    for (size_t i = 0; stats->work.layers && i < stats->work.layer_count; ++i) {
+    for (size_t i = 0; stats->work.layers != NULL && i < stats->work.layer_count; ++i) {
         free((char *)stats->work.layers[i].name);
         free((char *)stats->work.layers[i].op);
         free((char *)stats->work.layers[i].phase);
     }
     free((struct cnnvp_layer_info *)stats->work.layers);
-    for (size_t i = 0; stats->work.tensors && i < stats->work.tensor_count; ++i) {
+    for (size_t i = 0; stats->work.tensors != NULL && i < stats->work.tensor_count; ++i) {
         free((char *)stats->work.tensors[i].name);
         free((char *)stats->work.tensors[i].kind);
     }
@@ -194,7 +194,7 @@ static void clear_work(struct cnnvp_stats *stats)
 
 void cnnvp_stats_fini(struct cnnvp_stats *stats)
 {
-    for (size_t i = 0; stats->instances && i < stats->platform->instance_count; ++i) {
+    for (size_t i = 0; stats->instances != NULL && i < stats->platform->instance_count; ++i) {
         free(stats->instances[i].stats);
         free(stats->instances[i].counters);
         for (uint32_t r = 0; r < stats->instances[i].requester_count; ++r)
@@ -214,10 +214,10 @@ void cnnvp_stats_fini(struct cnnvp_stats *stats)
 /* 0 without memory. A missing text becomes `missing`, which may be NULL. */
 static int copy_text(const char *text, const char *missing, const char **copy)
 {
-    if (!text)
+    if (text == NULL)
         text = missing;
-    *copy = text ? strdup(text) : NULL;
-    return !text || *copy;
+    *copy = text != NULL ? strdup(text) : NULL;
+    return text == NULL || *copy != NULL;
 }
 
 static int copy_layers(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
@@ -228,12 +228,12 @@ static int copy_layers(struct cnnvp_stats *stats, const struct cnnvp_work_info *
 
     stats->work.layers = layers;
     stats->work.layer_images = images;
-    if (!layers || !images)
+    if (layers == NULL || images == NULL)
         return 0;
     stats->work.layer_count = work->layer_count;
     for (size_t i = 0; i < work->layer_count; ++i) {
         layers[i].macs = work->layers[i].macs;
-        images[i] = work->layer_images ? work->layer_images[i] : work->images;
+        images[i] = work->layer_images != NULL ? work->layer_images[i] : work->images;
         if (!copy_text(work->layers[i].name, "", &layers[i].name) || !copy_text(work->layers[i].op, "", &layers[i].op)
             || !copy_text(work->layers[i].phase, "forward", &layers[i].phase))
             return 0;
@@ -246,7 +246,7 @@ static int copy_chains(struct cnnvp_stats *stats, const struct cnnvp_work_info *
     struct cnnvp_chain_info *chains = calloc(work->chain_count + 1, sizeof *chains);
 
     stats->work.chains = chains;
-    if (!chains)
+    if (chains == NULL)
         return 0;
     for (size_t i = 0; i < work->chain_count; ++i)
         chains[i] = work->chains[i];
@@ -263,7 +263,7 @@ static int copy_tensors(struct cnnvp_stats *stats, const struct cnnvp_work_info 
 
     stats->work.tensors = tensors;
     stats->moved = calloc(work->tensor_count + 1, sizeof *stats->moved);
-    if (!tensors || !stats->moved)
+    if (tensors == NULL || stats->moved == NULL)
         return 0;
     stats->work.tensor_count = work->tensor_count;
     for (size_t i = 0; i < work->tensor_count; ++i) {
@@ -308,8 +308,8 @@ void cnnvp_stats_moved(struct cnnvp_stats *stats, uint64_t address, uint64_t rea
 
 cnnvp_result cnnvp_stats_describe(struct cnnvp_stats *stats, const struct cnnvp_work_info *work)
 {
-    if (work->struct_size != sizeof *work || work->layer_count > CNNVP_MAX_TAG || (work->layer_count && !work->layers)
-        || (work->tensor_count && !work->tensors) || !are_apart(work))
+    if (work->struct_size != sizeof *work || work->layer_count > CNNVP_MAX_TAG || (work->layer_count && work->layers == NULL)
+        || (work->tensor_count && work->tensors == NULL) || !are_apart(work))
         return CNNVP_BAD_INPUT;
     clear_work(stats);
     stats->work.network_hash = work->network_hash;
@@ -341,10 +341,10 @@ void cnnvp_stats_count_for(struct cnnvp_stats *stats, uint32_t instance, uint32_
     if (r == mine->requester_count) {
         struct cnnvp_requester_stats *more = realloc(mine->requesters, (r + 1) * sizeof *more);
 
-        if (more)
+        if (more != NULL)
             mine->requesters = more;
-        uint64_t *counts = more ? calloc(mine->stat_count, sizeof *counts) : NULL;
-        if (!counts) {
+        uint64_t *counts = more != NULL ? calloc(mine->stat_count, sizeof *counts) : NULL;
+        if (counts == NULL) {
             stats->out_of_memory = 1;
             return;
         }
@@ -365,15 +365,15 @@ uint32_t cnnvp_stats_grow(struct cnnvp_stats *stats, uint32_t tag)
     while (tags <= tag)
         tags *= 2;
     rows = realloc(stats->rows, (size_t)tags * stats->columns * sizeof *rows);
-    if (rows)
+    if (rows != NULL)
         stats->rows = rows;
     energy = realloc(stats->energy_rows, ((size_t)tags * stats->energy_columns + 1) * sizeof *energy);
-    if (energy)
+    if (energy != NULL)
         stats->energy_rows = energy;
     times = realloc(stats->times, tags * sizeof *times);
-    if (times)
+    if (times != NULL)
         stats->times = times;
-    if (!rows || !times || !energy) {
+    if (rows == NULL || times == NULL || energy == NULL) {
         stats->out_of_memory = 1;
         return 0;
     }
@@ -400,7 +400,7 @@ uint32_t cnnvp_stats_link(struct cnnvp_stats *stats, uint32_t from, uint32_t to)
         uint32_t capacity = stats->link_capacity ? stats->link_capacity * 2 : 16;
 
         links = realloc(links, capacity * sizeof *links);
-        if (!links) {
+        if (links == NULL) {
             stats->out_of_memory = 1;
             return UINT32_MAX;
         }

@@ -43,9 +43,9 @@ static inline void set_real(struct stats_builder *b, json_t *object, const char 
 static inline json_t *text_value(const char *text)
 {
     json_t *value = json_string(text);
-    char *copy = value ? NULL : strdup(text);
+    char *copy = value != NULL ? NULL : strdup(text);
 
-    if (copy) {
+    if (copy != NULL) {
         for (char *c = copy; *c; ++c)
             if ((unsigned char)*c >= 0x80)
                 *c = '?';

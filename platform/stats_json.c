@@ -42,7 +42,7 @@ static uint64_t complete_images(const struct cnnvp_stats *stats)
     uint64_t complete = work->images;
     int outputs = 0;
 
-    if (!stats->partial || !work->command || strcmp(work->command, "run") != 0)
+    if (!stats->partial || work->command == NULL || strcmp(work->command, "run") != 0)
         return work->images;
     for (size_t i = 0; i < work->tensor_count; ++i) {
         const uint64_t each = work->images ? work->tensors[i].least_write_bytes / work->images : 0;
@@ -76,7 +76,7 @@ static size_t find_instance(const struct cnnvp_stats *stats, const char *name)
         if (strcmp(platform->instances[i].name, name) == 0)
             return i;
     for (size_t i = 0; i < platform->instance_count; ++i)
-        if (platform->instances[i].unit && strcmp(platform->instances[i].unit->kind, name) == 0)
+        if (platform->instances[i].unit != NULL && strcmp(platform->instances[i].unit->kind, name) == 0)
             return i;
     return platform->instance_count;
 }
@@ -89,7 +89,7 @@ static uint64_t total(const struct cnnvp_stats *stats, size_t instance, const ch
 
     const struct cnnvp_unit *unit = stats->platform->instances[instance].unit;
 
-    for (uint32_t i = 0; unit && i < stats->instances[instance].stat_count; ++i)
+    for (uint32_t i = 0; unit != NULL && i < stats->instances[instance].stat_count; ++i)
         if (strcmp(unit->stats[i].name, name) == 0)
             return stats->instances[instance].stats[i].total;
     return 0;
@@ -150,7 +150,7 @@ static void add_network(struct stats_builder *b, json_t *root)
     char hash[24];
     uint64_t macs = 0;
 
-    if (!work->network)
+    if (work->network == NULL)
         return;
 
     json_t *object = set_object(b, root, "network");
@@ -204,8 +204,8 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     }
     set_count(b, object, "index", tag - 1);
     set_text(b, object, "name", cnnvp_stats_layer_name(stats, tag, name, sizeof name));
-    set_text(b, object, "op", info ? info->op : "");
-    set_text(b, object, "phase", info ? info->phase : "forward");
+    set_text(b, object, "op", info != NULL ? info->op : "");
+    set_text(b, object, "phase", info != NULL ? info->phase : "forward");
     set_count(b, object, "macs", layer_macs(stats, tag));
     set_count(b, object, "start_ps", times->begin == CNNVP_TIME_NEVER ? 0 : times->begin);
     set_count(b, object, "end_ps", times->end);
@@ -458,7 +458,7 @@ static void add_values(struct stats_builder *b, json_t *root)
             if (!has_line(stats, tag))
                 continue;
             name = text_value(cnnvp_stats_layer_name(stats, tag, buffer, sizeof buffer));
-            if (!name) {
+            if (name == NULL) {
                 b->failed = 1;
                 return;
             }
@@ -499,5 +499,5 @@ cnnvp_result cnnvp_stats_json(const struct cnnvp_stats *stats, uint64_t end_ps, 
     if (!b.failed)
         *json = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     json_decref(root);
-    return *json ? CNNVP_DONE : CNNVP_FAILED;
+    return *json != NULL ? CNNVP_DONE : CNNVP_FAILED;
 }

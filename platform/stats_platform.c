@@ -4,11 +4,11 @@
 
 static void add_parameters(struct stats_builder *b, json_t *object, const struct cnnvp_instance *instance)
 {
-    for (size_t i = 0; instance->unit && i < instance->unit->param_count; ++i) {
+    for (size_t i = 0; instance->unit != NULL && i < instance->unit->param_count; ++i) {
         const struct cnnvp_param *param = &instance->unit->params[i];
 
         if (param->type == CNNVP_PARAM_ENUM || param->type == CNNVP_PARAM_TEXT)
-            set_text(b, object, param->name, instance->texts[i] ? instance->texts[i] : "");
+            set_text(b, object, param->name, instance->texts[i] != NULL ? instance->texts[i] : "");
         else
             set_count(b, object, param->name, instance->values[i]);
     }
@@ -23,9 +23,9 @@ static void add_wiring(struct stats_builder *b, json_t *object, const struct cnn
     const uint32_t line = cnnvp_instance_irq(platform, instance, &irq);
     json_t *connect = NULL;
 
-    if (irq)
+    if (irq != NULL)
         set_count(b, object, "irq", line);
-    if (clock)
+    if (clock != NULL)
         set_text(b, object, "clock", clock->name);
     for (size_t i = 0; i < instance->binding_count; ++i) {
         const struct cnnvp_binding *binding = &instance->bindings[i];
@@ -33,7 +33,7 @@ static void add_wiring(struct stats_builder *b, json_t *object, const struct cnn
 
         if (binding == irq)
             continue;
-        if (!connect)
+        if (connect == NULL)
             connect = set_object(b, object, "connect");
         cnnvp_binding_text(platform, binding, target, sizeof target);
         set_text(b, connect, instance->unit->ports[binding->port].name, target);
@@ -56,7 +56,7 @@ void cnnvp_stats_add_platform(struct stats_builder *b, json_t *root)
     const struct cnnvp_resolved *platform = b->stats->platform;
     json_t *object = set_object(b, root, "platform");
 
-    set_text(b, object, "platform", platform->platform_name ? platform->platform_name : "");
+    set_text(b, object, "platform", platform->platform_name != NULL ? platform->platform_name : "");
     add_energy_table(b, object);
 
     json_t *units = set_object(b, object, "units");
@@ -65,7 +65,7 @@ void cnnvp_stats_add_platform(struct stats_builder *b, json_t *root)
         const struct cnnvp_instance *instance = &platform->instances[i];
         json_t *unit = set_object(b, units, instance->name);
 
-        set_text(b, unit, "model", instance->model ? instance->model : "");
+        set_text(b, unit, "model", instance->model != NULL ? instance->model : "");
         if (instance->on_bus)
             set_count(b, unit, "at", instance->base);
         add_parameters(b, unit, instance);

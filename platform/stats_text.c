@@ -13,7 +13,7 @@ static void line(FILE *stream, const char *path, const char *unit, const char *h
 
 static const char *unit_of(const char *quantity)
 {
-    return strstr(quantity, "_bytes") ? "bytes" : "words";
+    return strstr(quantity, "_bytes") != NULL ? "bytes" : "words";
 }
 
 cnnvp_result cnnvp_stats_text(char **text)
@@ -21,7 +21,7 @@ cnnvp_result cnnvp_stats_text(char **text)
     size_t size = 0;
     *text = NULL;
     FILE *stream = open_memstream(text, &size);
-    if (!stream)
+    if (stream == NULL)
         return CNNVP_FAILED;
     (void)fputs("stats: members of the statistics ([]: of each element, {}: for each name)\n\n", stream);
     line(stream, "name", "unit", "help");

@@ -40,7 +40,7 @@ static cnnvp_result find_format(const char *file, const struct cnnvp_trace_forma
         if (!ends_with(file, formats[i]->suffix))
             continue;
         *format = formats[i];
-        if (formats[i]->write)
+        if (formats[i]->write != NULL)
             return CNNVP_DONE;
         snprintf(error->text, sizeof error->text,
                  "%.1000s: this cnnvp was built without GTKWave's fstapi.c and cannot write %s; write .vcd, or install "
@@ -67,7 +67,7 @@ static uint32_t count_ports(const struct cnnvp_resolved *platform)
     size_t ports = 0;
 
     for (size_t i = 0; i < platform->instance_count; ++i)
-        ports += platform->instances[i].unit ? platform->instances[i].unit->port_count : 0;
+        ports += platform->instances[i].unit != NULL ? platform->instances[i].unit->port_count : 0;
     return (uint32_t)ports;
 }
 
@@ -76,14 +76,14 @@ static uint32_t count_streams(const struct cnnvp_resolved *platform)
     size_t streams = count_ports(platform);
 
     for (size_t i = 0; i < platform->instance_count; ++i)
-        if (platform->instances[i].unit)
+        if (platform->instances[i].unit != NULL)
             streams += platform->instances[i].unit->track_count + platform->instances[i].unit->counter_count;
     return (uint32_t)streams;
 }
 
 static int is_calls(const struct cnnvp_counter *counter)
 {
-    return counter->unit && strcmp(counter->unit, "function") == 0;
+    return counter->unit != NULL && strcmp(counter->unit, "function") == 0;
 }
 
 static void add_streams(struct cnnvp_trace *trace)
@@ -94,13 +94,13 @@ static void add_streams(struct cnnvp_trace *trace)
         const struct cnnvp_unit *unit = trace->platform->instances[i].unit;
 
         trace->tracks[i] = trace->stream_count;
-        for (uint32_t k = 0; unit && k < unit->track_count; ++k)
+        for (uint32_t k = 0; unit != NULL && k < unit->track_count; ++k)
             add_stream(trace, CNNVP_STREAM_TRACK, i, k);
         trace->counters[i] = trace->stream_count;
-        for (uint32_t k = 0; unit && k < unit->counter_count; ++k)
+        for (uint32_t k = 0; unit != NULL && k < unit->counter_count; ++k)
             add_stream(trace, is_calls(&unit->counters[k]) ? CNNVP_STREAM_CALLS : CNNVP_STREAM_COUNTER, i, k);
         trace->levels[i] = port;
-        for (uint32_t k = 0; unit && k < unit->port_count; ++k) {
+        for (uint32_t k = 0; unit != NULL && k < unit->port_count; ++k) {
             int is_level = unit->ports[k].kind == CNNVP_PORT_IRQ_OUT;
 
             trace->level_ports[port++] = is_level ? trace->stream_count : UINT32_MAX;
@@ -121,7 +121,7 @@ cnnvp_result cnnvp_trace_add_file(struct cnnvp_trace *trace, const char *file, s
     if (result != CNNVP_DONE)
         return result;
     added->name = strdup(file);
-    if (!added->name) {
+    if (added->name == NULL) {
         snprintf(error->text, sizeof error->text, "%.1000s: out of memory for the trace", file);
         return CNNVP_FAILED;
     }
@@ -138,7 +138,7 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
 
     *trace = NULL;
     made = calloc(1, sizeof *made);
-    if (made) {
+    if (made != NULL) {
         made->platform = platform;
         made->spill = -1;
         made->memory_limit = MEMORY_LIMIT;
@@ -150,8 +150,8 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
         made->levels = calloc(platform->instance_count + 1, sizeof *made->levels);
         made->level_ports = calloc(count_ports(platform) + 1, sizeof *made->level_ports);
     }
-    if (!made || !made->streams || !made->tracks || !made->counters || !made->levels
-        || !made->level_ports) {
+    if (made == NULL || made->streams == NULL || made->tracks == NULL || made->counters == NULL || made->levels == NULL
+        || made->level_ports == NULL) {
         cnnvp_trace_free(made);
         snprintf(error->text, sizeof error->text, "%.1000s: out of memory for the trace", file);
         return CNNVP_FAILED;
@@ -168,12 +168,12 @@ cnnvp_result cnnvp_trace_new(const struct cnnvp_resolved *platform, const char *
 
 void cnnvp_trace_free(struct cnnvp_trace *trace)
 {
-    if (!trace)
+    if (trace == NULL)
         return;
     for (uint32_t i = 0; i < trace->stream_count; ++i) {
         struct cnnvp_chunk *chunk = trace->streams[i].first;
 
-        while (chunk) {
+        while (chunk != NULL) {
             struct cnnvp_chunk *next = chunk->next;
 
             free(chunk->data);
@@ -208,7 +208,7 @@ static int open_spill(struct cnnvp_trace *trace)
     size_t length = strlen(trace->file);
     char *name = malloc(length + sizeof suffix);
 
-    if (!name) {
+    if (name == NULL) {
         errno = ENOMEM;
         return 0;
     }
@@ -244,11 +244,11 @@ static int seal(struct cnnvp_trace *trace, struct cnnvp_stream *stream)
 {
     struct cnnvp_chunk *chunk = calloc(1, sizeof *chunk);
 
-    if (!chunk)
+    if (chunk == NULL)
         return 0;
     chunk->used = stream->used;
     chunk->offset = trace->spill_size;
-    if (stream->last)
+    if (stream->last != NULL)
         stream->last->next = chunk;
     else
         stream->first = chunk;
@@ -268,11 +268,11 @@ static unsigned char *room_slow(struct cnnvp_trace *trace, struct cnnvp_stream *
     if (trace->error)
         return NULL;
     errno = ENOMEM;
-    if (!stream->buffer)
+    if (stream->buffer == NULL)
         stream->buffer = malloc(CNNVP_CHUNK_BYTES);
     else if (!seal(trace, stream))
         goto failed;
-    if (stream->buffer)
+    if (stream->buffer != NULL)
         return stream->buffer;
 failed:
     trace->error = errno ? errno : EIO;
@@ -281,7 +281,7 @@ failed:
 
 static inline unsigned char *room(struct cnnvp_trace *trace, struct cnnvp_stream *stream)
 {
-    if (!stream->buffer || stream->used > CNNVP_CHUNK_BYTES - CNNVP_RECORD_BYTES || trace->error)
+    if (stream->buffer == NULL || stream->used > CNNVP_CHUNK_BYTES - CNNVP_RECORD_BYTES || trace->error)
         return room_slow(trace, stream);
     return stream->buffer + stream->used;
 }
@@ -298,7 +298,7 @@ static uint32_t name_slot(const struct cnnvp_trace *trace, const char *key)
     uint64_t hash = (uint64_t)(uintptr_t)key * UINT64_C(0x9E3779B97F4A7C15);
     uint32_t slot = (uint32_t)(hash >> 32) & (trace->name_slots - 1);
 
-    while (trace->name_table[slot].key && trace->name_table[slot].key != key)
+    while (trace->name_table[slot].key != NULL && trace->name_table[slot].key != key)
         slot = (slot + 1) & (trace->name_slots - 1);
     return slot;
 }
@@ -310,13 +310,13 @@ static int grow_table(struct cnnvp_trace *trace)
 
     trace->name_slots = old_slots ? old_slots * 2 : 64;
     trace->name_table = calloc(trace->name_slots, sizeof *trace->name_table);
-    if (!trace->name_table) {
+    if (trace->name_table == NULL) {
         trace->name_table = old;
         trace->name_slots = old_slots;
         return 0;
     }
     for (uint32_t i = 0; i < old_slots; ++i)
-        if (old[i].key)
+        if (old[i].key != NULL)
             trace->name_table[name_slot(trace, old[i].key)] = old[i];
     free(old);
     return 1;
@@ -332,13 +332,13 @@ static uint32_t text_index(struct cnnvp_trace *trace, const char *text)
         uint32_t capacity = trace->name_capacity ? trace->name_capacity * 2 : 32;
         char **names = realloc(trace->names, capacity * sizeof *names);
 
-        if (!names)
+        if (names == NULL)
             return UINT32_MAX;
         trace->names = names;
         trace->name_capacity = capacity;
     }
     trace->names[trace->name_count] = strdup(text);
-    return trace->names[trace->name_count] ? trace->name_count++ : UINT32_MAX;
+    return trace->names[trace->name_count] != NULL ? trace->name_count++ : UINT32_MAX;
 }
 
 static uint32_t name_index(struct cnnvp_trace *trace, const char *name)
@@ -350,7 +350,7 @@ static uint32_t name_index(struct cnnvp_trace *trace, const char *name)
 
     if (trace->name_slots) {
         slot = name_slot(trace, name);
-        if (trace->name_table[slot].key)
+        if (trace->name_table[slot].key != NULL)
             return trace->name_table[slot].index;
         for (uint32_t i = 0; i < trace->name_slots; ++i)
             used += trace->name_table[i].key != NULL;
@@ -375,13 +375,13 @@ void cnnvp_trace_span(struct cnnvp_trace *trace, uint32_t instance, uint32_t tra
     if (instance >= trace->platform->instance_count)
         return;
     unit = trace->platform->instances[instance].unit;
-    if (!unit || track >= unit->track_count)
+    if (unit == NULL || track >= unit->track_count)
         return;
     stream = &trace->streams[trace->tracks[instance] + track];
     p = room(trace, stream);
-    if (!p)
+    if (p == NULL)
         return;
-    if (!name)
+    if (name == NULL)
         name = "";
     if (name != stream->name) {
         uint32_t index = name_index(trace, name);
@@ -422,9 +422,9 @@ static void find_function(struct cnnvp_trace *trace, struct cnnvp_function *cach
     char address[24];
 
     snprintf(address, sizeof address, "0x%08" PRIx32, (uint32_t)value);
-    if (trace->function_name)
+    if (trace->function_name != NULL)
         name = trace->function_name(trace->function_context, (uint32_t)value);
-    cached->name = text_index(trace, name ? name : address);
+    cached->name = text_index(trace, name != NULL ? name : address);
     cached->value = value;
     if (cached->name == UINT32_MAX) {
         trace->error = ENOMEM;
@@ -454,11 +454,11 @@ void cnnvp_trace_counter(struct cnnvp_trace *trace, uint32_t instance, uint32_t 
     if (instance >= trace->platform->instance_count)
         return;
     unit = trace->platform->instances[instance].unit;
-    if (!unit || counter >= unit->counter_count)
+    if (unit == NULL || counter >= unit->counter_count)
         return;
     stream = &trace->streams[trace->counters[instance] + counter];
     p = room(trace, stream);
-    if (!p)
+    if (p == NULL)
         return;
     put_pair(stream, p, at, stream->kind == CNNVP_STREAM_CALLS ? call_number(trace, value) : value - stream->value);
     stream->value = value;
@@ -474,14 +474,14 @@ void cnnvp_trace_level(struct cnnvp_trace *trace, uint32_t instance, uint32_t po
     if (instance >= trace->platform->instance_count)
         return;
     unit = trace->platform->instances[instance].unit;
-    if (!unit || port >= unit->port_count)
+    if (unit == NULL || port >= unit->port_count)
         return;
     number = trace->level_ports[trace->levels[instance] + port];
     if (number == UINT32_MAX)
         return;
     stream = &trace->streams[number];
     p = room(trace, stream);
-    if (!p)
+    if (p == NULL)
         return;
     put_pair(stream, p, at, level != 0);
 }
@@ -493,7 +493,7 @@ void cnnvp_trace_link(struct cnnvp_trace *trace, uint32_t link, uint32_t from, u
     if (trace->stream_count == trace->stream_capacity) {
         struct cnnvp_stream *streams = realloc(trace->streams, (size_t)trace->stream_capacity * 2 * sizeof *streams);
 
-        if (!streams) {
+        if (streams == NULL) {
             trace->error = ENOMEM;
             return;
         }

@@ -63,7 +63,7 @@ static int next_chunk(struct cnnvp_cursor *cursor)
 {
     const struct cnnvp_chunk *chunk = cursor->chunk;
 
-    if (!chunk) {
+    if (chunk == NULL) {
         if (cursor->buffer_read || !cursor->stream->used)
             return 0;
         cursor->buffer_read = 1;
@@ -73,10 +73,10 @@ static int next_chunk(struct cnnvp_cursor *cursor)
     }
     cursor->chunk = chunk->next;
     cursor->at = chunk->data;
-    if (!chunk->data) {
-        if (!cursor->copy)
+    if (chunk->data == NULL) {
+        if (cursor->copy == NULL)
             cursor->copy = malloc(CNNVP_CHUNK_BYTES);
-        if (!cursor->copy)
+        if (cursor->copy == NULL)
             return fail(cursor->trace, ENOMEM);
         if (!read_spill(cursor->trace, chunk, cursor->copy))
             return 0;
@@ -152,9 +152,9 @@ static void look_ahead(struct cnnvp_cursor *cursor)
 
 static int next_in_order(struct cnnvp_cursor *cursor, struct record *record)
 {
-    if (!cursor->ahead)
+    if (cursor->ahead == NULL)
         cursor->ahead = calloc(1, sizeof *cursor->ahead);
-    if (!cursor->ahead)
+    if (cursor->ahead == NULL)
         return fail(cursor->trace, ENOMEM);
     look_ahead(cursor);
     if (!cursor->ahead->count)
@@ -178,7 +178,7 @@ static int next_window(struct cnnvp_cursor *cursor)
     const struct cnnvp_stream *stream = cursor->stream;
     uint64_t width = cursor->trace->window_ps;
 
-    while (cursor->window <= stream->window_count && stream->windows) {
+    while (cursor->window <= stream->window_count && stream->windows != NULL) {
         uint64_t number = cursor->window++;
         uint64_t bytes = number < stream->window_count ? stream->windows[number] : 0;
         uint64_t value = bytes * (PICOSECONDS_PER_SECOND / width);
@@ -206,9 +206,9 @@ static int next_call(struct cnnvp_cursor *cursor)
 {
     struct record record;
 
-    if (!cursor->calls)
+    if (cursor->calls == NULL)
         cursor->calls = malloc(CNNVP_CALL_DEPTH * sizeof *cursor->calls);
-    if (!cursor->calls)
+    if (cursor->calls == NULL)
         return fail(cursor->trace, ENOMEM);
     while (next_record(cursor, &record)) {
         if (record.time > cursor->floor)

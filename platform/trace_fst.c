@@ -87,10 +87,10 @@ static const struct cnnvp_wave_writer wave = {open_scope, close_scope, declare, 
 static int is_complete(const char *name, const struct file *file)
 {
     void *reader = fstReaderOpen(name);
-    int complete = reader && fstReaderGetVarCount(reader) == file->signals &&
+    int complete = reader != NULL && fstReaderGetVarCount(reader) == file->signals &&
                    fstReaderGetEndTime(reader) == file->last && fstReaderGetValueChangeSectionCount(reader) > 0;
 
-    if (reader)
+    if (reader != NULL)
         fstReaderClose(reader);
     return complete;
 }
@@ -102,10 +102,10 @@ static int copy(const char *name, cnnvp_output *output)
     size_t got;
     int good;
 
-    while (stream && (got = fread(buffer, 1, sizeof buffer, stream)) > 0)
+    while (stream != NULL && (got = fread(buffer, 1, sizeof buffer, stream)) > 0)
         cnnvp_output_write(output, buffer, got);
-    good = stream && !ferror(stream);
-    if (stream)
+    good = stream != NULL && !ferror(stream);
+    if (stream != NULL)
         (void)fclose(stream);
     return good;
 }
@@ -115,9 +115,9 @@ static int write_file(struct cnnvp_trace *trace, const char *name, cnnvp_output 
     struct file *file = calloc(1, sizeof *file);
     int good = 0;
 
-    if (file)
+    if (file != NULL)
         file->writer = fstWriterCreate(name, 1);
-    if (file && file->writer) {
+    if (file != NULL && file->writer != NULL) {
         /* By itself the header would have today's date. */
         fstWriterSetDate(file->writer, "");
         fstWriterSetVersion(file->writer, "cnnvp " CNNVP_VERSION);
@@ -138,12 +138,12 @@ static void write_trace(struct cnnvp_trace *trace, cnnvp_output *output)
     char *folder = malloc(length + sizeof suffix);
     char *name = malloc(length + sizeof suffix + 2);
 
-    if (folder && name) {
+    if (folder != NULL && name != NULL) {
         memcpy(folder, trace->file, length);
         memcpy(folder + length, suffix, sizeof suffix);
     }
-    if (!folder || !name || !mkdtemp(folder)) {
-        trace->error = folder && name ? errno : ENOMEM;
+    if (folder == NULL || name == NULL || mkdtemp(folder) == NULL) {
+        trace->error = folder != NULL && name != NULL ? errno : ENOMEM;
     } else {
         memcpy(name, folder, length + sizeof suffix - 1);
         memcpy(name + length + sizeof suffix - 1, "/t", 3);

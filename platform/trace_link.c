@@ -100,9 +100,9 @@ static void spread(struct cnnvp_trace *trace, const struct cnnvp_transfer *trans
 
     while (is_too_late(trace, end - 1))
         widen(trace);
-    if (!stream->windows)
+    if (stream->windows == NULL)
         stream->windows = calloc(CNNVP_LINK_WINDOWS, sizeof *stream->windows);
-    if (!stream->windows) {
+    if (stream->windows == NULL) {
         trace->error = ENOMEM;
         return;
     }
@@ -192,6 +192,6 @@ void cnnvp_trace_limit(struct cnnvp_trace *trace, uint32_t instance, uint64_t by
     uint64_t most = bytes_per_s / (PICOSECONDS_PER_SECOND / trace->window_ps);
 
     for (uint32_t i = trace->fixed_streams; i < trace->stream_count && most; ++i)
-        if (trace->streams[i].index == instance && trace->streams[i].windows)
+        if (trace->streams[i].index == instance && trace->streams[i].windows != NULL)
             level(&trace->streams[i], most);
 }

@@ -46,12 +46,12 @@ struct cnnvp_merge *cnnvp_merge_new(struct cnnvp_trace *trace)
 {
     struct cnnvp_merge *merge = calloc(1, sizeof *merge);
 
-    if (!merge)
+    if (merge == NULL)
         return NULL;
     merge->trace = trace;
     merge->cursors = calloc(trace->stream_count + 1, sizeof *merge->cursors);
     merge->heap = calloc(trace->stream_count + 1, sizeof *merge->heap);
-    if (!merge->cursors || !merge->heap) {
+    if (merge->cursors == NULL || merge->heap == NULL) {
         cnnvp_merge_free(merge);
         return NULL;
     }
@@ -88,7 +88,7 @@ const struct cnnvp_event *cnnvp_merge_next(struct cnnvp_merge *merge)
 
 void cnnvp_merge_free(struct cnnvp_merge *merge)
 {
-    if (!merge)
+    if (merge == NULL)
         return;
     for (uint32_t i = 0; i < merge->cursor_count; ++i)
         cnnvp_cursor_fini(&merge->cursors[i]);

@@ -164,7 +164,7 @@ static void write_track(cnnvp_output *output, uint64_t uuid, uint64_t parent, co
     if (parent)
         p = put_number(p, DESCRIPTOR_PARENT, parent);
     if (is_counter) {
-        if (unit && unit[0])
+        if (unit != NULL && unit[0])
             c = put_text(c, COUNTER_UNIT_NAME, unit);
         p = put_bytes(p, DESCRIPTOR_COUNTER, counter, (size_t)(c - counter));
     }

@@ -102,7 +102,7 @@ static void add_span(struct writer *writer, const struct cnnvp_event *event)
         size_t room = series->span_room ? 2 * series->span_room : 64;
         struct span *larger = realloc(series->spans, room * sizeof *larger);
 
-        if (!larger) {
+        if (larger == NULL) {
             writer->trace->error = ENOMEM;
             return;
         }
@@ -121,9 +121,9 @@ static void add_value(struct writer *writer, const struct cnnvp_event *event)
     uint64_t index = event->time / writer->width;
     struct bin *bin;
 
-    if (!series->bins)
+    if (series->bins == NULL)
         series->bins = calloc(BINS, sizeof *series->bins);
-    if (!series->bins) {
+    if (series->bins == NULL) {
         writer->trace->error = ENOMEM;
         return;
     }
@@ -244,11 +244,11 @@ static void write_stream(struct writer *writer, uint32_t number)
         write_quoted(writer, instance->unit->tracks[stream->index]);
     else
         write_quoted(writer, instance->unit->counters[stream->index].name);
-    if (stream->kind == CNNVP_STREAM_COUNTER && instance->unit->counters[stream->index].unit) {
+    if (stream->kind == CNNVP_STREAM_COUNTER && instance->unit->counters[stream->index].unit != NULL) {
         write_text(writer, ",\"of\":");
         write_quoted(writer, instance->unit->counters[stream->index].unit);
     }
-    if (series->spans) {
+    if (series->spans != NULL) {
         write_spans(writer, series, "begin", begin_of);
         write_spans(writer, series, "length", length_of);
         write_spans(writer, series, "busy", busy_of);
@@ -256,7 +256,7 @@ static void write_stream(struct writer *writer, uint32_t number)
         write_spans(writer, series, "tag", tag_of);
         write_spans(writer, series, "count", count_of);
     }
-    if (series->bins) {
+    if (series->bins != NULL) {
         write_bins(writer, series, "window", 0);
         write_bins(writer, series, "min", 1);
         write_bins(writer, series, "max", 2);
@@ -280,7 +280,7 @@ static void write_all(struct writer *writer)
     }
     write_text(writer, "],\n\"streams\":[");
     for (uint32_t i = 0; i < writer->trace->stream_count; ++i) {
-        if (!writer->series[i].spans && !writer->series[i].bins)
+        if (writer->series[i].spans == NULL && writer->series[i].bins == NULL)
             continue;
         write_text(writer, separator);
         write_stream(writer, i);
@@ -296,7 +296,7 @@ static void write_series(struct cnnvp_trace *trace, cnnvp_output *output)
     const struct cnnvp_event *event;
 
     writer.series = calloc(trace->stream_count + 1, sizeof *writer.series);
-    if (!merge || !writer.series)
+    if (merge == NULL || writer.series == NULL)
         trace->error = ENOMEM;
     while (!trace->error && (event = cnnvp_merge_next(merge)) != NULL) {
         enum cnnvp_stream_kind kind = trace->streams[event->stream].kind;
@@ -310,7 +310,7 @@ static void write_series(struct cnnvp_trace *trace, cnnvp_output *output)
     }
     if (!trace->error)
         write_all(&writer);
-    for (uint32_t i = 0; writer.series && i < trace->stream_count; ++i) {
+    for (uint32_t i = 0; writer.series != NULL && i < trace->stream_count; ++i) {
         free(writer.series[i].bins);
         free(writer.series[i].spans);
     }

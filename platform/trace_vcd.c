@@ -29,8 +29,8 @@ struct file {
 /* Room for a line. */
 static char *line(struct file *file)
 {
-    if (!file->room || file->at - file->room > ROOM_BYTES - (ptrdiff_t)LINE_BYTES) {
-        if (file->room)
+    if (file->room == NULL || file->at - file->room > ROOM_BYTES - (ptrdiff_t)LINE_BYTES) {
+        if (file->room != NULL)
             cnnvp_output_filled(file->output, (size_t)(file->at - file->room));
         file->at = file->room = (char *)cnnvp_output_room(file->output, ROOM_BYTES);
     }

@@ -112,7 +112,7 @@ static void declare_all(struct dump *dump)
     const struct cnnvp_trace *trace = dump->trace;
     uint32_t last = UINT32_MAX;
 
-    open_scope(dump, trace->platform->platform_name && trace->platform->platform_name[0]
+    open_scope(dump, trace->platform->platform_name != NULL && trace->platform->platform_name[0]
                          ? trace->platform->platform_name
                          : "platform");
     for (uint32_t i = 0; i < trace->stream_count; ++i) {
@@ -290,7 +290,7 @@ void cnnvp_wave_write(struct cnnvp_trace *trace, const struct cnnvp_wave_writer 
     dump.first = calloc((size_t)trace->stream_count + 1, sizeof *dump.first);
     dump.texts = calloc((size_t)trace->name_count + 1, sizeof *dump.texts);
     dump.shown_texts = calloc((size_t)trace->name_count + 1, sizeof *dump.shown_texts);
-    if (merge && dump.signals && dump.changes && dump.first && dump.texts && dump.shown_texts) {
+    if (merge != NULL && dump.signals != NULL && dump.changes != NULL && dump.first != NULL && dump.texts != NULL && dump.shown_texts != NULL) {
         number_texts(&dump);
         declare_all(&dump);
         write_changes(&dump, merge);

@@ -122,7 +122,7 @@ static int find_way(const struct cnnvp_host *host, uint32_t port, uint64_t addre
     *way = host->ways[port];
     if (host->made && way->bus)
         *way = through_bus(host->units, address);
-    if (!host->made || !way->target)
+    if (!host->made || way->target == NULL)
         return way->bus ? CNNVP_E_ADDR : CNNVP_E_STATE;
     const uint64_t last = size ? address + (size - 1) : address;
     if (way->size && (address < way->base || last < address || last - way->base >= way->size))
@@ -134,7 +134,7 @@ static int ask(struct cnnvp_host *target, uint32_t port, struct cnnvp_access *ac
 {
     const struct cnnvp_unit *unit = target->instance->unit;
     struct cnnvp_units *units = target->units;
-    if (!unit->access)
+    if (unit->access == NULL)
         return CNNVP_E_NOSUP;
     if (units->depth == CHAIN)
         return CNNVP_E_STATE;
@@ -171,7 +171,7 @@ static int estimate(struct cnnvp_host *host, uint32_t port, const struct cnnvp_r
     if (status != CNNVP_OK)
         return status;
     const struct cnnvp_unit *unit = way.target->instance->unit;
-    if (!unit->estimate)
+    if (unit->estimate == NULL)
         return CNNVP_E_NOSUP;
     struct cnnvp_request passed = *request;
     passed.address -= way.base;
@@ -321,7 +321,7 @@ static uint64_t clock_of(const struct cnnvp_resolved *resolved, const struct cnn
     if (instance->clock >= resolved->instance_count)
         return DEFAULT_CLOCK_MHZ;
     const struct cnnvp_instance *source = &resolved->instances[instance->clock];
-    for (size_t i = 0; source->unit && i < source->unit->param_count; ++i)
+    for (size_t i = 0; source->unit != NULL && i < source->unit->param_count; ++i)
         if (strcmp(source->unit->params[i].name, "clock_mhz") == 0)
             return source->values[i];
     return DEFAULT_CLOCK_MHZ;
@@ -333,7 +333,7 @@ static void connect(struct cnnvp_units *units, const struct cnnvp_resolved *reso
     for (size_t i = 0; i < host->instance->binding_count; ++i) {
         const struct cnnvp_binding *binding = &host->instance->bindings[i];
         const struct cnnvp_instance *target = &resolved->instances[binding->target];
-        host->ways[binding->port].bus = !target->unit;
+        host->ways[binding->port].bus = target->unit == NULL;
         if (!units->hosts[binding->target].initialised ||
             host->instance->unit->ports[binding->port].kind == CNNVP_PORT_IRQ_OUT)
             continue;
@@ -346,7 +346,7 @@ static void connect(struct cnnvp_units *units, const struct cnnvp_resolved *reso
 
 static cnnvp_result out_of_memory(struct cnnvp_error *error)
 {
-    if (error)
+    if (error != NULL)
         (void)snprintf(error->text, sizeof error->text, "there is not enough memory");
     return CNNVP_FAILED;
 }
@@ -355,7 +355,7 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
 {
     const struct cnnvp_unit *unit = host->instance->unit;
     host->self = calloc(1, unit->instance_size ? unit->instance_size : 1);
-    if (!host->self)
+    if (host->self == NULL)
         return out_of_memory(error);
     for (size_t i = 0; i < unit->register_count; ++i)
         memcpy((char *)host->self + unit->registers[i].storage, &unit->registers[i].reset, sizeof(uint32_t));
@@ -364,13 +364,13 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
     units->message[0] = '\0';
     const struct cnnvp_running here = {host->instance->name, "init"};
     cnnvp_running = &here;
-    const int status = unit->init ? unit->init(host->self, &init) : CNNVP_OK;
+    const int status = unit->init != NULL ? unit->init(host->self, &init) : CNNVP_OK;
     cnnvp_running = NULL;
     if (status != CNNVP_OK) {
         struct cnnvp_error unwanted;
         cnnvp_config_place_error(host->instance, units->wrong,
                                  units->message[0] ? units->message : "the unit refused its parameters",
-                                 error ? error : &unwanted);
+                                 error != NULL ? error : &unwanted);
         return CNNVP_BAD_INPUT;
     }
     host->initialised = 1;
@@ -379,7 +379,7 @@ static cnnvp_result make(struct cnnvp_units *units, struct cnnvp_host *host, str
 
 static int takes_commands(const struct cnnvp_unit *unit)
 {
-    for (size_t i = 0; unit && i < unit->port_count; ++i)
+    for (size_t i = 0; unit != NULL && i < unit->port_count; ++i)
         if (unit->ports[i].kind == CNNVP_PORT_TARGET && (unit->ports[i].flags & CNNVP_PORT_CROSSES) == CNNVP_PORT_COMMANDS)
             return 1;
     return 0;
@@ -387,7 +387,7 @@ static int takes_commands(const struct cnnvp_unit *unit)
 
 static int is_memory_on_bus(const struct cnnvp_instance *instance)
 {
-    return instance->unit && instance->on_bus && instance->unit->ports[instance->bus_port].kind == CNNVP_PORT_MEM_TARGET;
+    return instance->unit != NULL && instance->on_bus && instance->unit->ports[instance->bus_port].kind == CNNVP_PORT_MEM_TARGET;
 }
 
 static cnnvp_result make_target(struct cnnvp_units *units, const struct cnnvp_resolved *resolved,
@@ -401,13 +401,13 @@ static cnnvp_result make_with_others(struct cnnvp_units *units, const struct cnn
 {
     struct cnnvp_host *host = &units->hosts[number];
     const struct cnnvp_unit *unit = resolved->instances[number].unit;
-    if (host->instance || !unit || unit->process)
+    if (host->instance != NULL || unit == NULL || unit->process != NULL)
         return CNNVP_DONE;
     host->units = units;
     host->instance = &resolved->instances[number];
     host->clock_mhz = clock_of(resolved, host->instance);
     host->ways = calloc(unit->port_count + 1, sizeof *host->ways);
-    cnnvp_result result = host->ways ? make(units, host, error) : out_of_memory(error);
+    cnnvp_result result = host->ways != NULL ? make(units, host, error) : out_of_memory(error);
     for (size_t i = 0; i < host->instance->binding_count && result == CNNVP_DONE; ++i) {
         const struct cnnvp_binding *binding = &host->instance->bindings[i];
         result = make_target(units, resolved, binding, unit->ports[binding->port].kind, error);
@@ -423,7 +423,7 @@ static cnnvp_result make_target(struct cnnvp_units *units, const struct cnnvp_re
     cnnvp_result result = CNNVP_DONE;
     if (kind == CNNVP_PORT_IRQ_OUT)
         return CNNVP_DONE;
-    if (resolved->instances[binding->target].unit)
+    if (resolved->instances[binding->target].unit != NULL)
         return make_with_others(units, resolved, binding->target, error);
     for (size_t i = 0; kind == CNNVP_PORT_MEM_INITIATOR && i < units->count && result == CNNVP_DONE; ++i)
         if (is_memory_on_bus(&resolved->instances[i]))
@@ -437,7 +437,7 @@ static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resol
 {
     cnnvp_result result = CNNVP_DONE;
     units->hosts = calloc(resolved->instance_count, sizeof *units->hosts);
-    if (!units->hosts)
+    if (units->hosts == NULL)
         return out_of_memory(error);
     units->count = resolved->instance_count;
     for (size_t i = 0; i < units->count && result == CNNVP_DONE; ++i)
@@ -449,7 +449,7 @@ static cnnvp_result make_all(struct cnnvp_units *units, const struct cnnvp_resol
             continue;
         connect(units, resolved, host);
         host->made = 1;
-        if (host->instance->unit->reset)
+        if (host->instance->unit->reset != NULL)
             host->instance->unit->reset(host->self);
     }
     return result;
@@ -459,14 +459,14 @@ cnnvp_result cnnvp_units_new(const cnnvp_config *config, cnnvp_units **units, st
 {
     *units = NULL;
     struct cnnvp_units *made = calloc(1, sizeof *made);
-    if (!made)
+    if (made == NULL)
         return out_of_memory(error);
     made->config = cnnvp_config_copy(config);
-    const struct cnnvp_resolved *resolved = made->config ? cnnvp_config_resolved(made->config) : NULL;
+    const struct cnnvp_resolved *resolved = made->config != NULL ? cnnvp_config_resolved(made->config) : NULL;
     cnnvp_result result = CNNVP_FAILED;
-    if (resolved)
+    if (resolved != NULL)
         result = make_all(made, resolved, error);
-    else if (error)
+    else if (error != NULL)
         (void)snprintf(error->text, sizeof error->text, "the configuration has not been resolved");
     if (result == CNNVP_DONE)
         *units = made;
@@ -477,11 +477,11 @@ cnnvp_result cnnvp_units_new(const cnnvp_config *config, cnnvp_units **units, st
 
 void cnnvp_units_free(cnnvp_units *units)
 {
-    if (!units)
+    if (units == NULL)
         return;
     for (size_t i = units->count; i-- > 0;) {
         struct cnnvp_host *host = &units->hosts[i];
-        if (host->initialised && host->instance->unit->fini)
+        if (host->initialised && host->instance->unit->fini != NULL)
             host->instance->unit->fini(host->self);
         free(host->self);
         free(host->ways);
@@ -498,7 +498,7 @@ static cnnvp_result refuse(struct cnnvp_error *error, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    if (error)
+    if (error != NULL)
         (void)vsnprintf(error->text, sizeof error->text, format, args);
     va_end(args);
     return CNNVP_BAD_INPUT;
@@ -544,7 +544,7 @@ cnnvp_result cnnvp_units_command(cnnvp_units *units, const char *instance, const
 {
     uint32_t port;
     struct cnnvp_host *host = find(units, instance, &port);
-    if (!host)
+    if (host == NULL)
         return no_commands(instance, error);
     struct cnnvp_command passed = *command;
     struct cnnvp_access access = command_access(&passed);
@@ -567,7 +567,7 @@ static const char *tiling_error(const struct cnnvp_tiling *tiling)
         return "it has 0 processing elements; it has 1 or more";
     if (!tiling->word_bytes || tiling->result_bytes < tiling->word_bytes || tiling->result_bytes > 64)
         return "words have at least 1 byte, and results as many or up to 64";
-    if (!tiling->format)
+    if (tiling->format == NULL)
         return "the format of its words has no name";
     return NULL;
 }
@@ -577,9 +577,9 @@ cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const 
 {
     uint32_t port;
     struct cnnvp_host *host = find(units, instance, &port);
-    if (!host)
+    if (host == NULL)
         return no_commands(instance, error);
-    if (!host->instance->unit->tiling)
+    if (host->instance->unit->tiling == NULL)
         return refuse(error, "%s: model %s says nothing of tiles (`tiling` in cnnvp_model.h), so networks cannot be "
                              "compiled for it", instance, host->instance->model);
     struct cnnvp_command passed = *layer;
@@ -594,7 +594,7 @@ cnnvp_result cnnvp_units_tiling(cnnvp_units *units, const char *instance, const 
     if (status != CNNVP_OK)
         return refuse(error, "%s: %s", instance, units->message[0] ? units->message : cnnvp_status_text(status));
     const char *wrong = tiling_error(tiling);
-    return wrong ? refuse(error, "%s: model %s, asked for tiles of opcode 0x%02" PRIx32 ": %s", instance,
+    return wrong != NULL ? refuse(error, "%s: model %s, asked for tiles of opcode 0x%02" PRIx32 ": %s", instance,
                           host->instance->model, layer->opcode, wrong)
                  : CNNVP_DONE;
 }

@@ -88,7 +88,7 @@ static int check_request(const struct dram *self, const struct cnnvp_request *re
 
 static void move_bytes(uint8_t *memory, uint8_t *data, uint64_t size, uint32_t op)
 {
-    if (!data)
+    if (data == NULL)
         return;
     if (op == CNNVP_READ)
         memcpy(data, memory, (size_t)size);
@@ -99,7 +99,7 @@ static void move_bytes(uint8_t *memory, uint8_t *data, uint64_t size, uint32_t o
 static void move_request(struct dram *self, const struct cnnvp_request *request)
 {
     uint8_t *data = request->data;
-    for (uint64_t i = 0; data && i < request->count; ++i)
+    for (uint64_t i = 0; data != NULL && i < request->count; ++i)
         move_bytes(self->data + (request->address + i * (uint64_t)request->stride), data + i * request->size,
                    request->size, request->op);
 }
@@ -330,7 +330,7 @@ static int dram_init(void *instance, const struct cnnvp_init *init)
         return init->ops->config_error(init->host, wrong, "%s", message);
     self->size = init->ops->param(init->host, PARAM_size);
     self->data = calloc(1, (size_t)self->size); /* pages come into being when they are touched */
-    if (!self->data)
+    if (self->data == NULL)
         return CNNVP_E_NOMEM;
     const int status = cnnvp_dram_queue_init(&self->queue, &options, &timing);
     if (status != CNNVP_OK) {

@@ -78,7 +78,7 @@ void dram_change_learn(struct dram_run *run, uint64_t ready)
     const struct dram_channel *channel = run->channel;
     const struct dram_stream *stream = run->stream;
     const uint32_t *t = channel->timing->t;
-    if (!begun->request)
+    if (begun->request == NULL)
         return;
     if (was_change(run, begun, ready)) {
         struct dram_change *change = &queue->changes[queue->change_next++ % DRAM_CHANGES];
@@ -135,7 +135,7 @@ static void open_row(struct dram_run *run, uint64_t clock)
     dram_open_bank(channel, place->bank, place->row, clock);
     ++channel->counts.commands[DRAM_ACT];
     ++channel->counts.misses;
-    if (queue->issued)
+    if (queue->issued != NULL)
         queue->issued(queue->context, &issued);
 }
 
@@ -190,7 +190,7 @@ int dram_row_change(struct dram_run *run, const struct dram_next_column *next, u
     if (before == DRAM_NEVER || kind.waiting > DRAM_QUEUE)
         return 0;
     const struct dram_change *change = find(run->queue, &kind);
-    if (!change) {
+    if (change == NULL) {
         begin(run, &kind, next, before);
         return 0;
     }

@@ -16,7 +16,7 @@ int cnnvp_dram_queue_init(struct dram_queue *queue, const struct dram_options *o
     queue->columns_follow = options->channels == 1 && queue->map.shift[DRAM_COLUMN] == 0;
     /* one more to look ahead with */
     queue->channel = calloc(options->channels + 1u, sizeof *queue->channel);
-    if (!queue->channel)
+    if (queue->channel == NULL)
         return CNNVP_E_NOMEM;
     cnnvp_dram_queue_reset(queue, 0);
     return CNNVP_OK;
@@ -71,7 +71,7 @@ static struct dram_stream *stream_of(struct dram_queue *queue, const struct cnnv
     struct dram_stream *stream = &queue->streams[queue->stream_count];
     *stream = (struct dram_stream){.initiator = request->initiator, .op = request->op};
     stream->ends = calloc(DRAM_OUTSTANDING, sizeof *stream->ends);
-    if (!stream->ends)
+    if (stream->ends == NULL)
         return NULL;
     ++queue->stream_count;
     return stream;
@@ -80,7 +80,7 @@ static struct dram_stream *stream_of(struct dram_queue *queue, const struct cnnv
 int cnnvp_dram_queue_add(struct dram_queue *queue, struct cnnvp_request *request, cnnvp_time now)
 {
     struct dram_stream *stream = stream_of(queue, request);
-    if (!stream)
+    if (stream == NULL)
         return queue->stream_count == DRAM_STREAMS ? CNNVP_E_STATE : CNNVP_E_NOMEM;
     if (now / queue->timing.tck_ps > queue->decided)
         cnnvp_dram_queue_catch_up(queue, now);
@@ -88,7 +88,7 @@ int cnnvp_dram_queue_add(struct dram_queue *queue, struct cnnvp_request *request
     request->scratch[DRAM_TIME] = now;
     request->scratch[DRAM_BURSTS] = (uint64_t)(stream - queue->streams) << 16;
     request->scratch[DRAM_LATENCY] = 0;
-    if (stream->first)
+    if (stream->first != NULL)
         dram_set_next(stream->last, request);
     else
         dram_stream_begin(queue, stream, request);
@@ -115,7 +115,7 @@ static struct dram_stream *choose(struct dram_queue *queue, uint64_t *clock)
     for (uint64_t left = queue->waiting; left; left &= left - 1u) {
         struct dram_stream *stream = &queue->streams[dram_lowest_bit(left)];
         const uint64_t at = dram_entering(queue, stream, dram_free_place(stream));
-        if (at < *clock || (at == *clock && best && precedes(stream, best))) {
+        if (at < *clock || (at == *clock && best != NULL && precedes(stream, best))) {
             best = stream;
             *clock = at;
         }
@@ -159,7 +159,7 @@ static void enter(struct dram_queue *queue, struct dram_stream *stream, uint64_t
     struct dram_channel *channel = &queue->channel[stream->place.channel];
     const enum dram_enter how =
         cnnvp_dram_channel_enter(channel, &stream->place, write, clock, write ? NULL : request, request->tag, source, &end);
-    if (queue->burst)
+    if (queue->burst != NULL)
         queue->burst(queue->context, stream, request, clock);
     if (write) {
         request->scratch[DRAM_LATENCY] += stream->taken;
@@ -210,7 +210,7 @@ static inline void note_issued(struct dram_queue *queue, const struct dram_issue
     /* what has left a queue makes room at the next clock */
     if (issued->clock >= queue->clock)
         queue->clock = issued->clock + 1u;
-    if (queue->issued)
+    if (queue->issued != NULL)
         queue->issued(queue->context, issued);
     if (issued->command != DRAM_RD && issued->command != DRAM_RDA)
         return;

@@ -34,7 +34,7 @@ static inline void enter(struct dram_run *run, uint64_t clock, uint64_t place, c
     struct dram_queue *queue = run->queue;
     struct dram_stream *stream = run->stream;
     dram_columns_pass(run->channel, clock, next->looked);
-    if (queue->burst)
+    if (queue->burst != NULL)
         queue->burst(queue->context, stream, stream->first, clock);
     dram_run_enter(run, clock, place);
 }
@@ -70,10 +70,10 @@ static int along_rows(struct dram_run *run, const struct dram_next_column *next,
 static int repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)
 {
     const struct dram_channel *channel = run->channel;
-    if (run->queue->burst || next->active || next->clock == DRAM_NEVER || channel->last_write)
+    if (run->queue->burst != NULL || next->active || next->clock == DRAM_NEVER || channel->last_write)
         return 0;
     dram_count_from(run, next, &channel->entry[channel->list[0][next->bank].first]);
-    return (run->stream && along_rows(run, next, enters)) || dram_train(run, next, enters);
+    return (run->stream != NULL && along_rows(run, next, enters)) || dram_train(run, next, enters);
 }
 
 static enum dram_progress run_on(struct dram_run *run)
@@ -85,8 +85,8 @@ static enum dram_progress run_on(struct dram_run *run)
     enum dram_progress progress = DRAM_STUCK;
     for (; queue->done == done; progress = DRAM_MOVED) {
         const struct dram_stream *stream = run->stream = queue->waiting ? run->stream : NULL;
-        const uint64_t place = stream ? dram_free_place(stream) : DRAM_NEVER;
-        const uint64_t enters = stream ? dram_entering(queue, stream, place) : DRAM_NEVER;
+        const uint64_t place = stream != NULL ? dram_free_place(stream) : DRAM_NEVER;
+        const uint64_t enters = stream != NULL ? dram_entering(queue, stream, place) : DRAM_NEVER;
         if (dram_writes_are_due(channel, &next))
             return progress;
         if (cnnvp_minimum(enters, next.clock) > run->last)

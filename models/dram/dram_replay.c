@@ -29,10 +29,10 @@ struct dram_replay *cnnvp_dram_replay_new(const struct dram_options *options, co
                                           void *context)
 {
     struct dram_replay *replay = calloc(1, sizeof *replay);
-    if (!replay)
+    if (replay == NULL)
         return NULL;
     replay->channel = calloc(options->channels, sizeof *replay->channel);
-    if (!replay->channel) {
+    if (replay->channel == NULL) {
         free(replay);
         return NULL;
     }
@@ -50,7 +50,7 @@ struct dram_replay *cnnvp_dram_replay_new(const struct dram_options *options, co
 
 void cnnvp_dram_replay_free(struct dram_replay *replay)
 {
-    if (!replay)
+    if (replay == NULL)
         return;
     free(replay->channel);
     free(replay);
@@ -96,7 +96,7 @@ static void issue(struct dram_replay *replay, uint32_t number)
         replay->result.read_clocks += issued.done - issued.entry.entered;
         note_end(replay, issued.done);
     }
-    if (replay->commands && issued.command != DRAM_REFRESH_DUE)
+    if (replay->commands != NULL && issued.command != DRAM_REFRESH_DUE)
         replay->commands(replay->context, number, &issued);
     if (cnnvp_dram_is_column(issued.command) && issued.done > replay->result.last_data)
         replay->result.last_data = issued.done;

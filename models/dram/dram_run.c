@@ -14,7 +14,7 @@ void dram_report(struct dram_run *run)
     counts->hits += columns->hits;
     counts->queue_clocks[0] += columns->queue_clocks;
     counts->turnarounds += (uint64_t)columns->turned;
-    if (run->queue->columns_issued)
+    if (run->queue->columns_issued != NULL)
         run->queue->columns_issued(run->queue->context, columns);
     columns->bursts = 0;
 }

@@ -13,7 +13,7 @@ void dram_stream_begin(struct dram_queue *queue, struct dram_stream *stream, str
     const uint64_t bit = UINT64_C(1) << (stream - queue->streams);
     stream->first = request;
     stream->segment = 0;
-    if (!request) {
+    if (request == NULL) {
         queue->waiting &= ~bit;
         return;
     }
@@ -30,13 +30,13 @@ void dram_stream_finish(struct dram_queue *queue, struct cnnvp_request *request,
 {
     struct cnnvp_request *before = NULL;
     struct cnnvp_request *after = queue->done;
-    while (after && after->scratch[DRAM_TIME] <= at) {
+    while (after != NULL && after->scratch[DRAM_TIME] <= at) {
         before = after;
         after = dram_request_next(after);
     }
     request->scratch[DRAM_TIME] = at;
     dram_set_next(request, after);
-    if (before)
+    if (before != NULL)
         dram_set_next(before, request);
     else
         queue->done = request;

@@ -113,7 +113,7 @@ struct dram_queue {
 /* Time of the first completion that is known, CNNVP_TIME_NEVER if none. */
 static inline cnnvp_time cnnvp_dram_queue_due(const struct dram_queue *queue)
 {
-    return queue->done ? queue->done->scratch[DRAM_TIME] : CNNVP_TIME_NEVER;
+    return queue->done != NULL ? queue->done->scratch[DRAM_TIME] : CNNVP_TIME_NEVER;
 }
 
 /* Index in `streams` of that which the request belongs to. */

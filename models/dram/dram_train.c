@@ -188,7 +188,7 @@ static uint64_t fitting(const struct dram_run *run, const struct train *train, c
     const uint64_t last = cnnvp_minimum(cnnvp_minimum(run->last, train->until - 1u) + run->latency, window);
     const uint64_t first = train->ready + run->latency;
     const uint64_t hits = run->channel->hits[0];
-    const int along_row = run->stream && run->stream->first == request && !(hits & (hits - 1u));
+    const int along_row = run->stream != NULL && run->stream->first == request && !(hits & (hits - 1u));
     const uint64_t most = along_row ? run->latency / run->spacing + 1u : DRAM_NEVER;
     return last < first ? 0 : cnnvp_minimum((last - first) / train->spacing + 1u, most);
 }

@@ -88,7 +88,7 @@ static int write_comes(const struct dram_queue *queue, const struct dram_stream 
     for (uint32_t i = 0; i < queue->stream_count; ++i) {
         if (queue->streams[i].op != CNNVP_WRITE || &queue->streams[i] == stream)
             continue;
-        for (const struct cnnvp_request *write = queue->streams[i].first; write; write = dram_request_next(write)) {
+        for (const struct cnnvp_request *write = queue->streams[i].first; write != NULL; write = dram_request_next(write)) {
             uint64_t from, to;
             span_of(write, &from, &to);
             if (from < end && first < to)
@@ -100,7 +100,7 @@ static int write_comes(const struct dram_queue *queue, const struct dram_stream 
 
 static int can_forward(const struct dram_queue *queue, const struct dram_stream *stream)
 {
-    for (const struct cnnvp_request *request = stream->first; request; request = dram_request_next(request)) {
+    for (const struct cnnvp_request *request = stream->first; request != NULL; request = dram_request_next(request)) {
         uint64_t first, end;
         span_of(request, &first, &end);
         if (write_comes(queue, stream, first, end) || writes_within(queue, first, end))
@@ -115,7 +115,7 @@ static int can_forward(const struct dram_queue *queue, const struct dram_stream 
 static uint64_t most_of(const struct dram_stream *stream)
 {
     uint64_t most = 0;
-    for (const struct cnnvp_request *request = stream->first; request; request = dram_request_next(request))
+    for (const struct cnnvp_request *request = stream->first; request != NULL; request = dram_request_next(request))
         most = cnnvp_maximum(most, dram_most(request));
     return most;
 }
@@ -140,17 +140,17 @@ static uint64_t reads_end(const struct dram_queue *queue, const struct dram_stre
 {
     const struct cnnvp_request *second = dram_request_next(stream->first);
     const uint64_t left = left_to_enter(stream), most = most_of(stream);
-    const uint64_t both = second ? left + second->count * segment_bursts(second) : left;
+    const uint64_t both = second != NULL ? left + second->count * segment_bursts(second) : left;
     const uint64_t rest = both > most ? both - most : 0;
     const uint64_t bl = queue->timing.t[DRAM_T_bl];
     if (can_forward(queue, stream)) { /* `most` of them at one clock */
-        const uint64_t due = second ? cnnvp_minimum(left, rest) : left;
+        const uint64_t due = second != NULL ? cnnvp_minimum(left, rest) : left;
         return due ? start + (due - 1u) / most : start;
     }
     const uint64_t bus = start + spread(queue, left, bl) + latency(queue);
     const uint64_t places = start + by_places(queue, stream, left, most);
     const uint64_t alone = cnnvp_maximum(bus, places);
-    if (!second)
+    if (second == NULL)
         return alone;
     const uint64_t second_bus = start + spread(queue, rest, bl) + latency(queue);
     const uint64_t second_places = start + by_places(queue, stream, both, most);
@@ -232,7 +232,7 @@ uint64_t dram_work(const struct dram_queue *queue, uint64_t start)
         least = cnnvp_minimum(least, stream->op == CNNVP_READ ? reads_end(queue, stream, start)
                                                             : writes_end(queue, stream, start));
     }
-    for (const struct cnnvp_request *request = queue->entered; request; request = dram_request_next(request))
+    for (const struct cnnvp_request *request = queue->entered; request != NULL; request = dram_request_next(request))
         least = cnnvp_minimum(least, entered_ends(queue, request, start));
     return least;
 }

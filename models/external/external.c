@@ -91,9 +91,9 @@ static void append(struct external *self, struct cnnvp_request *request)
 {
     struct cnnvp_request *last = self->first;
     memset(request->scratch, 0, sizeof request->scratch);
-    while (last && next_of(last))
+    while (last != NULL && next_of(last) != NULL)
         last = next_of(last);
-    if (last)
+    if (last != NULL)
         set_next(last, request);
     else
         self->first = request;
@@ -104,7 +104,7 @@ static void take_out(struct external *self, const struct cnnvp_request *request)
     struct cnnvp_request *before = NULL;
     for (struct cnnvp_request *at = self->first; at != request; at = next_of(at))
         before = at;
-    if (before)
+    if (before != NULL)
         set_next(before, next_of(request));
     else
         self->first = next_of(request);
@@ -120,7 +120,7 @@ static int all_sent(const struct cnnvp_request *request)
 static void move_data(const struct external *self, const struct cnnvp_request *request)
 {
     uint8_t *data = request->data;
-    for (uint64_t i = 0; self->data && data && i < request->count; ++i) {
+    for (uint64_t i = 0; self->data != NULL && data != NULL && i < request->count; ++i) {
         uint8_t *memory = self->data + (request->address + i * (uint64_t)request->stride);
         if (request->op == CNNVP_READ)
             memcpy(data + i * request->size, memory, (size_t)request->size);
@@ -165,10 +165,10 @@ static void fill_burst(const struct external *self, const struct cnnvp_request *
     const uint64_t room = self->burst_bytes - address % self->burst_bytes;
     const uint64_t left = request->size - offset;
     /* what the platform keeps itself is read there; the memory's answer tells only when */
-    uint8_t *data = self->data && request->op == CNNVP_READ ? NULL : request->data;
+    uint8_t *data = self->data != NULL && request->op == CNNVP_READ ? NULL : request->data;
     burst->request = (struct cnnvp_request){
         .op = request->op, .tag = request->tag, .flow = request->flow, .address = address,
-        .data = data ? data + request->scratch[SENT] : NULL, .size = left < room ? left : room, .count = 1,
+        .data = data != NULL ? data + request->scratch[SENT] : NULL, .size = left < room ? left : room, .count = 1,
         .burst_bytes = (uint32_t)self->burst_bytes, .outstanding = 1,
     };
 }
@@ -211,7 +211,7 @@ static int can_send(const struct external *self, const struct cnnvp_request *req
     int before = 1;
     if (all_sent(request))
         return 0;
-    for (const struct cnnvp_request *at = self->first; at; at = next_of(at)) {
+    for (const struct cnnvp_request *at = self->first; at != NULL; at = next_of(at)) {
         before = before && at != request;
         if (at->initiator != request->initiator || at->op != request->op)
             continue;
@@ -225,11 +225,11 @@ static int can_send(const struct external *self, const struct cnnvp_request *req
 /* After the one that sent last, then from the first on. */
 static struct cnnvp_request *choose(const struct external *self)
 {
-    struct cnnvp_request *begin = self->turn ? next_of(self->turn) : self->first;
-    for (struct cnnvp_request *at = begin; at; at = next_of(at))
+    struct cnnvp_request *begin = self->turn != NULL ? next_of(self->turn) : self->first;
+    for (struct cnnvp_request *at = begin; at != NULL; at = next_of(at))
         if (can_send(self, at))
             return at;
-    for (struct cnnvp_request *at = self->first; at && at != begin; at = next_of(at))
+    for (struct cnnvp_request *at = self->first; at != NULL && at != begin; at = next_of(at))
         if (can_send(self, at))
             return at;
     return NULL;
@@ -240,7 +240,7 @@ static void advance(struct external *self)
     struct cnnvp_request *request;
     while (self->free < self->in_flight && (request = choose(self)) != NULL)
         send_burst(self, request);
-    for (struct cnnvp_request *at = self->first, *next; at; at = next) {
+    for (struct cnnvp_request *at = self->first, *next; at != NULL; at = next) {
         next = next_of(at);
         if (all_sent(at) && !at->scratch[FLYING])
             finish(self, at);
@@ -296,7 +296,7 @@ static int external_init(void *instance, const struct cnnvp_init *init)
         self->data = calloc(1, (size_t)self->size); /* pages come into being when they are touched */
     self->bandwidth = (struct cnnvp_bandwidth){
         .scale = CNNVP_BANDWIDTH_SCALE, .counter = COUNTER_bandwidth, .show = show_bandwidth, .context = self};
-    if (self->bursts && (self->data || !init->ops->param(init->host, PARAM_storage)))
+    if (self->bursts != NULL && (self->data != NULL || !init->ops->param(init->host, PARAM_storage)))
         return CNNVP_OK;
     free(self->bursts);
     free(self->data);
@@ -331,11 +331,11 @@ static int external_access(void *instance, uint32_t port, struct cnnvp_access *a
         return CNNVP_E_ADDR;
     if (!access->size)
         return CNNVP_OK;
-    if (!self->data)
+    if (self->data == NULL)
         return self->ops->access(self->host, PORT_socket, access);
-    if (access->data && access->op == CNNVP_READ)
+    if (access->data != NULL && access->op == CNNVP_READ)
         memcpy(access->data, self->data + access->address, (size_t)access->size);
-    else if (access->data)
+    else if (access->data != NULL)
         memcpy(self->data + access->address, access->data, (size_t)access->size);
     return CNNVP_OK;
 }
@@ -364,7 +364,7 @@ static int external_dmi(void *instance, uint32_t port, uint64_t address, struct 
     (void)port;
     if (!in_range(self, address, 1))
         return CNNVP_E_ADDR;
-    if (!self->data)
+    if (self->data == NULL)
         return self->dmi ? self->ops->dmi(self->host, PORT_socket, address, dmi) : CNNVP_E_NOSUP;
     *dmi = (struct cnnvp_dmi){.data = self->data, .start = 0, .end = self->size - 1u};
     return CNNVP_OK;

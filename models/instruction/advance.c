@@ -178,7 +178,7 @@ static cnnvp_time next_due(struct element *self)
     if (self->fault.cause && !self->fault.published)
         cycle = self->fault.cycle;
     const uint64_t fetch = cnnvp_pipeline_next_fetch(&self->pipeline, NULL);
-    if (cnnvp_pipeline_oldest(&self->pipeline)) {
+    if (cnnvp_pipeline_oldest(&self->pipeline) != NULL) {
         const uint64_t issue = cnnvp_element_issue_cycle(self);
         if (issue < cycle)
             cycle = issue;

@@ -24,12 +24,12 @@ static uint64_t unhindered(const struct element *self, const struct pipeline_ent
 uint64_t cnnvp_element_issue_cycle(struct element *self)
 {
     const struct pipeline_entry *entry = cnnvp_pipeline_oldest(&self->pipeline);
-    if (!entry || self->fault.cause || self->refused)
+    if (entry == NULL || self->fault.cause || self->refused)
         return PIPELINE_NEVER;
     uint64_t cycle = unhindered(self, entry);
     if (self->retry > cycle)
         cycle = self->retry;
-    if (!entry->op)
+    if (entry->op == NULL)
         return cycle;
     const int all = waits_for_all(self, entry->fields.opcode), of_unit = entry->op->unit != ISA_UNIT_none;
     if (!all && !of_unit)
@@ -222,7 +222,7 @@ static int execute_tile(struct element *self, const struct pipeline_entry *entry
     if (status == CNNVP_OK) {
         struct ledger_command *added = cnnvp_ledger_find(&self->ledger, command.sequence);
         const cnnvp_time end = cnnvp_edge_time(self->mhz, cycle) + access.delay;
-        if (added)
+        if (added != NULL)
             cnnvp_ledger_end(&self->ledger, added, cnnvp_edge_at_or_after(self->mhz, end));
     } else if (status < 0) {
         cnnvp_ledger_drop(&self->ledger, command.sequence);
@@ -264,7 +264,7 @@ int cnnvp_element_issue(struct element *self, uint64_t now, uint64_t limit)
         return 0;
     const struct pipeline_entry entry = *cnnvp_pipeline_oldest(&self->pipeline);
     const struct isa_opcode *op = entry.op;
-    if (!op) {
+    if (op == NULL) {
         fail(self, &entry, cycle, ERROR_illegal, 0);
         leave(self, cycle);
         return 1;

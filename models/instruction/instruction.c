@@ -265,12 +265,12 @@ static int element_reg_read(void *instance, uint32_t reg)
 static int element_access(void *instance, uint32_t port, struct cnnvp_access *access)
 {
     struct element *self = instance;
-    if (port != PORT_done || access->op != CNNVP_COMMAND || !access->data
+    if (port != PORT_done || access->op != CNNVP_COMMAND || access->data == NULL
         || access->size < sizeof(struct cnnvp_completion))
         return CNNVP_E_ACCESS;
     const struct cnnvp_completion *completion = access->data;
     struct ledger_command *command = cnnvp_ledger_find(&self->ledger, completion->sequence);
-    if (!command) {
+    if (command == NULL) {
         self->ops->log(self->host, CNNVP_LOG_WARNING, "completion of instruction %llu, which is not in flight",
                        (unsigned long long)completion->sequence);
         return CNNVP_E_INVAL;

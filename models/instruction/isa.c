@@ -41,13 +41,13 @@ static const uint64_t operand_masks[ISA_FORMAT_COUNT] = {
 
 const struct isa_opcode *cnnvp_isa_opcode(uint32_t code)
 {
-    return code < 256u && opcodes[code].mnemonic ? &opcodes[code] : NULL;
+    return code < 256u && opcodes[code].mnemonic != NULL ? &opcodes[code] : NULL;
 }
 
 int cnnvp_isa_legal(uint64_t word)
 {
     const struct isa_opcode *op = cnnvp_isa_opcode((uint32_t)(word >> 56));
-    if (!op)
+    if (op == NULL)
         return 0;
     const uint64_t allowed = (uint64_t)op->status_mask << 48 | operand_masks[op->format];
     return (word & UINT64_C(0x00ffffffffffffff) & ~allowed) == 0;

@@ -36,7 +36,7 @@ static void give_interval(struct ledger *ledger, uint64_t to)
         if (command->resources & ISA_USE_ARRAY)
             return;
         causes |= command->causes;
-        if (!oldest)
+        if (oldest == NULL)
             oldest = command;
     }
     uint32_t cause = 0;
@@ -44,7 +44,7 @@ static void give_interval(struct ledger *ledger, uint64_t to)
         ++cause;
     if (cause == ISA_CAUSE_COUNT)
         cause = ledger->supply ? (uint32_t)LEDGER_INSTRUCTION : (uint32_t)LEDGER_HOST;
-    const uint32_t tag = oldest ? oldest->tag : ledger->layer;
+    const uint32_t tag = oldest != NULL ? oldest->tag : ledger->layer;
     ledger->give(ledger->context, cause, tag, to - ledger->accounted);
 }
 

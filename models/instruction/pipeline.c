@@ -29,7 +29,7 @@ int cnnvp_pipeline_init(struct pipeline *pipeline, uint32_t queue_depth, uint32_
     pipeline->pushed = calloc(ring(queue_depth), sizeof *pipeline->pushed);
     pipeline->entries = calloc(ring(sequence_depth), sizeof *pipeline->entries);
     pipeline->left = calloc(ring(sequence_depth), sizeof *pipeline->left);
-    if (pipeline->words && pipeline->pushed && pipeline->entries && pipeline->left)
+    if (pipeline->words != NULL && pipeline->pushed != NULL && pipeline->entries != NULL && pipeline->left != NULL)
         return CNNVP_OK;
     cnnvp_pipeline_fini(pipeline);
     return CNNVP_E_NOMEM;
@@ -76,7 +76,7 @@ uint64_t cnnvp_pipeline_next_fetch(const struct pipeline *pipeline, uint64_t *fu
     const uint64_t after_push = pipeline->pushed[pipeline->pc & pipeline->queue_mask] + 1u;
     const uint64_t room = pipeline->left[(pipeline->fetched - pipeline->sequence_depth) & pipeline->sequence_mask];
     const uint64_t cycle = after_push > pipeline->next_fetch ? after_push : pipeline->next_fetch;
-    if (full_wait)
+    if (full_wait != NULL)
         *full_wait = room > cycle ? room - cycle : 0u;
     return room > cycle ? room : cycle;
 }
@@ -99,7 +99,7 @@ static void turn_loops(struct pipeline *pipeline)
 static void decode(struct pipeline_entry *entry)
 {
     entry->op = cnnvp_isa_legal(entry->word) ? cnnvp_isa_opcode((uint32_t)(entry->word >> 56)) : NULL;
-    if (!entry->op)
+    if (entry->op == NULL)
         return;
     cnnvp_isa_fields(entry->word, &entry->fields);
     cnnvp_isa_usage(&entry->fields, &entry->resources, &entry->causes);
@@ -115,7 +115,7 @@ void cnnvp_pipeline_fetch(struct pipeline *pipeline, uint64_t cycle)
     ++pipeline->fetched;
     ++pipeline->pc;
     pipeline->next_fetch = cycle + 1u;
-    pipeline->redirecting = entry->op && cnnvp_isa_redirects(entry->fields.opcode);
+    pipeline->redirecting = entry->op != NULL && cnnvp_isa_redirects(entry->fields.opcode);
     if (!pipeline->redirecting)
         turn_loops(pipeline);
 }

@@ -229,7 +229,7 @@ static int access_bytes(void *instance, uint32_t port, struct cnnvp_access *acce
         return CNNVP_E_ADDR;
     if (access->size != 1)
         return CNNVP_E_ACCESS;
-    if (!access->data)
+    if (access->data == NULL)
         return CNNVP_E_INVAL;
     if (access->flags & CNNVP_DEBUG) {
         if (access->op == CNNVP_WRITE)

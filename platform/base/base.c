@@ -41,10 +41,10 @@ void *cnnvp_arena_alloc(struct cnnvp_arena *arena, size_t size)
         return NULL;
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     struct cnnvp_arena_chunk *chunk = arena->chunk;
-    if (!chunk || chunk->size - chunk->used < size) {
+    if (chunk == NULL || chunk->size - chunk->used < size) {
         size_t bytes = size > CHUNK_BYTES ? size : CHUNK_BYTES;
         chunk = calloc(1, sizeof *chunk + bytes);
-        if (!chunk)
+        if (chunk == NULL)
             return NULL;
         cnnvp_huge_pages(chunk, sizeof *chunk + bytes);
         chunk->size = bytes;
@@ -66,7 +66,7 @@ void *cnnvp_arena_array(struct cnnvp_arena *arena, size_t count, size_t size)
 char *cnnvp_arena_copy(struct cnnvp_arena *arena, const char *text, size_t size)
 {
     char *copy = cnnvp_arena_alloc(arena, size + 1);
-    if (copy && size)
+    if (copy != NULL && size)
         memcpy(copy, text, size);
     return copy;
 }
@@ -83,7 +83,7 @@ char *cnnvp_arena_printf(struct cnnvp_arena *arena, const char *format, ...)
     int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
     char *text = length < 0 ? NULL : cnnvp_arena_alloc(arena, (size_t)length + 1);
-    if (!text)
+    if (text == NULL)
         return NULL;
     va_start(args, format);
     (void)vsnprintf(text, (size_t)length + 1, format, args);
@@ -93,7 +93,7 @@ char *cnnvp_arena_printf(struct cnnvp_arena *arena, const char *format, ...)
 
 void cnnvp_arena_free(struct cnnvp_arena *arena)
 {
-    while (arena->chunk) {
+    while (arena->chunk != NULL) {
         struct cnnvp_arena_chunk *next = arena->chunk->next;
         free(arena->chunk);
         arena->chunk = next;
@@ -103,7 +103,7 @@ void cnnvp_arena_free(struct cnnvp_arena *arena)
 char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    if (!slash)
+    if (slash == NULL)
         return cnnvp_arena_copy(arena, ".", 1);
     return cnnvp_arena_copy(arena, path, slash == path ? 1 : (size_t)(slash - path));
 }
@@ -111,9 +111,9 @@ char *cnnvp_config_folder(struct cnnvp_arena *arena, const char *path)
 cnnvp_result cnnvp_config_error(struct cnnvp_error *error, const char *place, const char *format, ...)
 {
     int used = 0;
-    if (!error)
+    if (error == NULL)
         return CNNVP_BAD_INPUT;
-    if (place && *place)
+    if (place != NULL && *place)
         used = snprintf(error->text, sizeof error->text, "%s: ", place);
     if (used >= 0 && (size_t)used < sizeof error->text) {
         va_list args;
@@ -126,7 +126,7 @@ cnnvp_result cnnvp_config_error(struct cnnvp_error *error, const char *place, co
 
 cnnvp_result cnnvp_config_no_memory(struct cnnvp_error *error)
 {
-    if (error)
+    if (error != NULL)
         (void)snprintf(error->text, sizeof error->text, "out of memory");
     return CNNVP_FAILED;
 }
@@ -218,7 +218,7 @@ void cnnvp_suggest_offer(struct cnnvp_suggest *suggest, const char *name)
 static int is_meant(const struct cnnvp_suggest *suggest)
 {
     size_t length = strlen(suggest->wanted);
-    return suggest->best && suggest->best_distance <= (length < 6 ? 2 : length / 3) &&
+    return suggest->best != NULL && suggest->best_distance <= (length < 6 ? 2 : length / 3) &&
            suggest->best_distance < strlen(suggest->best);
 }
 

@@ -29,7 +29,7 @@ struct cnnvp_output {
 
 static cnnvp_result refuse(struct cnnvp_error *error, cnnvp_result result, const char *file, const char *reason)
 {
-    if (error)
+    if (error != NULL)
         snprintf(error->text, sizeof error->text, "%.1000s: %s", file, reason);
     return result;
 }
@@ -54,13 +54,13 @@ cnnvp_result cnnvp_output_check(const char *file, struct cnnvp_error *error)
         return CNNVP_DONE;
     if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
         return refuse(error, CNNVP_BAD_INPUT, file, "is a folder, not a file to write");
-    folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
-    if (!folder)
+    folder = slash != NULL ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    if (folder == NULL)
         return refuse(error, CNNVP_FAILED, file, strerror(ENOMEM));
     closed = access(folder, W_OK | X_OK) != 0 ? errno : 0;
     if (!closed && stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
         closed = ENOTDIR;
-    if (closed && error)
+    if (closed && error != NULL)
         snprintf(error->text, sizeof error->text, "%.1000s: cannot write into folder %.900s: %s", file, folder,
                  strerror(closed));
     free(folder);
@@ -77,9 +77,9 @@ static void file_of(int descriptor, char *path, size_t size)
 static int open_nameless(const char *file)
 {
     const char *slash = strrchr(file, '/');
-    char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    char *folder = slash != NULL ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
     char path[40];
-    int descriptor = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE) : -1;
+    int descriptor = folder != NULL ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE) : -1;
 
     free(folder);
     file_of(descriptor, path, sizeof path);
@@ -98,7 +98,7 @@ static int make_temporary(cnnvp_output *output, int linked)
     const size_t room = strlen(output->name) + sizeof ".18446744073709551615-1000.tmp";
 
     output->temporary = malloc(room);
-    if (!output->temporary) {
+    if (output->temporary == NULL) {
         errno = ENOMEM;
         return -1;
     }
@@ -136,11 +136,11 @@ cnnvp_result cnnvp_output_new(const char *file, cnnvp_output **output, struct cn
     cnnvp_output *made = calloc(1, sizeof *made);
 
     *output = NULL;
-    if (!made)
+    if (made == NULL)
         return refuse(error, CNNVP_FAILED, file, strerror(ENOMEM));
     made->descriptor = -1;
     made->name = strdup(file);
-    if (!made->name)
+    if (made->name == NULL)
         errno = ENOMEM;
     else if (is_special(file))
         made->descriptor = open(file, O_WRONLY | O_TRUNC | O_CLOEXEC);
@@ -226,16 +226,16 @@ cnnvp_result cnnvp_output_finish(cnnvp_output *output, struct cnnvp_error *error
     if (close(output->descriptor) != 0 && !output->error)
         output->error = errno;
     output->descriptor = -1;
-    if (!output->error && (output->nameless || output->temporary) &&
+    if (!output->error && (output->nameless || output->temporary != NULL) &&
         (output->nameless ? give_name(output, kept) : rename(output->temporary, output->name)) != 0)
         output->error = errno;
     if (kept >= 0)
         (void)close(kept);
     if (output->error) {
-        if (error)
+        if (error != NULL)
             snprintf(error->text, sizeof error->text, "%.1000s: cannot write: %s", output->name,
                      strerror(output->error));
-        if (output->temporary)
+        if (output->temporary != NULL)
             (void)unlink(output->temporary);
         result = CNNVP_FAILED;
     }
@@ -245,9 +245,9 @@ cnnvp_result cnnvp_output_finish(cnnvp_output *output, struct cnnvp_error *error
 
 void cnnvp_output_discard(cnnvp_output *output)
 {
-    if (!output)
+    if (output == NULL)
         return;
-    if (output->temporary)
+    if (output->temporary != NULL)
         (void)unlink(output->temporary);
     destroy(output);
 }

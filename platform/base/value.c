@@ -86,7 +86,7 @@ static int refuse_number(const char *text, const char *rest, enum number_form fo
         (void)snprintf(reason, size, "%s where %s", shown.text, expected);
     else if (*rest == '.' || ((*rest == 'e' || *rest == 'E') && rest[1]))
         (void)snprintf(reason, size, "%s is not a whole number; %s", shown.text, expected);
-    else if (suffix)
+    else if (suffix != NULL)
         (void)snprintf(reason, size, "%s has an unknown suffix; did you mean \"%.*s%s\"? KiB, MiB and GiB are known",
                        shown.text, (int)(rest - text), text, suffix);
     else if (form == NUMBER_SIZE)
@@ -158,11 +158,11 @@ int cnnvp_value_number(const char *text, int quoted, uint64_t min, uint64_t max,
 const char *cnnvp_value_choice(const char *choices, uint64_t index, size_t *length)
 {
     const char *at = choices;
-    while (at && index--) {
+    while (at != NULL && index--) {
         at = strchr(at, '|');
-        at = at ? at + 1 : NULL;
+        at = at != NULL ? at + 1 : NULL;
     }
-    if (!at)
+    if (at == NULL)
         return NULL;
     *length = strcspn(at, "|");
     return at;
@@ -198,7 +198,7 @@ static void offer_choice(const char *text, const char *choices, char *reason, si
 
 static int parse_choice(const struct cnnvp_param *param, const char *text, uint64_t *value, char *reason, size_t size)
 {
-    const char *choices = param->choices ? param->choices : "";
+    const char *choices = param->choices != NULL ? param->choices : "";
     const char *word = text;
     if (strcmp(choices, "off|on") == 0 || strcmp(choices, "on|off") == 0)
         word = switch_word(text);
@@ -246,7 +246,7 @@ const char *cnnvp_value_text(struct cnnvp_arena *arena, const struct cnnvp_param
     switch (param->type) {
     case CNNVP_PARAM_ENUM:
         choice = cnnvp_value_choice(param->choices, value, &length);
-        return choice ? cnnvp_arena_copy(arena, choice, length) : NULL;
+        return choice != NULL ? cnnvp_arena_copy(arena, choice, length) : NULL;
     case CNNVP_PARAM_TEXT:
         return cnnvp_arena_text(arena, written);
     case CNNVP_PARAM_SIZE:

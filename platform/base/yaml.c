@@ -56,19 +56,19 @@ static char *place_of(struct reader *reader, struct fy_event *event)
     enum fy_node_style style = event->type == FYET_SCALAR ? fy_event_get_node_style(event) : FYNS_ANY;
     /* libfyaml's mark of a quoted scalar is behind the quote. */
     int quote = style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED;
-    return mark ? place_at(reader, mark->line + 1, mark->column + 1 - quote) : place_at(reader, 1, 1);
+    return mark != NULL ? place_at(reader, mark->line + 1, mark->column + 1 - quote) : place_at(reader, 1, 1);
 }
 
 /* Whole file, at most CNNVP_YAML_FILE_BYTES. */
 static cnnvp_result read_file(const char *file, char **text, size_t *size, struct cnnvp_error *error)
 {
     FILE *stream = fopen(file, "rb");
-    if (!stream)
+    if (stream == NULL)
         return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
     cnnvp_result result = CNNVP_DONE;
     char *buffer = malloc(CNNVP_YAML_FILE_BYTES + 1);
-    size_t length = buffer ? fread(buffer, 1, CNNVP_YAML_FILE_BYTES + 1, stream) : 0;
-    if (!buffer)
+    size_t length = buffer != NULL ? fread(buffer, 1, CNNVP_YAML_FILE_BYTES + 1, stream) : 0;
+    if (buffer == NULL)
         result = cnnvp_config_no_memory(error);
     else if (ferror(stream))
         result = cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
@@ -128,7 +128,7 @@ static cnnvp_result take_key(struct reader *reader, const char *text, const char
     if (strcmp(text, "<<") == 0)
         return cnnvp_config_error(reader->error, place, "merge keys (<<) are not used in platform files; "
                                                         "`base:` starts from another file");
-    for (const struct cnnvp_yaml_node *child = map->children; child; child = child->next)
+    for (const struct cnnvp_yaml_node *child = map->children; child != NULL; child = child->next)
         if (strcmp(child->key, text) == 0)
             return cnnvp_config_error(reader->error, place, "key %s is there twice; first at %s",
                                       cnnvp_config_show(text).text, child->key_place);
@@ -149,7 +149,7 @@ static cnnvp_result add_node(struct reader *reader, struct cnnvp_yaml_node *node
     node->key = reader->key[reader->depth - 1];
     node->key_place = reader->key_place[reader->depth - 1];
     reader->key[reader->depth - 1] = NULL;
-    if (parent->last)
+    if (parent->last != NULL)
         parent->last->next = node;
     else
         parent->children = node;
@@ -159,30 +159,30 @@ static cnnvp_result add_node(struct reader *reader, struct cnnvp_yaml_node *node
 
 static int key_is_due(const struct reader *reader)
 {
-    return reader->depth && reader->open[reader->depth - 1]->kind == CNNVP_YAML_MAP && !reader->key[reader->depth - 1];
+    return reader->depth && reader->open[reader->depth - 1]->kind == CNNVP_YAML_MAP && reader->key[reader->depth - 1] == NULL;
 }
 
 static cnnvp_result take_scalar(struct reader *reader, struct fy_event *event, const char *place)
 {
     size_t length = 0;
     struct fy_token *token = event->scalar.value;
-    const char *value = token ? fy_token_get_text(token, &length) : NULL;
-    char *text = cnnvp_arena_copy(reader->arena, value ? value : "", value ? length : 0);
-    if (!text || !place)
+    const char *value = token != NULL ? fy_token_get_text(token, &length) : NULL;
+    char *text = cnnvp_arena_copy(reader->arena, value != NULL ? value : "", value != NULL ? length : 0);
+    if (text == NULL || place == NULL)
         return cnnvp_config_no_memory(reader->error);
-    if (strlen(text) != (value ? length : 0))
+    if (strlen(text) != (value != NULL ? length : 0))
         return cnnvp_config_error(reader->error, place, "a zero byte in a text");
     if (key_is_due(reader))
         return take_key(reader, text, place);
     struct cnnvp_yaml_node *node = cnnvp_arena_alloc(reader->arena, sizeof *node);
-    if (!node)
+    if (node == NULL)
         return cnnvp_config_no_memory(reader->error);
     node->kind = CNNVP_YAML_SCALAR;
     node->text = text;
     /* A value that is not there has no position of its own. */
-    node->place = token || !reader->depth || !reader->key[reader->depth - 1] ? place
+    node->place = token != NULL || !reader->depth || reader->key[reader->depth - 1] == NULL ? place
                                                                              : reader->key_place[reader->depth - 1];
-    node->quoted = token && fy_event_get_node_style(event) != FYNS_PLAIN;
+    node->quoted = token != NULL && fy_event_get_node_style(event) != FYNS_PLAIN;
     return add_node(reader, node);
 }
 
@@ -193,7 +193,7 @@ static cnnvp_result take_start(struct reader *reader, enum cnnvp_yaml_kind kind,
     if (reader->depth == CNNVP_YAML_DEPTH)
         return cnnvp_config_error(reader->error, place, "nested more than %d deep", CNNVP_YAML_DEPTH);
     struct cnnvp_yaml_node *node = cnnvp_arena_alloc(reader->arena, sizeof *node);
-    if (!node || !place)
+    if (node == NULL || place == NULL)
         return cnnvp_config_no_memory(reader->error);
     node->kind = kind;
     node->text = "";
@@ -210,11 +210,11 @@ static int has_decoration(struct fy_event *event)
 {
     switch (event->type) {
     case FYET_SCALAR:
-        return event->scalar.anchor || event->scalar.tag;
+        return event->scalar.anchor != NULL || event->scalar.tag != NULL;
     case FYET_MAPPING_START:
-        return event->mapping_start.anchor || event->mapping_start.tag;
+        return event->mapping_start.anchor != NULL || event->mapping_start.tag != NULL;
     case FYET_SEQUENCE_START:
-        return event->sequence_start.anchor || event->sequence_start.tag;
+        return event->sequence_start.anchor != NULL || event->sequence_start.tag != NULL;
     default:
         return event->type == FYET_ALIAS;
     }
@@ -252,9 +252,9 @@ static cnnvp_result parser_error(struct reader *reader)
 {
     void *iterator = NULL;
     const struct fy_diag_error *found = fy_diag_errors_iterate(reader->diag, &iterator);
-    if (!found)
+    if (found == NULL)
         return cnnvp_config_error(reader->error, reader->file, "is not YAML");
-    const char *message = found->msg ? found->msg : "not YAML";
+    const char *message = found->msg != NULL ? found->msg : "not YAML";
     if (found->line > 0)
         return cnnvp_config_error(reader->error, place_at(reader, found->line, found->column), "%s", message);
     return cnnvp_config_error(reader->error, reader->file, "%s", message);
@@ -276,12 +276,12 @@ static cnnvp_result open_parser(struct reader *reader, const char *text, size_t 
     diag_options.fp = NULL;
     diag_options.output_fn = discard;
     reader->diag = fy_diag_create(&diag_options);
-    if (!reader->diag)
+    if (reader->diag == NULL)
         return cnnvp_config_no_memory(reader->error);
     fy_diag_set_collect_errors(reader->diag, true);
     const struct fy_parse_cfg options = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG, .diag = reader->diag};
     reader->parser = fy_parser_create(&options);
-    if (!reader->parser || fy_parser_set_string(reader->parser, text, size) != 0)
+    if (reader->parser == NULL || fy_parser_set_string(reader->parser, text, size) != 0)
         return cnnvp_config_no_memory(reader->error);
     return CNNVP_DONE;
 }
@@ -292,7 +292,7 @@ static cnnvp_result read_events(struct reader *reader)
     int ended = 0;
     while (result == CNNVP_DONE && !ended) {
         struct fy_event *event = fy_parser_parse(reader->parser);
-        if (!event)
+        if (event == NULL)
             return fy_parser_get_stream_error(reader->parser) ? parser_error(reader) : CNNVP_DONE;
         ended = event->type == FYET_STREAM_END;
         result = take_event(reader, event);
@@ -315,14 +315,14 @@ cnnvp_result cnnvp_yaml_read(struct cnnvp_arena *arena, const char *file, struct
         result = open_parser(&reader, text, size);
     if (result == CNNVP_DONE && size)
         result = read_events(&reader);
-    if (reader.parser)
+    if (reader.parser != NULL)
         fy_parser_destroy(reader.parser);
-    if (reader.diag)
+    if (reader.diag != NULL)
         fy_diag_destroy(reader.diag);
     free(text);
     if (result != CNNVP_DONE)
         return result;
-    if (!reader.root || cnnvp_yaml_is_null(reader.root))
+    if (reader.root == NULL || cnnvp_yaml_is_null(reader.root))
         return cnnvp_config_error(error, file, "is empty; a platform file has `base:` or `units:`");
     if (reader.root->kind != CNNVP_YAML_MAP)
         return cnnvp_config_error(error, reader.root->place,

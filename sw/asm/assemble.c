@@ -56,7 +56,7 @@ static uint32_t half_of(struct asm_name name)
     if (name.length != 2 || (name.text[1] != '0' && name.text[1] != '1'))
         return 0;
     const char *letter = strchr(letters, name.text[0]);
-    if (!letter)
+    if (letter == NULL)
         return 0;
     const uint32_t bit = 1u << (letter - letters);
     return bit | (name.text[1] == '1' ? bit << 8 : 0u);
@@ -85,7 +85,7 @@ static cnnvp_result parse_register(struct assembler *self, uint32_t *number)
     cnnvp_asm_blanks(lexer);
     const char *start = lexer->at;
     const struct asm_name name = cnnvp_asm_name(lexer);
-    if (!name.text)
+    if (name.text == NULL)
         return cnnvp_asm_fail(lexer, start, "a register is missing: r0 to r255, or NAME.register of a .base");
     const int plain = register_number(name);
     if (plain > 255)
@@ -95,7 +95,7 @@ static cnnvp_result parse_register(struct assembler *self, uint32_t *number)
         return CNNVP_DONE;
     }
     const struct asm_symbol *symbol = cnnvp_asm_find_symbol(&self->symbols, name);
-    if (!symbol || symbol->kind != ASM_BASE)
+    if (symbol == NULL || symbol->kind != ASM_BASE)
         return cnnvp_asm_fail(lexer, start, "'%.*s' is no register: r0 to r255, or NAME.register of a .base",
                               (int)name.length, name.text);
     int offset = 0;
@@ -103,7 +103,7 @@ static cnnvp_result parse_register(struct assembler *self, uint32_t *number)
         ++lexer->at;
         const char *at = lexer->at;
         const struct asm_name field = cnnvp_asm_name(lexer);
-        offset = field.text ? cnnvp_asm_find_register(symbol->descriptor, field.text, field.length) : -1;
+        offset = field.text != NULL ? cnnvp_asm_find_register(symbol->descriptor, field.text, field.length) : -1;
         if (offset < 0)
             return cnnvp_asm_fail(lexer, at, "the %s descriptor has no register of this name, see descriptors.def",
                                   symbol->descriptor);
@@ -239,7 +239,7 @@ static cnnvp_result unknown_opcode(const struct assembler *self, struct asm_name
     char known[1024] = "";
     for (int code = 0; code < 256; ++code) {
         const char *mnemonic = cnnvp_asm_opcodes[code].mnemonic;
-        if (!mnemonic || strlen(known) + strlen(mnemonic) + 2u > sizeof known)
+        if (mnemonic == NULL || strlen(known) + strlen(mnemonic) + 2u > sizeof known)
             continue;
         strcat(known, " ");
         strcat(known, mnemonic);
@@ -268,10 +268,10 @@ static cnnvp_result parse_statuses(struct assembler *self, int code, uint64_t *w
     while (*lexer->at == '.') {
         const char *start = lexer->at++;
         const struct asm_name name = cnnvp_asm_name(lexer);
-        const struct asm_status *status = name.text ? cnnvp_asm_find_status((uint32_t)code, name.text, name.length)
+        const struct asm_status *status = name.text != NULL ? cnnvp_asm_find_status((uint32_t)code, name.text, name.length)
                                                     : NULL;
         uint64_t value = 1;
-        if (!status)
+        if (status == NULL)
             return unknown_status(self, code, start);
         const uint32_t most = (1u << status->width) - 1u;
         if (seen & most << status->lsb)
@@ -337,7 +337,7 @@ static cnnvp_result directive_base(struct assembler *self, struct asm_name name)
     cnnvp_asm_blanks(lexer);
     const char *start = lexer->at;
     const struct asm_name mnemonic = cnnvp_asm_name(lexer);
-    const int code = mnemonic.text ? cnnvp_asm_find_opcode(mnemonic.text, mnemonic.length) : -1;
+    const int code = mnemonic.text != NULL ? cnnvp_asm_find_opcode(mnemonic.text, mnemonic.length) : -1;
     if (code < 0 || strcmp(cnnvp_asm_opcodes[code].descriptor, "NONE") == 0)
         return cnnvp_asm_fail(lexer, start, "an instruction with a descriptor is needed here, such as conv");
     return define(self, name, ASM_BASE, (int64_t)(number + value), cnnvp_asm_opcodes[code].descriptor);
@@ -356,7 +356,7 @@ static cnnvp_result directive(struct assembler *self)
         return cnnvp_asm_fail(lexer, start, "there is no such directive; there are .equ .base .word");
     cnnvp_asm_blanks(lexer);
     const struct asm_name symbol = cnnvp_asm_name(lexer);
-    if (!symbol.text)
+    if (symbol.text == NULL)
         return cnnvp_asm_fail(lexer, lexer->at, "a name is missing");
     const cnnvp_result result = comma(lexer, is_equ ? "value" : "register");
     if (result != CNNVP_DONE)
@@ -382,7 +382,7 @@ static cnnvp_result labels(struct assembler *self, int first_pass)
         cnnvp_asm_blanks(lexer);
         const char *start = lexer->at;
         const struct asm_name name = cnnvp_asm_name(lexer);
-        if (!name.text || !cnnvp_asm_take(lexer, ':')) {
+        if (name.text == NULL || !cnnvp_asm_take(lexer, ':')) {
             lexer->at = start;
             return CNNVP_DONE;
         }
@@ -402,7 +402,7 @@ static cnnvp_result statement(struct assembler *self)
         return result;
     const char *start = lexer->at;
     const struct asm_name name = cnnvp_asm_name(lexer);
-    if (name.text)
+    if (name.text != NULL)
         result = instruction(self, name);
     else if (*start == '.')
         result = directive(self);
@@ -431,12 +431,12 @@ cnnvp_result cnnvp_assemble(const char *file, const char *text, uint64_t **words
                             struct cnnvp_error *error)
 {
     struct cnnvp_error unwanted;
-    const struct asm_lexer start = {file, text, text, 1, error ? error : &unwanted};
+    const struct asm_lexer start = {file, text, text, 1, error != NULL ? error : &unwanted};
     struct assembler self = {start, {NULL, 0, 0}, NULL, 0};
     cnnvp_result result = find_labels(&self);
     if (result == CNNVP_DONE) {
         self.words = malloc((self.count ? self.count : 1u) * sizeof *self.words);
-        if (!self.words)
+        if (self.words == NULL)
             result = cnnvp_asm_fail(&self.lexer, self.lexer.at, "out of memory");
     }
     self.lexer = start;

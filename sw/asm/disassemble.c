@@ -29,7 +29,7 @@ static void put(struct output *output, const char *format, ...)
     if (output->capacity - output->length < 256u) {
         const size_t capacity = output->capacity ? output->capacity * 2u : 4096u;
         char *larger = realloc(output->text, capacity);
-        if (!larger) {
+        if (larger == NULL) {
             output->failed = 1;
             return;
         }
@@ -55,7 +55,7 @@ static uint64_t word_at(const uint8_t *bytes)
 static const char *fault_of(uint64_t word)
 {
     const struct asm_opcode *op = &cnnvp_asm_opcodes[word >> 56];
-    if (!op->mnemonic)
+    if (op->mnemonic == NULL)
         return "there is no such opcode";
     if ((uint32_t)(word >> 48) & 0xffu & ~op->status_mask)
         return "status bits outside the opcode's are set";
@@ -158,7 +158,7 @@ static cnnvp_result check(const char *file, const uint8_t *bytes, size_t size, s
     for (size_t offset = 0; offset + 8u <= size; offset += 8u) {
         const uint64_t word = word_at(bytes + offset);
         const char *fault = fault_of(word);
-        if (!fault)
+        if (fault == NULL)
             continue;
         (void)snprintf(error->text, sizeof error->text, "%.400s: offset 0x%zx: 0x%016" PRIx64 " is no instruction: %s",
                        file, offset, word, fault);
@@ -178,25 +178,25 @@ cnnvp_result cnnvp_disassemble(const char *file, const uint8_t *bytes, size_t si
     struct output output = {NULL, 0, 0, 0};
     const size_t count = size / 8u;
     struct cnnvp_error unwanted;
-    if (!error)
+    if (error == NULL)
         error = &unwanted;
     const cnnvp_result result = check(file, bytes, size, error);
     if (result != CNNVP_DONE)
         return result;
     uint8_t *is_target = calloc(count + 1u, 1);
-    for (size_t i = 0; is_target && i < count; ++i) {
+    for (size_t i = 0; is_target != NULL && i < count; ++i) {
         size_t target = 0;
         if (target_of(word_at(bytes + i * 8u), i, count, &target))
             is_target[target] = 1;
     }
     put(&output, "%s", ""); /* there is a text even if there are no words */
-    for (size_t i = 0; is_target && i <= count; ++i) {
+    for (size_t i = 0; is_target != NULL && i <= count; ++i) {
         if (is_target[i])
             put(&output, "L%zu:\n", i);
         if (i < count)
             put_line(&output, word_at(bytes + i * 8u), i, count);
     }
-    const int failed = output.failed || !is_target;
+    const int failed = output.failed || is_target == NULL;
     free(is_target);
     if (failed) {
         free(output.text);

@@ -17,7 +17,7 @@ static size_t place_of(const struct asm_symbols *symbols, struct asm_name name)
     size_t place = (size_t)hash & (symbols->capacity - 1u);
     for (;;) {
         const struct asm_name *there = &symbols->table[place].name;
-        if (!there->text || (there->length == name.length && memcmp(there->text, name.text, name.length) == 0))
+        if (there->text == NULL || (there->length == name.length && memcmp(there->text, name.text, name.length) == 0))
             return place;
         place = (place + 1u) & (symbols->capacity - 1u);
     }
@@ -28,17 +28,17 @@ const struct asm_symbol *cnnvp_asm_find_symbol(const struct asm_symbols *symbols
     if (!symbols->capacity)
         return NULL;
     const struct asm_symbol *symbol = &symbols->table[place_of(symbols, name)];
-    return symbol->name.text ? symbol : NULL;
+    return symbol->name.text != NULL ? symbol : NULL;
 }
 
 static int grow(struct asm_symbols *symbols)
 {
     struct asm_symbols larger = {NULL, symbols->capacity ? symbols->capacity * 2u : 64u, symbols->count};
     larger.table = calloc(larger.capacity, sizeof *larger.table);
-    if (!larger.table)
+    if (larger.table == NULL)
         return 0;
     for (size_t i = 0; i < symbols->capacity; ++i)
-        if (symbols->table[i].name.text)
+        if (symbols->table[i].name.text != NULL)
             larger.table[place_of(&larger, symbols->table[i].name)] = symbols->table[i];
     free(symbols->table);
     *symbols = larger;
@@ -49,7 +49,7 @@ cnnvp_result cnnvp_asm_define(struct asm_symbols *symbols, const struct asm_lexe
                               const struct asm_symbol *symbol)
 {
     const struct asm_symbol *known = cnnvp_asm_find_symbol(symbols, symbol->name);
-    if (known)
+    if (known != NULL)
         return cnnvp_asm_fail(lexer, symbol->name.text, "'%.*s' is defined already, in line %zu",
                               (int)symbol->name.length, symbol->name.text, known->line);
     if (symbols->count * 2u >= symbols->capacity && !grow(symbols))
@@ -121,7 +121,7 @@ static cnnvp_result parse_name(struct parser *parser, struct asm_value *value)
     struct asm_lexer *lexer = parser->lexer;
     const struct asm_name name = cnnvp_asm_name(lexer);
     const struct asm_symbol *symbol = cnnvp_asm_find_symbol(parser->symbols, name);
-    if (!symbol)
+    if (symbol == NULL)
         return cnnvp_asm_fail(lexer, name.text,
                               "'%.*s' is not defined; .equ defines numbers (before their use), 'name:' labels",
                               (int)name.length, name.text);
@@ -166,7 +166,7 @@ static const char *take_operator(struct asm_lexer *lexer, unsigned level)
 {
     if (cnnvp_asm_line_done(lexer))
         return NULL;
-    for (unsigned i = 0; i < 4 && levels[level][i]; ++i) {
+    for (unsigned i = 0; i < 4 && levels[level][i] != NULL; ++i) {
         const size_t length = strlen(levels[level][i]);
         if (strncmp(lexer->at, levels[level][i], length) == 0) {
             lexer->at += length;
@@ -237,7 +237,7 @@ static cnnvp_result parse_level(struct parser *parser, unsigned level, struct as
         cnnvp_asm_blanks(parser->lexer);
         const char *at = parser->lexer->at;
         const char *operator= take_operator(parser->lexer, level);
-        if (!operator)
+        if (operator == NULL)
             break;
         struct asm_value right;
         result = parse_level(parser, level + 1u, &right);

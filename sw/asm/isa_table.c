@@ -52,7 +52,7 @@ static int same(const char *known, const char *name, size_t length)
 int cnnvp_asm_find_opcode(const char *name, size_t length)
 {
     for (int code = 0; code < 256; ++code)
-        if (cnnvp_asm_opcodes[code].mnemonic && same(cnnvp_asm_opcodes[code].mnemonic, name, length))
+        if (cnnvp_asm_opcodes[code].mnemonic != NULL && same(cnnvp_asm_opcodes[code].mnemonic, name, length))
             return code;
     return -1;
 }

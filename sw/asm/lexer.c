@@ -31,7 +31,7 @@ int cnnvp_asm_line_done(struct asm_lexer *lexer)
 int cnnvp_asm_next_line(struct asm_lexer *lexer)
 {
     const char *end = strchr(lexer->at, '\n');
-    if (!end)
+    if (end == NULL)
         return 0;
     lexer->line = end + 1;
     lexer->at = end + 1;

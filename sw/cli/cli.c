@@ -128,8 +128,8 @@ int cli_choice(struct argp_state *state, const char *option, const char *text, c
         (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
     }
     const char *meant = cnnvp_did_you_mean(text, words);
-    cli_usage(state, "%s: \"%s\" is not one of %s%s%s%s", option, text, list, meant ? "; did you mean \"" : "",
-              meant ? meant : "", meant ? "\"?" : "");
+    cli_usage(state, "%s: \"%s\" is not one of %s%s%s%s", option, text, list, meant != NULL ? "; did you mean \"" : "",
+              meant != NULL ? meant : "", meant != NULL ? "\"?" : "");
     return 0;
 }
 

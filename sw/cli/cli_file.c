@@ -23,10 +23,10 @@ static int is_special(const char *file)
 static char *folder_of(const char *file)
 {
     const char *slash = strrchr(file, '/');
-    size_t length = slash ? (size_t)(slash - file) + (slash == file) : 1;
+    size_t length = slash != NULL ? (size_t)(slash - file) + (slash == file) : 1;
     char *folder = malloc(length + 1);
-    if (folder) {
-        memcpy(folder, slash ? file : ".", length);
+    if (folder != NULL) {
+        memcpy(folder, slash != NULL ? file : ".", length);
         folder[length] = '\0';
     }
     return folder;
@@ -35,14 +35,14 @@ static char *folder_of(const char *file)
 cnnvp_result cli_check_output(const char *option, const char *file)
 {
     struct stat status;
-    if (!file || is_special(file))
+    if (file == NULL || is_special(file))
         return CNNVP_DONE;
     if (!*file)
         return cli_bad("%s: the name of a file is expected", option);
     if (stat(file, &status) == 0 && S_ISDIR(status.st_mode))
         return cli_bad("%s: %s is a folder", option, file);
     char *folder = folder_of(file);
-    int reachable = folder && access(folder, W_OK | X_OK) == 0;
+    int reachable = folder != NULL && access(folder, W_OK | X_OK) == 0;
     int reason = errno;
     free(folder);
     if (!reachable)
@@ -67,7 +67,7 @@ cnnvp_result cli_check_files(const struct cli_named_file *files, size_t count)
     for (size_t i = 0; i < count; ++i)
         for (size_t j = 0; j < count; ++j) {
             const struct cli_named_file *output = &files[i], *other = &files[j];
-            if (i == j || !output->is_output || !output->file || !other->file)
+            if (i == j || !output->is_output || output->file == NULL || other->file == NULL)
                 continue;
             if (is_same_file(output->file, other->file))
                 return cli_bad("%s: %s is also %s%s, which would be lost", output->option, output->file,
@@ -82,7 +82,7 @@ static int open_nameless(const char *file)
 {
     char path[40];
     char *folder = folder_of(file);
-    int descriptor = folder ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
+    int descriptor = folder != NULL ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
     free(folder);
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
     if (descriptor >= 0 && access(path, F_OK) != 0) {
@@ -135,7 +135,7 @@ cnnvp_result cli_output_open(struct cli_output *output, const char *file)
     size_t length = strlen(file);
     output->name = malloc(length + 1);
     output->temporary = malloc(length + sizeof suffix);
-    if (output->name && output->temporary) {
+    if (output->name != NULL && output->temporary != NULL) {
         memcpy(output->name, file, length + 1);
         memcpy(output->temporary, file, length);
         memcpy(output->temporary + length, suffix, sizeof suffix);
@@ -150,14 +150,14 @@ cnnvp_result cli_output_open(struct cli_output *output, const char *file)
                 descriptor = open_temporary(output);
             if (descriptor >= 0)
                 output->stream = fdopen(descriptor, "wb");
-            if (descriptor >= 0 && !output->stream) {
+            if (descriptor >= 0 && output->stream == NULL) {
                 (void)close(descriptor);
                 if (!output->nameless)
                     (void)unlink(output->temporary);
             }
         }
     }
-    if (output->stream)
+    if (output->stream != NULL)
         return CNNVP_DONE;
     cli_message("%s: cannot be written: %s", file, strerror(errno));
     free(output->name);
@@ -171,14 +171,14 @@ cnnvp_result cli_output_close(struct cli_output *output, int complete)
     int kept = output->nameless ? dup(fileno(output->stream)) : -1;
     failed |= output->nameless && kept < 0;
     failed |= fclose(output->stream) != 0;
-    if (output->temporary && complete && !failed)
+    if (output->temporary != NULL && complete && !failed)
         failed = (output->nameless ? give_name(output, kept) : rename(output->temporary, output->name)) != 0;
     cnnvp_result result = failed ? CNNVP_FAILED : CNNVP_DONE;
     if (result != CNNVP_DONE)
         cli_message("%s: cannot be written: %s", output->name, strerror(errno));
     if (kept >= 0)
         (void)close(kept);
-    if (output->temporary && !output->nameless && (result != CNNVP_DONE || !complete))
+    if (output->temporary != NULL && !output->nameless && (result != CNNVP_DONE || !complete))
         (void)unlink(output->temporary);
     free(output->name);
     free(output->temporary);
@@ -200,7 +200,7 @@ cnnvp_result cli_read_file(const char *file, size_t limit, char **data, size_t *
 {
     enum { STEP = 64 * 1024 };
     FILE *stream = fopen(file, "rb");
-    if (!stream)
+    if (stream == NULL)
         return cli_bad("%s: cannot be read: %s", file, strerror(errno));
     char *buffer = NULL;
     size_t length = 0, room = 0, got;
@@ -209,7 +209,7 @@ cnnvp_result cli_read_file(const char *file, size_t limit, char **data, size_t *
         if (room - length < STEP + 1) {
             room = room ? 2 * room : 2 * STEP;
             char *larger = realloc(buffer, room);
-            if (!larger) {
+            if (larger == NULL) {
                 cli_message("out of memory");
                 result = CNNVP_FAILED;
                 break;

@@ -46,7 +46,7 @@ static uint64_t parse_time(struct argp_state *state, const char *option, const c
 static void add_set(struct argp_state *state, struct cli_platform_options *options, char *text)
 {
     char **sets = realloc(options->sets, (options->set_count + 1) * sizeof *sets);
-    if (!sets)
+    if (sets == NULL)
         cli_usage(state, "out of memory");
     options->sets = sets;
     options->sets[options->set_count++] = text;
@@ -126,7 +126,7 @@ static error_t parse_network(int key, char *arg, struct argp_state *state)
         options->rounding = (enum cnnvp_rounding)cli_choice(state, "--rounding", arg, roundings);
         return 0;
     case ARGP_KEY_END:
-        if (options->depth_first_only && options->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
+        if (options->depth_first_only != NULL && options->schedule != CNNVP_SCHEDULE_DEPTH_FIRST)
             cli_usage(state, "%s changes nothing without --schedule depth-first", options->depth_first_only);
         return 0;
     default:
@@ -226,7 +226,7 @@ static cnnvp_result configure(const struct cli_platform_options *options, int cp
 cnnvp_result cli_configure(const struct cli_platform_options *options, int cpu_host, cnnvp_config **config)
 {
     struct cnnvp_error error = {""};
-    const cnnvp_result result = cnnvp_config_new(options->platform ? options->platform : "nfu", config, &error);
+    const cnnvp_result result = cnnvp_config_new(options->platform != NULL ? options->platform : "nfu", config, &error);
     return result == CNNVP_DONE ? configure(options, cpu_host, config) : cli_report(result, &error);
 }
 

@@ -79,14 +79,14 @@ static char *complete_statistics(const char *json, int partial, const char *name
 {
     json_error_t error;
     json_t *root = json_loads(json, JSON_ALLOW_NUL, &error);
-    json_t *values = root ? json_object_get(root, "values") : NULL;
+    json_t *values = root != NULL ? json_object_get(root, "values") : NULL;
     char *text = NULL;
     int failed = root == NULL || (partial && json_object_set_new(root, "partial", json_true()) != 0);
-    if (!failed && value && !values) {
+    if (!failed && value != NULL && values == NULL) {
         values = json_object();
         failed = json_object_set_new(root, "values", values) != 0;
     }
-    failed = failed || (value && json_object_set(values, name, value) != 0);
+    failed = failed || (value != NULL && json_object_set(values, name, value) != 0);
     if (!failed)
         text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     json_decref(root);
@@ -104,23 +104,23 @@ cnnvp_result cli_statistics_with(const struct cli_platform_options *options, cnn
 {
     *json = NULL;
     cnnvp_result result = cnnvp_platform_stats(platform, json);
-    if (result == CNNVP_DONE && (partial || value)) {
+    if (result == CNNVP_DONE && (partial || value != NULL)) {
         char *text = complete_statistics(*json, partial, name, value);
         free(*json);
         *json = text;
-        result = text ? CNNVP_DONE : CNNVP_FAILED;
+        result = text != NULL ? CNNVP_DONE : CNNVP_FAILED;
     }
     if (result != CNNVP_DONE) {
         cli_message("the statistics could not be made");
         return CNNVP_FAILED;
     }
-    return options->stats ? cli_write_file(options->stats, *json, strlen(*json)) : CNNVP_DONE;
+    return options->stats != NULL ? cli_write_file(options->stats, *json, strlen(*json)) : CNNVP_DONE;
 }
 
 int cli_close_trace(cnnvp_platform *platform, int result)
 {
     struct cnnvp_error error = {""};
-    if (!platform || cli_report(cnnvp_platform_close_trace(platform, &error), &error) == CNNVP_DONE)
+    if (platform == NULL || cli_report(cnnvp_platform_close_trace(platform, &error), &error) == CNNVP_DONE)
         return result;
     return result ? result : CNNVP_FAILED;
 }

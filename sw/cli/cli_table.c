@@ -20,14 +20,14 @@ static double number(const json_t *object, const char *key)
 static const char *text(const json_t *object, const char *key)
 {
     const char *value = json_string_value(json_object_get(object, key));
-    return value ? value : "-";
+    return value != NULL ? value : "-";
 }
 
 static cnnvp_result load(const char *json, json_t **root)
 {
     json_error_t error;
     *root = json_loads(json, 0, &error);
-    if (*root)
+    if (*root != NULL)
         return CNNVP_DONE;
     cli_message("the statistics cannot be read: %s", error.text);
     return CNNVP_FAILED;
@@ -55,7 +55,7 @@ static void describe_stalls(const json_t *layer, char *buffer, size_t size)
                 largest = cause;
             }
         }
-        if (!largest || length >= size || most < cycles * 0.0005)
+        if (largest == NULL || length >= size || most < cycles * 0.0005)
             break;
         shown[rank] = largest;
         int written = snprintf(buffer + length, size - length, "%s%s %.1f%%", rank ? ", " : "", largest,
@@ -129,7 +129,7 @@ const char *cli_time_text(char text[32], double ps)
 
 static void print_count(FILE *stream, const char *label, const json_t *total, const char *key)
 {
-    if (json_object_get(total, key))
+    if (json_object_get(total, key) != NULL)
         (void)fprintf(stream, "%-20s  %" PRId64 "\n", label, whole(total, key));
 }
 
@@ -140,7 +140,7 @@ static void print_schedule(const json_t *root, FILE *stream)
     const json_t *padding = json_object_get(json_object_get(root, "values"), "block_padding");
     size_t index;
     json_t *chain;
-    if (!schedule)
+    if (schedule == NULL)
         return;
     const json_t *chains = json_object_get(schedule, "chains");
     if (json_array_size(chains) == 0)
@@ -153,7 +153,7 @@ static void print_schedule(const json_t *root, FILE *stream)
                       "depth first", text(chain, "first"), text(chain, "last"), whole(chain, "blocks"),
                       whole(schedule, "block"), whole(chain, "resident_weight_bytes"), whole(chain, "weight_bytes"),
                       text(chain, "issued_by"));
-    if (padding && number(padding, "max_magnitude") > 0)
+    if (padding != NULL && number(padding, "max_magnitude") > 0)
         (void)fprintf(stream, "%-20s  %.3f %% of the largest magnitude off ordinary convolution, at most\n",
                       "block padding", 100.0 * number(padding, "max_difference") / number(padding, "max_magnitude"));
 }
@@ -169,7 +169,7 @@ cnnvp_result cli_print_totals(const char *json, FILE *stream)
     print_schedule(root, stream);
     char time[32];
     (void)fprintf(stream, "%-20s  %s\n", "simulated time", cli_time_text(time, number(total, "time_ps")));
-    if (json_object_get(total, "images"))
+    if (json_object_get(total, "images") != NULL)
         (void)fprintf(stream, "%-20s  %" PRId64 ", %.6g images/s\n", "images", whole(total, "images"),
                       number(total, "images_per_s"));
     print_count(stream, "accelerator cycles", total, "accel_cycles");

@@ -27,14 +27,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->output = arg;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->input)
+        if (options->input != NULL)
             cli_usage(state, "one file is expected, not also %s", arg);
         options->input = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!options->input)
+        if (options->input == NULL)
             cli_usage(state, "which file? %s is missing", options->wanted);
-        if (options->needs_output && !options->output)
+        if (options->needs_output && options->output == NULL)
             cli_usage(state, "-o FILE.bin is missing");
         return 0;
     default:
@@ -51,7 +51,7 @@ static cnnvp_result check_files(const struct asm_options *options)
 static cnnvp_result write_words(const char *file, const uint64_t *words, size_t count)
 {
     unsigned char *bytes = malloc(count ? 8 * count : 1);
-    if (!bytes) {
+    if (bytes == NULL) {
         cli_message("out of memory");
         return CNNVP_FAILED;
     }
@@ -108,7 +108,7 @@ static int command_disasm(int argc, char **argv)
         result = cli_read_file(options.input, file_limit, &bytes, &size);
     if (result == CNNVP_DONE)
         result = cli_report(cnnvp_disassemble(options.input, (const uint8_t *)bytes, size, &text, &error), &error);
-    if (result == CNNVP_DONE && options.output)
+    if (result == CNNVP_DONE && options.output != NULL)
         result = cli_write_file(options.output, text, strlen(text));
     else if (result == CNNVP_DONE)
         (void)fputs(text, stdout);

@@ -21,7 +21,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         state->child_inputs[0] = &options->platform;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->platform.platform)
+        if (options->platform.platform != NULL)
             cli_usage(state, "one platform is expected, not also %s", arg);
         options->platform.platform = arg;
         return 0;
@@ -117,7 +117,7 @@ static int command(int argc, char **argv)
         result = try_out(config, no_networks);
     if (result == CNNVP_DONE)
         result = print_platform(config, no_networks);
-    if (result == CNNVP_DONE && options.header)
+    if (result == CNNVP_DONE && options.header != NULL)
         result = write_header(config, options.header);
     cnnvp_config_free(config);
     cli_platform_options_clear(&options.platform);

@@ -59,7 +59,7 @@ static int command(int argc, char **argv)
     if (result != CNNVP_DONE)
         return (int)result;
     result = cnnvp_stats_diff(chosen.files[0], chosen.files[1], chosen.csv, &table, NULL, &error);
-    if (table)
+    if (table != NULL)
         (void)fputs(table, stdout);
     free(table);
     return (int)cli_report(result, &error);

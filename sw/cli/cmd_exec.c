@@ -54,7 +54,7 @@ static int execute(const struct exec_options *options, cnnvp_platform *platform)
     if (!ended)
         cli_report_end(&end);
     char *json = NULL;
-    result = options->platform.stats ? cli_statistics(&options->platform, platform, !ended, &json) : CNNVP_DONE;
+    result = options->platform.stats != NULL ? cli_statistics(&options->platform, platform, !ended, &json) : CNNVP_DONE;
     free(json);
     if (!ended || result != CNNVP_DONE)
         return CNNVP_FAILED;
@@ -75,7 +75,7 @@ static int command(int argc, char **argv)
         .children = children,
     };
     struct exec_options options = {.program = calloc((size_t)argc + 1, sizeof *options.program)};
-    if (!options.program) {
+    if (options.program == NULL) {
         cli_message("out of memory");
         return CNNVP_FAILED;
     }

@@ -37,12 +37,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->platform.trace = arg;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->file)
+        if (options->file != NULL)
             cli_usage(state, "one trace is expected, not also %s", arg);
         options->file = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!options->file)
+        if (options->file == NULL)
             cli_usage(state, "which trace? TRACE.txt is missing");
         return 0;
     default:
@@ -77,9 +77,9 @@ static cnnvp_result replay(const struct memory_options *options, const cnnvp_con
     struct cnnvp_error error = {""};
     char *json = NULL;
     cnnvp_result status = cli_report(
-        cnnvp_memory_replay(config, options->file, &memory, &result, options->platform.stats ? &json : NULL, &error),
+        cnnvp_memory_replay(config, options->file, &memory, &result, options->platform.stats != NULL ? &json : NULL, &error),
         &error);
-    if (status == CNNVP_DONE && options->platform.stats)
+    if (status == CNNVP_DONE && options->platform.stats != NULL)
         status = cli_write_file(options->platform.stats, json, strlen(json));
     if (status == CNNVP_DONE)
         print_result(&result);

@@ -15,7 +15,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         (void)cli_parse_init(state);
         return 0;
     case ARGP_KEY_ARG:
-        if (*kind)
+        if (*kind != NULL)
             cli_usage(state, "one kind is expected, not also %s", arg);
         *kind = arg;
         return 0;
@@ -35,12 +35,12 @@ static cnnvp_result list_library(const char *library)
     struct cnnvp_error error = {""};
     const struct cnnvp_unit *unit = NULL;
     for (int listing = 0; listing < 2; ++listing)
-        for (size_t i = 0; i == 0 || unit; ++i) {
+        for (size_t i = 0; i == 0 || unit != NULL; ++i) {
             if (cnnvp_library_unit(library, i, &unit, &error) != CNNVP_DONE)
                 return cli_report(CNNVP_BAD_INPUT, &error);
             if (listing && i == 0)
                 (void)printf("%-16s  %-10s  %s\n", "kind", "version", "summary");
-            if (listing && unit)
+            if (listing && unit != NULL)
                 list_unit(unit);
         }
     return CNNVP_DONE;
@@ -49,7 +49,7 @@ static cnnvp_result list_library(const char *library)
 static int names_library(const char *text)
 {
     const size_t length = strlen(text);
-    return !strchr(text, ':') && (strchr(text, '/') || (length > 3 && strcmp(text + length - 3, ".so") == 0));
+    return strchr(text, ':') == NULL && (strchr(text, '/') != NULL || (length > 3 && strcmp(text + length - 3, ".so") == 0));
 }
 
 static void list_kinds(void)
@@ -86,7 +86,7 @@ static void describe_param(const struct cnnvp_param *param)
         (void)snprintf(range, sizeof range, "%s to %s", low, high);
     }
     (void)printf("  %-18s  %-8s  %-24s  %-12s  %-12s  %s\n", param->name, types[param->type], range,
-                 *param->default_value ? param->default_value : "\"\"", param->unit && *param->unit ? param->unit : "-",
+                 *param->default_value ? param->default_value : "\"\"", param->unit != NULL && *param->unit ? param->unit : "-",
                  param->help);
 }
 
@@ -108,7 +108,7 @@ static void describe_port(const struct cnnvp_unit *unit, const struct cnnvp_port
     else if (port->flags & CNNVP_PORT_OPTIONAL)
         (void)snprintf(more, sizeof more, "optional");
     (void)printf("  %-18s  %-18s  %-16s  %s%s%s\n", port->name, kinds[port->kind], *more ? more : "-",
-                 port->help ? port->help : "", crossing < sizeof crosses / sizeof *crosses ? crosses[crossing] : "",
+                 port->help != NULL ? port->help : "", crossing < sizeof crosses / sizeof *crosses ? crosses[crossing] : "",
                  unit->register_count && &unit->ports[unit->register_port] == port ? " (registers)" : "");
 }
 
@@ -119,7 +119,7 @@ static void describe_registers(const struct cnnvp_unit *unit)
     for (size_t i = 0; i < unit->register_count; ++i) {
         const struct cnnvp_register *reg = &unit->registers[i];
         (void)printf("  0x%04" PRIx32 "    %-18s  %-6s  0x%08" PRIx32 "  %s\n", reg->offset, reg->name,
-                     kinds[reg->access], reg->reset, reg->help ? reg->help : "");
+                     kinds[reg->access], reg->reset, reg->help != NULL ? reg->help : "");
         for (size_t j = 0; j < unit->field_count; ++j) {
             const struct cnnvp_field *field = &unit->fields[j];
             char bits[24];
@@ -131,7 +131,7 @@ static void describe_registers(const struct cnnvp_unit *unit)
                 (void)snprintf(bits, sizeof bits, "[%" PRIu32 ":%" PRIu32 "]", field->lsb + field->width - 1,
                                field->lsb);
             (void)printf("  %8s    .%-17s  %-6s  %-10s  %s\n", bits, field->name, "", "",
-                         field->help ? field->help : "");
+                         field->help != NULL ? field->help : "");
         }
     }
 }
@@ -157,8 +157,8 @@ static void describe(const struct cnnvp_unit *unit)
                      "help");
     for (size_t i = 0; i < unit->stat_count; ++i) {
         const struct cnnvp_stat *stat = &unit->stats[i];
-        (void)printf("  %-26s  %-14s  %-28s  %-14s  %s\n", stat->name, stat->unit, stat->layer ? stat->layer : "-",
-                     stat->energy ? stat->energy : "-", stat->help);
+        (void)printf("  %-26s  %-14s  %-28s  %-14s  %s\n", stat->name, stat->unit, stat->layer != NULL ? stat->layer : "-",
+                     stat->energy != NULL ? stat->energy : "-", stat->help);
     }
     if (unit->track_count)
         (void)printf("\ntrace tracks\n");
@@ -167,7 +167,7 @@ static void describe(const struct cnnvp_unit *unit)
     if (unit->counter_count)
         (void)printf("\ntrace counters\n");
     for (size_t i = 0; i < unit->counter_count; ++i)
-        (void)printf("  %-26s  %s\n", unit->counters[i].name, unit->counters[i].unit ? unit->counters[i].unit : "-");
+        (void)printf("  %-26s  %s\n", unit->counters[i].name, unit->counters[i].unit != NULL ? unit->counters[i].unit : "-");
 }
 
 /* One of the texts about the statistics; 0: `name` is none. */
@@ -184,7 +184,7 @@ static int print_text(const char *name, cnnvp_result *result)
         *result = (text = cnnvp_values_text()) ? CNNVP_DONE : CNNVP_FAILED;
     else
         return 0;
-    if (text)
+    if (text != NULL)
         (void)fputs(text, stdout);
     free(text);
     return 1;
@@ -201,7 +201,7 @@ static int command(int argc, char **argv)
     };
     const char *kind = NULL;
     cli_parse(&argp, "cnnvp models", 0, argc, argv, &kind);
-    if (!kind) {
+    if (kind == NULL) {
         list_kinds();
         return CNNVP_DONE;
     }

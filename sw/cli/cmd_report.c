@@ -21,14 +21,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->page = arg;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->source)
+        if (options->source != NULL)
             cli_usage(state, "one database or folder is expected, not also %s", arg);
         options->source = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!options->source)
+        if (options->source == NULL)
             cli_usage(state, "a report of what? RESULTS.sqlite or RUN-FOLDER is missing");
-        if (!options->page)
+        if (options->page == NULL)
             cli_usage(state, "where to? -o REPORT.html is missing");
         return 0;
     default:

@@ -61,7 +61,7 @@ static void take_input(struct argp_state *state, struct run_options *options, co
     const char *equals = strchr(text, '=');
     options->input = text;
     options->input_of[0] = '\0';
-    if (!equals || equals == text || access(text, F_OK) == 0)
+    if (equals == NULL || equals == text || access(text, F_OK) == 0)
         return;
     if ((size_t)(equals - text) >= sizeof options->input_of)
         cli_usage(state, "--input: the name in front of = is too long");
@@ -110,12 +110,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->tune = 1;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->file)
+        if (options->file != NULL)
             cli_usage(state, "one network is expected, not also %s", arg);
         options->file = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!options->file)
+        if (options->file == NULL)
             cli_usage(state, "which network? NETWORK.onnx is missing");
         return 0;
     default:
@@ -127,7 +127,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static cnnvp_result check_dump_folder(const char *folder)
 {
     struct stat status;
-    if (!folder)
+    if (folder == NULL)
         return CNNVP_DONE;
     if (stat(folder, &status) != 0)
         return cli_check_output("--dump", folder);
@@ -142,7 +142,7 @@ static cnnvp_result check_dump_folder(const char *folder)
 static cnnvp_result open_report(struct run_options *options)
 {
     struct stat status;
-    if (!options->report)
+    if (options->report == NULL)
         return CNNVP_DONE;
     if (strlen(options->report) + 16 > sizeof options->report_stats || !*options->report)
         return cli_bad("--report: the name of a folder is expected");
@@ -157,7 +157,7 @@ static cnnvp_result open_report(struct run_options *options)
 
 static cnnvp_result check_options(const struct run_options *options)
 {
-    if (options->network.timing_only && options->dump)
+    if (options->network.timing_only && options->dump != NULL)
         return cli_bad("--dump needs the values that --timing-only leaves out");
     struct cli_named_file files[12 + OUTPUTS] = {
         {"", options->file, 0},
@@ -168,7 +168,7 @@ static cnnvp_result check_options(const struct run_options *options)
         {"--csv", options->csv, 1},
         {"--stats", options->platform.stats, 1},
         {"--trace", options->platform.trace, 1},
-        {"--report", options->report ? options->report_stats : NULL, 1},
+        {"--report", options->report != NULL ? options->report_stats : NULL, 1},
         {"--report", options->platform.series, 1},
         {"--memory-trace", options->platform.memory_trace, 1},
     };
@@ -190,16 +190,16 @@ static cnnvp_result read_arrays(struct run *run)
     const struct run_options *options = run->options;
     struct cnnvp_error error = {""};
     cnnvp_result result = CNNVP_DONE;
-    if (options->input)
+    if (options->input != NULL)
         result = cnnvp_npy_read(options->input, &run->input, &error);
-    if (result == CNNVP_DONE && options->calibration)
+    if (result == CNNVP_DONE && options->calibration != NULL)
         result = cnnvp_npy_read(options->calibration, &run->calibration, &error);
-    if (result == CNNVP_DONE && options->labels)
+    if (result == CNNVP_DONE && options->labels != NULL)
         result = cnnvp_npy_read(options->labels, &run->labels, &error);
     if (result != CNNVP_DONE)
         return cli_report(result, &error);
     limit_labels(&run->labels, options->images);
-    if (!options->labels)
+    if (options->labels == NULL)
         return CNNVP_DONE;
     result = cli_report(cnnvp_labels_check(options->labels, &run->labels, &error), &error);
     /* An input of another rank may be one image; how many it is then shows when the run is over. */
@@ -213,14 +213,14 @@ static cnnvp_result write_statistics(struct run *run, int partial)
 {
     struct cnnvp_error error = {""};
     char *text = run->accuracy.images ? cnnvp_accuracy_json(&run->accuracy) : NULL;
-    json_t *accuracy = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *accuracy = text != NULL ? json_loads(text, 0, NULL) : NULL;
     cnnvp_result written =
         cli_statistics_with(&run->options->platform, run->platform, partial, "accuracy", accuracy, &run->json);
     json_decref(accuracy);
     free(text);
-    if (written == CNNVP_DONE && run->options->report)
+    if (written == CNNVP_DONE && run->options->report != NULL)
         written = cli_write_file(run->options->report_stats, run->json, strlen(run->json));
-    if (written == CNNVP_DONE && run->options->csv)
+    if (written == CNNVP_DONE && run->options->csv != NULL)
         written = cli_report(cnnvp_layers_csv(run->json, run->options->csv, &error), &error);
     return written;
 }
@@ -258,9 +258,9 @@ static cnnvp_result plan(struct run *run)
         .cpu_host = options->network.cpu_host,
         .tune = options->tune,
         .seed = options->platform.seed,
-        .input = options->input ? &run->input : NULL,
+        .input = options->input != NULL ? &run->input : NULL,
         .images = options->images ? options->images : 1,
-        .calibration = options->calibration ? &run->calibration : NULL,
+        .calibration = options->calibration != NULL ? &run->calibration : NULL,
         .input_images = options->images,
         .input_name = options->input,
         .calibration_name = options->calibration,
@@ -275,7 +275,7 @@ static cnnvp_result plan(struct run *run)
         result = cli_configure_core(&options->platform, run->config, &core);
     if (result != CNNVP_DONE)
         return result;
-    result = cnnvp_network_new(options->file, core ? core : run->config, &network_options, &run->network, &error);
+    result = cnnvp_network_new(options->file, core != NULL ? core : run->config, &network_options, &run->network, &error);
     cnnvp_config_free(core);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result, &error);
 }
@@ -331,7 +331,7 @@ static cnnvp_result collect_output(struct run *run, size_t number)
     if (result == CNNVP_DONE && options->network.schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
         result = cnnvp_network_block_reference(run->network, number, &to->block_reference, &error);
     if (result == CNNVP_DONE)
-        result = cnnvp_compare(&to->output, to->block_reference.data ? &to->block_reference : &to->reference,
+        result = cnnvp_compare(&to->output, to->block_reference.data != NULL ? &to->block_reference : &to->reference,
                                &to->difference, &error);
     if (result == CNNVP_DONE)
         accuracy_warn(cnnvp_network_output_name(run->network, number), &to->difference);
@@ -347,7 +347,7 @@ static cnnvp_result collect(struct run *run)
     if (options->network.timing_only)
         return CNNVP_DONE;
     run->results = calloc(cnnvp_network_outputs(run->network), sizeof *run->results);
-    if (!run->results) {
+    if (run->results == NULL) {
         cli_message("out of memory");
         return CNNVP_FAILED;
     }
@@ -355,10 +355,10 @@ static cnnvp_result collect(struct run *run)
         result = collect_output(run, i);
     if (result != CNNVP_DONE)
         return result;
-    if (options->labels)
+    if (options->labels != NULL)
         result = cnnvp_accuracy_count(&run->results[0].output, &run->results[0].reference, &run->labels,
                                       &run->accuracy, &error);
-    if (result == CNNVP_DONE && options->dump)
+    if (result == CNNVP_DONE && options->dump != NULL)
         result = cnnvp_network_dump(run->network, run->platform, options->dump, &error);
     for (size_t i = 0; i < options->output_count && result == CNNVP_DONE; ++i)
         result = cnnvp_npy_write(options->outputs[i], &run->results[i].output, &error);
@@ -373,21 +373,21 @@ static const char *name_among_several(const struct run *run, size_t output)
 
 static void print_differences(const struct run *run)
 {
-    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); ++i)
+    for (size_t i = 0; run->results != NULL && i < cnnvp_network_outputs(run->network); ++i)
         accuracy_print_difference(name_among_several(run, i), &run->results[i].difference, stdout);
 }
 
 static void print_outputs(const struct run *run)
 {
-    for (size_t i = 0; run->results && i < run->options->output_count; ++i) {
+    for (size_t i = 0; run->results != NULL && i < run->options->output_count; ++i) {
         const char *name = name_among_several(run, i);
-        (void)printf("%-20s  %s%s%s\n", "output", name ? name : "", name ? ": " : "", run->options->outputs[i]);
+        (void)printf("%-20s  %s%s%s\n", "output", name != NULL ? name : "", name != NULL ? ": " : "", run->options->outputs[i]);
     }
 }
 
 static void free_results(struct run *run)
 {
-    for (size_t i = 0; run->results && i < cnnvp_network_outputs(run->network); ++i) {
+    for (size_t i = 0; run->results != NULL && i < cnnvp_network_outputs(run->network); ++i) {
         cnnvp_array_clear(&run->results[i].output);
         cnnvp_array_clear(&run->results[i].reference);
         cnnvp_array_clear(&run->results[i].block_reference);
@@ -412,20 +412,20 @@ static cnnvp_result print(struct run *run)
         print_centred(run);
         print_differences(run);
     }
-    if (result == CNNVP_DONE && options->labels && options->network.timing_only)
+    if (result == CNNVP_DONE && options->labels != NULL && options->network.timing_only)
         cli_message("--labels: no accuracy with --timing-only");
-    else if (result == CNNVP_DONE && options->labels)
+    else if (result == CNNVP_DONE && options->labels != NULL)
         accuracy_print(&run->accuracy, stdout);
     if (result == CNNVP_DONE && !options->platform.quiet) {
         result = cli_print_totals(run->json, stdout);
         if (options->tune)
             (void)printf("%-20s  %zu tried\n", "tilings", cnnvp_network_trials(run->network));
-        if (options->platform.stats)
+        if (options->platform.stats != NULL)
             (void)printf("%-20s  %s\n", "statistics", options->platform.stats);
-        if (options->platform.trace)
+        if (options->platform.trace != NULL)
             (void)printf("%-20s  %s\n", "trace", options->platform.trace);
         print_outputs(run);
-        if (options->dump)
+        if (options->dump != NULL)
             (void)printf("%-20s  %s\n", "tensors", options->dump);
     }
     return result;

@@ -57,14 +57,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->executor = (enum cnnvp_sweep_executor)cli_choice(state, "--executor", arg, executors);
         return 0;
     case ARGP_KEY_ARG:
-        if (options->spec)
+        if (options->spec != NULL)
             cli_usage(state, "one specification is expected, not also %s", arg);
         options->spec = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!options->spec)
+        if (options->spec == NULL)
             cli_usage(state, "which sweep? SPEC.yaml is missing");
-        if (!options->results)
+        if (options->results == NULL)
             cli_usage(state, "where to? -o RESULTS.sqlite is missing");
         return 0;
     default:
@@ -158,10 +158,10 @@ static cnnvp_result print_results(cnnvp_sweep *sweep, const struct sweep_options
                      done->finished, done->finished - done->failed, done->failed, done->found, options->results);
     if (options->pareto)
         result = cnnvp_sweep_front(sweep, &table, &error);
-    if (table)
+    if (table != NULL)
         (void)fputs(table, stdout);
     free(table);
-    if (result == CNNVP_DONE && options->export)
+    if (result == CNNVP_DONE && options->export != NULL)
         result = cnnvp_sweep_export(sweep, options->export, &error);
     return cli_report(result, &error);
 }

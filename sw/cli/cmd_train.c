@@ -120,16 +120,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->resume = arg;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->file)
+        if (options->file != NULL)
             cli_usage(state, "one network is expected, not also %s", arg);
         options->file = arg;
         return 0;
     case ARGP_KEY_END:
-        if (!options->file)
+        if (options->file == NULL)
             cli_usage(state, "which network? NETWORK.onnx is missing");
-        if (!options->dataset)
+        if (options->dataset == NULL)
             cli_usage(state, "what is it to learn from? --dataset is missing");
-        if (options->checkpoint_every && !options->checkpoint)
+        if (options->checkpoint_every && options->checkpoint == NULL)
             cli_usage(state, "--checkpoint-every needs --checkpoint");
         return 0;
     default:
@@ -139,11 +139,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static cnnvp_result check_options(const struct train_options *options)
 {
-    if (options->trainer.timing_only && (options->checkpoint || options->resume || options->log))
+    if (options->trainer.timing_only && (options->checkpoint != NULL || options->resume != NULL || options->log != NULL))
         return cli_bad("%s needs the values that --timing-only leaves out",
-                       options->checkpoint ? "--checkpoint" : options->resume ? "--resume" : "--log");
+                       options->checkpoint != NULL ? "--checkpoint" : options->resume != NULL ? "--resume" : "--log");
     /* A checkpoint may take the place of the one that was resumed from: that has been read by then. */
-    const char *resume = options->resume && options->checkpoint && strcmp(options->resume, options->checkpoint) == 0
+    const char *resume = options->resume != NULL && options->checkpoint != NULL && strcmp(options->resume, options->checkpoint) == 0
                              ? NULL
                              : options->resume;
     const struct cli_named_file files[] = {
@@ -165,7 +165,7 @@ static cnnvp_result read_dataset(const struct train *train, const char *text, ui
     const struct train_options *options = train->options;
     struct cnnvp_dataset_info own, fitted;
     struct cnnvp_error error = {""};
-    if (!text)
+    if (text == NULL)
         return CNNVP_DONE;
     cnnvp_result result = cnnvp_dataset_new(text, limit, dataset, &error);
     if (result != CNNVP_DONE)
@@ -192,7 +192,7 @@ static cnnvp_result plan(struct train *train)
     options->trainer.shape_count = options->shapes.count;
     cnnvp_result result = cli_report(
         cnnvp_trainer_new(options->file, train->config, &options->trainer, &train->trainer, &error), &error);
-    if (result == CNNVP_DONE && options->resume)
+    if (result == CNNVP_DONE && options->resume != NULL)
         result = train_checkpoint_read(train);
     if (result == CNNVP_DONE)
         cnnvp_trainer_info(train->trainer, &train->info);
@@ -227,7 +227,7 @@ static cnnvp_result learn(struct train *train)
     json_decref(training);
     if (written == CNNVP_DONE && !options->trainer.timing_only)
         written = train_write_log(train);
-    if (result == CNNVP_DONE && written == CNNVP_DONE && options->output && !options->trainer.timing_only)
+    if (result == CNNVP_DONE && written == CNNVP_DONE && options->output != NULL && !options->trainer.timing_only)
         written = cli_report(cnnvp_trainer_export(train->trainer, train->platform, options->output, &error), &error);
     return result != CNNVP_DONE ? result : written;
 }
@@ -258,13 +258,13 @@ static cnnvp_result print(const struct train *train)
     cnnvp_result result = cli_print_layers(train->json, stdout);
     if (result == CNNVP_DONE)
         result = cli_print_totals(train->json, stdout);
-    if (options->output && !options->trainer.timing_only)
+    if (options->output != NULL && !options->trainer.timing_only)
         (void)printf("%-20s  %s\n", "trained network", options->output);
-    if (options->log)
+    if (options->log != NULL)
         (void)printf("%-20s  %s\n", "log", options->log);
-    if (options->platform.stats)
+    if (options->platform.stats != NULL)
         (void)printf("%-20s  %s\n", "statistics", options->platform.stats);
-    if (options->platform.trace)
+    if (options->platform.trace != NULL)
         (void)printf("%-20s  %s\n", "trace", options->platform.trace);
     return result;
 }

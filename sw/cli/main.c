@@ -46,7 +46,7 @@ static void unknown_command(struct argp_state *state, const char *name)
     }
     names[COMMAND_COUNT] = "help";
     const char *meant = cnnvp_did_you_mean(name, names);
-    if (meant)
+    if (meant != NULL)
         cli_usage(state, "there is no command \"%s\"; did you mean \"%s\"?", name, meant);
     else
         cli_usage(state, "there is no command \"%s\"; there are %s", name, list);
@@ -73,14 +73,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (strcmp(arg, "help") == 0)
             unknown_command(state, state->argv[state->next]);
         call->command = find_command(arg);
-        if (!call->command)
+        if (call->command == NULL)
             unknown_command(state, arg);
         call->argc = state->argc - state->next + 1;
         call->argv = state->argv + state->next - 1;
         state->next = state->argc;
         return 0;
     case ARGP_KEY_END:
-        if (!call->command)
+        if (call->command == NULL)
             argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
         return 0;
     default:
@@ -94,7 +94,7 @@ static char *help_text(void)
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    if (!stream)
+    if (stream == NULL)
         return NULL;
     (void)fputs("A SystemC virtual platform for CNN accelerators.\vCommands:\n", stream);
     for (size_t i = 0; i < COMMAND_COUNT; ++i)
@@ -124,7 +124,7 @@ static void flush_output(int status, void *context)
     const char *reason = ferror(stdout) ? "an earlier write failed" : NULL;
     if (fflush(stdout) != 0)
         reason = strerror(errno);
-    if (!reason)
+    if (reason == NULL)
         return;
     if (!cli_reader_gone())
         cli_message("standard output cannot be written: %s", reason);

@@ -70,7 +70,7 @@ cnnvp_result train_checkpoint_read(struct train *train)
     if (size >= sizeof header)
         memcpy(&header, data, sizeof header);
     const char *wrong = damage(&header, data, size);
-    if (wrong)
+    if (wrong != NULL)
         result = cli_bad("%s: %s", file, wrong);
     else if (cnnvp_trainer_set_state(train->trainer, data + sizeof header, header.size, &error) != CNNVP_DONE)
         result = cli_bad("%s: %s", file, error.text);

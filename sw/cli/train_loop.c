@@ -33,9 +33,9 @@ static cnnvp_result take_step(struct train *train, const struct cnnvp_train_reco
         return result;
     train->history.nonfinite += record->nonfinite;
     train_show_progress(train, 0);
-    if (epoch_end && !train->evaluation)
+    if (epoch_end && train->evaluation == NULL)
         train_show_epoch(train, NULL);
-    if (options->checkpoint && (options->checkpoint_every ? point.step % options->checkpoint_every == 0 : epoch_end))
+    if (options->checkpoint != NULL && (options->checkpoint_every ? point.step % options->checkpoint_every == 0 : epoch_end))
         result = train_checkpoint_write(train);
     return result;
 }
@@ -46,7 +46,7 @@ static cnnvp_result next_event(struct train *train, struct cnnvp_train_record *r
     struct cnnvp_run_result end = {.end = CNNVP_END_EXIT};
     struct cnnvp_error error = {""};
     cnnvp_result result = cnnvp_trainer_step(train->trainer, train->platform, record, &end, &error);
-    while (result == CNNVP_FAILED && end.end == CNNVP_END_INTERRUPTED && train->options->checkpoint)
+    while (result == CNNVP_FAILED && end.end == CNNVP_END_INTERRUPTED && train->options->checkpoint != NULL)
         result = cnnvp_trainer_step(train->trainer, train->platform, record, &end, &error);
     if (result == CNNVP_DONE)
         return result;
@@ -60,7 +60,7 @@ static cnnvp_result stop(struct train *train)
 {
     const struct train_history *history = &train->history;
     const uint64_t step = history->step_count ? history->steps[history->step_count - 1].step : train->first_step;
-    if (!train->options->checkpoint) {
+    if (train->options->checkpoint == NULL) {
         cli_message("interrupted after step %" PRIu64 "; --checkpoint would have kept what was learned", step);
         return CNNVP_FAILED;
     }
@@ -97,7 +97,7 @@ cnnvp_result train_loop(struct train *train, int *complete)
             break;
     }
     train_show_progress(train, 1);
-    if (result == CNNVP_DONE && train->options->checkpoint)
+    if (result == CNNVP_DONE && train->options->checkpoint != NULL)
         result = train_checkpoint_write(train);
     return result;
 }

@@ -28,7 +28,7 @@ cnnvp_result train_history_add(struct train_history *history, const struct train
     if (history->step_count == history->step_room) {
         const size_t room = history->step_room * 2 + 256;
         struct train_point *steps = realloc(history->steps, room * sizeof *steps);
-        if (!steps) {
+        if (steps == NULL) {
             cli_message("out of memory");
             return CNNVP_FAILED;
         }
@@ -137,18 +137,18 @@ void train_show_epoch(struct train *train, const struct train_point *evaluation)
     summarise(history, first, history->step_count, &loss, &accuracy);
     train->epoch_loss = loss;
     train->epoch_accuracy = accuracy;
-    if (evaluation)
+    if (evaluation != NULL)
         train->evaluated = *evaluation;
     if (train->options->platform.quiet)
         return;
     const struct train_point *last = &history->steps[history->step_count - 1];
     char time[32], mean[32], eval_loss[32] = "-", eval_accuracy[32] = "-";
-    if (evaluation) {
+    if (evaluation != NULL) {
         (void)loss_text(evaluation->loss, eval_loss);
         (void)snprintf(eval_accuracy, sizeof eval_accuracy, "%.2f%%",
                        100.0 * (double)evaluation->correct / (double)evaluation->images);
     }
-    (void)time_text(evaluation ? evaluation->time_ps : last->time_ps, time);
+    (void)time_text(evaluation != NULL ? evaluation->time_ps : last->time_ps, time);
     clear_progress();
     if (train->options->trainer.timing_only)
         (void)printf("%6" PRIu64 " %9" PRIu64 " %16s\n", last->epoch + 1, last->step, time);
@@ -212,7 +212,7 @@ json_t *train_statistics(const struct train *train)
         (json_int_t)(history->step_count ? history->steps[history->step_count - 1].step : train->first_step);
     json_t *object = json_pack("{s:I, s:I, s:o, s:f}", "steps", steps, "nonfinite", (json_int_t)history->nonfinite,
                                "loss", number(train->epoch_loss), "accuracy", train->epoch_accuracy);
-    if (object && train->evaluated.images &&
+    if (object != NULL && train->evaluated.images &&
         (json_object_set_new(object, "eval_loss", number(train->evaluated.loss)) != 0 ||
          json_object_set_new(object, "eval_accuracy", json_real((double)train->evaluated.correct /
                                                                 (double)train->evaluated.images)) != 0)) {
@@ -226,7 +226,7 @@ cnnvp_result train_write_log(const struct train *train)
 {
     struct cli_output output;
     const struct train_history *history = &train->history;
-    if (!train->options->log)
+    if (train->options->log == NULL)
         return CNNVP_DONE;
     const cnnvp_result result = cli_output_open(&output, train->options->log);
     if (result != CNNVP_DONE)

@@ -18,7 +18,7 @@ char *cnnvp_values_text(void)
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    if (!stream)
+    if (stream == NULL)
         return NULL;
     (void)fprintf(stream, "values: members of `values` in the statistics, beside those of the units; absent with "
                   "--timing-only\n\n  %-34s  %-8s  %-10s  %s\n", "name", "unit", "with", "help");
@@ -109,7 +109,7 @@ char *cnnvp_accuracy_json(const struct cnnvp_accuracy *accuracy)
                   (json_int_t)accuracy->correct, "top1", (double)accuracy->correct / images, "reference_correct",
                   (json_int_t)accuracy->reference_correct, "reference_top1",
                   (double)accuracy->reference_correct / images);
-    char *text = object ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(object);
     return text;
 }

@@ -55,7 +55,7 @@ static int is_real(const char *text, double *number)
     if (!*text || strspn(text, "0123456789+-.eE") != strlen(text))
         return 0;
     *number = strtod(text, &end);
-    return end && *end == '\0' && *number - *number == 0;
+    return end != NULL && *end == '\0' && *number - *number == 0;
 }
 
 /* ---- one value ---- */
@@ -75,14 +75,14 @@ static cnnvp_result parameter_value(struct cnnvp_sweep *sweep, const struct cnnv
     size_t length = 0;
     value->json = is_whole(value->text) && !quoted ? CNNVP_JSON_WHOLE : CNNVP_JSON_TEXT;
     value->operand.text = value->text;
-    if (!param)
+    if (param == NULL)
         return CNNVP_DONE;
     if (cnnvp_value_parse(param, value->text, quoted, &number, reason, sizeof reason) != 0)
         return refuse(error, axis, value->place, reason);
     if (param->type == CNNVP_PARAM_ENUM) {
         const char *choice = cnnvp_value_choice(param->choices, number, &length);
         value->text = cnnvp_arena_copy(&sweep->arena, choice, length);
-        if (!value->text)
+        if (value->text == NULL)
             return cnnvp_config_no_memory(error);
         value->operand.text = value->text;
         if (is_whole(value->text))
@@ -97,7 +97,7 @@ static cnnvp_result parameter_value(struct cnnvp_sweep *sweep, const struct cnnv
 static const char *find_file(struct cnnvp_sweep *sweep, const char *text)
 {
     const char *beside = *text == '/' ? text : cnnvp_arena_printf(&sweep->arena, "%s/%s", sweep->folder, text);
-    return beside && access(beside, R_OK) == 0 ? beside : text;
+    return beside != NULL && access(beside, R_OK) == 0 ? beside : text;
 }
 
 static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
@@ -116,16 +116,16 @@ static cnnvp_result dataset_value(struct cnnvp_sweep *sweep, const struct cnnvp_
 {
     struct cnnvp_error reason = {""};
     const char *at = strchr(value->text, ':');
-    if (!at)
+    if (at == NULL)
         return refuse(error, axis, value->place, "a data set is KIND:FILE[,FILE...]");
     char *found = cnnvp_arena_copy(&sweep->arena, value->text, (size_t)(at - value->text));
     const char *separator = ":";
     do {
         size_t length = strcspn(++at, ",");
         char *name = cnnvp_arena_copy(&sweep->arena, at, length);
-        const char *file = name ? find_file(sweep, name) : NULL;
+        const char *file = name != NULL ? find_file(sweep, name) : NULL;
         char hash[CNNVP_KEY_BYTES];
-        if (!file || !found)
+        if (file == NULL || found == NULL)
             return cnnvp_config_no_memory(error);
         if (cnnvp_hash_file(file, hash, &reason) != CNNVP_DONE)
             return refuse(error, axis, value->place, reason.text);
@@ -203,9 +203,9 @@ static cnnvp_result check_value(struct cnnvp_sweep *sweep, struct cnnvp_axis *ax
 
 static int same_operand(const struct cnnvp_operand *a, const struct cnnvp_operand *b)
 {
-    if (a->text && b->text)
+    if (a->text != NULL && b->text != NULL)
         return strcmp(a->text, b->text) == 0;
-    return !a->text && !b->text && a->number >= b->number && a->number <= b->number;
+    return a->text == NULL && b->text == NULL && a->number >= b->number && a->number <= b->number;
 }
 
 static cnnvp_result add_value(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis, const char *text, const char *place,
@@ -231,7 +231,7 @@ static cnnvp_result add_value(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
 static int is_integral(const struct cnnvp_axis *axis)
 {
     if (axis->kind == CNNVP_AXIS_PARAMETER)
-        return axis->param && axis->param->type != CNNVP_PARAM_ENUM && axis->param->type != CNNVP_PARAM_TEXT;
+        return axis->param != NULL && axis->param->type != CNNVP_PARAM_ENUM && axis->param->type != CNNVP_PARAM_TEXT;
     return axis->kind == CNNVP_AXIS_OPTION && axis->option->type == CNNVP_OPTION_NUMBER;
 }
 
@@ -241,7 +241,7 @@ static cnnvp_result read_bound(const struct cnnvp_axis *axis, const struct cnnvp
 {
     char reason[400] = "";
     struct cnnvp_param any = {.name = axis->name, .type = CNNVP_PARAM_UINT, .min = 0, .max = UINT64_MAX};
-    if (axis->param)
+    if (axis->param != NULL)
         any.type = axis->param->type;
     if (node->kind != CNNVP_YAML_SCALAR)
         return refuse(error, axis, node->place, "a single number is expected");
@@ -258,12 +258,12 @@ static cnnvp_result add_range(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
     if (count > CNNVP_AXIS_VALUES)
         return cnnvp_config_error(error, place, "%s: more than %d values", axis->name, CNNVP_AXIS_VALUES);
     axis->values = cnnvp_arena_array(&sweep->arena, (size_t)count, sizeof *axis->values);
-    if (!axis->values)
+    if (axis->values == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = CNNVP_DONE;
     for (uint64_t value = from; value <= to && result == CNNVP_DONE;) {
         char *text = cnnvp_arena_printf(&sweep->arena, "%" PRIu64, value);
-        if (!text)
+        if (text == NULL)
             return cnnvp_config_no_memory(error);
         result = add_value(sweep, axis, text, place, 0, error);
         uint64_t more = step ? step : value;
@@ -289,17 +289,17 @@ static cnnvp_result add_real_range(struct cnnvp_sweep *sweep, struct cnnvp_axis 
     if (count > CNNVP_AXIS_VALUES)
         return cnnvp_config_error(error, nodes[2]->place, "%s: more than %d values", axis->name, CNNVP_AXIS_VALUES);
     axis->values = cnnvp_arena_array(&sweep->arena, (size_t)count, sizeof *axis->values);
-    cnnvp_result result = axis->values ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    cnnvp_result result = axis->values != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
     for (int i = 0; i < (int)count && result == CNNVP_DONE; ++i) {
         char *text = cnnvp_arena_printf(&sweep->arena, "%.12g", bounds[0] + i * bounds[2]);
-        result = text ? add_value(sweep, axis, text, nodes[0]->place, 0, error) : cnnvp_config_no_memory(error);
+        result = text != NULL ? add_value(sweep, axis, text, nodes[0]->place, 0, error) : cnnvp_config_no_memory(error);
     }
     return result;
 }
 
 static const struct cnnvp_yaml_node *child_of(const struct cnnvp_yaml_node *node, const char *key)
 {
-    for (const struct cnnvp_yaml_node *child = node->children; child; child = child->next)
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL; child = child->next)
         if (strcmp(child->key, key) == 0)
             return child;
     return NULL;
@@ -311,7 +311,7 @@ static cnnvp_result add_steps(struct cnnvp_sweep *sweep, struct cnnvp_axis *axis
     const struct cnnvp_yaml_node *const nodes[3] = {child_of(node, "from"), child_of(node, "to"),
                                                     child_of(node, "step")};
     uint64_t bounds[3] = {0};
-    if (!nodes[0] || !nodes[1] || !nodes[2] || node->child_count != 3)
+    if (nodes[0] == NULL || nodes[1] == NULL || nodes[2] == NULL || node->child_count != 3)
         return refuse(error, axis, node->place, "a range is {from: A, to: B, step: S} or {log2: [A, B]}");
     if (axis->kind == CNNVP_AXIS_OPTION && axis->option->type == CNNVP_OPTION_REAL)
         return add_real_range(sweep, axis, nodes, error);
@@ -354,7 +354,7 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
         const struct cnnvp_yaml_node *powers = child_of(node, "log2");
         if (!is_integral(axis) && !real)
             return refuse(error, axis, node->place, "has no order, so it takes a list of values and no range");
-        return powers && !real && node->child_count == 1 ? add_powers(sweep, axis, powers, error)
+        return powers != NULL && !real && node->child_count == 1 ? add_powers(sweep, axis, powers, error)
                                                          : add_steps(sweep, axis, node, error);
     }
     const struct cnnvp_yaml_node *child = node->kind == CNNVP_YAML_LIST ? node->children : node;
@@ -362,7 +362,7 @@ static cnnvp_result add_values(struct cnnvp_sweep *sweep, struct cnnvp_axis *axi
     if (count == 0)
         return refuse(error, axis, node->place, "an empty list; one value at least is expected");
     axis->values = cnnvp_arena_array(&sweep->arena, count, sizeof *axis->values);
-    cnnvp_result result = axis->values ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    cnnvp_result result = axis->values != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
     for (size_t i = 0; i < count && result == CNNVP_DONE; ++i, child = child->next) {
         if (child->kind != CNNVP_YAML_SCALAR || cnnvp_yaml_is_null(child))
             return cnnvp_config_error(error, child->place, "%s: %s where a value is expected", axis->name,
@@ -378,13 +378,13 @@ static cnnvp_result find_option(struct cnnvp_sweep *sweep, struct cnnvp_axis *ax
 {
     int train = strcmp(sweep->command, "train") == 0;
     char *name = cnnvp_arena_text(&sweep->arena, axis->name);
-    if (!name)
+    if (name == NULL)
         return cnnvp_config_no_memory(error);
     for (char *at = name; *at; ++at)
         *at = *at == '-' ? '_' : *at;
     axis->name = name;
     axis->option = cnnvp_sweep_option_find(name);
-    if (axis->option && (train ? axis->option->train : axis->option->run))
+    if (axis->option != NULL && (train ? axis->option->train : axis->option->run))
         return CNNVP_DONE;
     struct cnnvp_suggest suggest;
     cnnvp_suggest_begin(&suggest, name);
@@ -403,11 +403,11 @@ static cnnvp_result find_parameter(struct cnnvp_sweep *sweep, struct cnnvp_axis 
         return CNNVP_DONE; /* the energy table, whose entries are checked when a point is resolved */
     cnnvp_suggest_begin(&suggest, axis->name);
     for (size_t i = 0; cnnvp_config_instance(sweep->base, i, &instance) == CNNVP_DONE; ++i) {
-        for (uint32_t p = 0; instance.unit && p <= instance.unit->param_count; ++p) {
+        for (uint32_t p = 0; instance.unit != NULL && p <= instance.unit->param_count; ++p) {
             int last = p == instance.unit->param_count; /* the unit itself may vary too */
             const char *name = cnnvp_arena_printf(&sweep->arena, "%s.%s", instance.name,
                                                   last ? "model" : instance.unit->params[p].name);
-            if (!name)
+            if (name == NULL)
                 return cnnvp_config_no_memory(error);
             if (strcmp(name, axis->name) == 0) {
                 axis->param = last ? NULL : &instance.unit->params[p];
@@ -476,7 +476,7 @@ const struct cnnvp_axis_value *cnnvp_point_option(const struct cnnvp_sweep *swee
 json_t *cnnvp_point_params(const struct cnnvp_sweep *sweep, uint64_t number)
 {
     json_t *params = json_object();
-    int failed = !params;
+    int failed = params == NULL;
     for (size_t i = 0; i < sweep->axis_count && !failed; ++i) {
         const struct cnnvp_axis *axis = &sweep->axes[i];
         const struct cnnvp_axis_value *value = &axis->values[cnnvp_point_index(sweep, number, i)];

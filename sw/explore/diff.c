@@ -10,7 +10,7 @@
 static const char *text_of(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
+    return text != NULL ? text : "";
 }
 
 /* A scalar as it would stand in a file; "-" for what is not there. */
@@ -76,13 +76,13 @@ cnnvp_result cnnvp_layers_csv(const char *stats_json, const char *csv_file, stru
     json_t *root = json_loads(stats_json, JSON_ALLOW_NUL, NULL);
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = root ? open_memstream(&text, &size) : NULL;
+    FILE *stream = root != NULL ? open_memstream(&text, &size) : NULL;
     cnnvp_result result = CNNVP_DONE;
-    if (!root)
+    if (root == NULL)
         result = cnnvp_config_error(error, NULL, "the statistics cannot be read");
-    else if (!stream)
+    else if (stream == NULL)
         result = cnnvp_config_no_memory(error);
-    if (stream) {
+    if (stream != NULL) {
         write_layers(stream, json_object_get(root, "layers"));
         if (fclose(stream) != 0)
             result = cnnvp_config_no_memory(error);
@@ -110,7 +110,7 @@ static int is_same(const json_t *a, const json_t *b)
         double x = json_number_value(a), y = json_number_value(b);
         return x >= y && x <= y;
     }
-    return a && b ? json_equal(a, b) : a == b;
+    return a != NULL && b != NULL ? json_equal(a, b) : a == b;
 }
 
 /* Numbers have 15 digits, so a difference has no more decimals than the larger of the two. */
@@ -137,7 +137,7 @@ static void add_line(struct comparison *comparison, const char *name, const json
         if (x < 0 || x > 0)
             (void)snprintf(percent, sizeof percent, "%+.2f%%", 100.0 * (y - x) / x);
     }
-    if (comparison->csv) {
+    if (comparison->csv != NULL) {
         cnnvp_csv_field(comparison->csv, comparison->title, 0);
         cnnvp_csv_field(comparison->csv, name, 0);
         cnnvp_csv_field(comparison->csv, left, 0);
@@ -172,7 +172,7 @@ static void compare(struct comparison *comparison, const char *path, const json_
     }
     json_object_foreach((json_t *)(uintptr_t)b, key, member) {
         (void)snprintf(name, sizeof name, "%s%s%s", path, *path ? "." : "", key);
-        if (!json_object_get(a, key))
+        if (json_object_get(a, key) == NULL)
             compare(comparison, name, NULL, member, depth + 1);
     }
 }
@@ -211,7 +211,7 @@ static json_t *find_layer(const json_t *layers, const json_t *own, const json_t 
 static void compare_layer(struct comparison *comparison, const json_t *a, const json_t *b)
 {
     char title[300];
-    const json_t *named = a ? a : b;
+    const json_t *named = a != NULL ? a : b;
     int phase = strcmp(text_of(named, "phase"), "forward") != 0;
     (void)snprintf(title, sizeof title, "layer %s%s%s%s", text_of(named, "name"), phase ? " (" : "",
                    phase ? text_of(named, "phase") : "", phase ? ")" : "");
@@ -225,7 +225,7 @@ static void compare_layers(struct comparison *comparison, const json_t *a, const
     json_array_foreach((json_t *)(uintptr_t)a, index, layer)
         compare_layer(comparison, layer, find_layer(b, a, layer));
     json_array_foreach((json_t *)(uintptr_t)b, index, layer)
-        if (!find_layer(a, b, layer))
+        if (find_layer(a, b, layer) == NULL)
             compare_layer(comparison, NULL, layer);
 }
 
@@ -248,7 +248,7 @@ static cnnvp_result read_stats(const char *file, json_t **root, struct cnnvp_err
         return result;
     *root = json_loads(text, JSON_ALLOW_NUL, &reason);
     free(text);
-    if (!*root) {
+    if (*root == NULL) {
         char place[1200];
         (void)snprintf(place, sizeof place, "%.1000s:%d:%d", file, reason.line, reason.column);
         return cnnvp_config_error(error, place, "%s", reason.text);
@@ -271,24 +271,24 @@ cnnvp_result cnnvp_stats_diff(const char *file_a, const char *file_b, const char
         result = read_stats(file_b, &b, error);
     if (result == CNNVP_DONE) {
         comparison.table = open_memstream(table, &table_size);
-        comparison.csv = csv_file ? open_memstream(&csv, &csv_size) : NULL;
-        if (!comparison.table || (csv_file && !comparison.csv))
+        comparison.csv = csv_file != NULL ? open_memstream(&csv, &csv_size) : NULL;
+        if (comparison.table == NULL || (csv_file != NULL && comparison.csv == NULL))
             result = cnnvp_config_no_memory(error);
     }
     if (result == CNNVP_DONE) {
-        if (comparison.csv)
+        if (comparison.csv != NULL)
             (void)fputs("section,name,a,b,change\n", comparison.csv);
         compare_runs(&comparison, a, b);
         if (!comparison.differences)
             (void)fputs("no differences\n", comparison.table);
     }
-    if (comparison.table && fclose(comparison.table) != 0)
+    if (comparison.table != NULL && fclose(comparison.table) != 0)
         result = cnnvp_config_no_memory(error);
-    if (comparison.csv && fclose(comparison.csv) != 0)
+    if (comparison.csv != NULL && fclose(comparison.csv) != 0)
         result = cnnvp_config_no_memory(error);
-    if (result == CNNVP_DONE && csv_file)
+    if (result == CNNVP_DONE && csv_file != NULL)
         result = cnnvp_write_text(csv_file, csv, csv_size, error);
-    if (differences)
+    if (differences != NULL)
         *differences = comparison.differences;
     if (result != CNNVP_DONE) {
         free(*table);

@@ -57,7 +57,7 @@ static void refuse(const struct cnnvp_expression *expression, size_t offset, con
 {
     const char *colon = strrchr(expression->place, ':');
     char place[1200];
-    if (colon && !memchr(expression->text, '\n', offset))
+    if (colon != NULL && memchr(expression->text, '\n', offset) == NULL)
         (void)snprintf(place, sizeof place, "%.*s:%ld", (int)(colon - expression->place), expression->place,
                        strtol(colon + 1, NULL, 10) + (long)offset);
     else
@@ -97,7 +97,7 @@ static int take(struct parser *parser, const char *token)
 static struct node *make(struct parser *parser, enum op op, struct node *a, struct node *b, const char *at)
 {
     struct node *node = parser->failed ? NULL : cnnvp_arena_alloc(parser->arena, sizeof *node);
-    if (!node) {
+    if (node == NULL) {
         if (!parser->failed)
             (void)cnnvp_config_no_memory(parser->error);
         parser->failed = 1;
@@ -129,7 +129,7 @@ static struct node *parse_number(struct parser *parser)
     if (end == start || !known)
         return fail(parser, start, "this is no number; a text goes in quotes");
     struct node *node = make(parser, OP_NUMBER, NULL, NULL, start);
-    if (node)
+    if (node != NULL)
         node->number = number;
     return node;
 }
@@ -143,8 +143,8 @@ static struct node *parse_name(struct parser *parser)
     parser->at += length;
     char *name = cnnvp_arena_copy(parser->arena, start, length);
     struct node *node = make(parser, OP_NAME, NULL, NULL, start);
-    if (!node || !name)
-        return node ? fail(parser, start, "out of memory") : NULL;
+    if (node == NULL || name == NULL)
+        return node != NULL ? fail(parser, start, "out of memory") : NULL;
     node->text = name;
     node->index = parser->name(parser->context, name);
     if (node->index == UINT32_MAX) {
@@ -154,7 +154,7 @@ static struct node *parse_name(struct parser *parser)
         parser->offer(parser->context, &suggest);
         const char *similar = strstr(cnnvp_suggest_text(&suggest, "among"), "; did you mean");
         (void)snprintf(message, sizeof message, "there is no parameter %s%s", cnnvp_config_show(name).text,
-                       similar ? similar : "; texts go in quotes");
+                       similar != NULL ? similar : "; texts go in quotes");
         return fail(parser, start, message);
     }
     return node;
@@ -164,13 +164,13 @@ static struct node *parse_text(struct parser *parser)
 {
     const char *start = parser->at;
     const char *end = strchr(start + 1, *start);
-    if (!end)
+    if (end == NULL)
         return fail(parser, start, "a quote that is never closed");
     struct node *node = make(parser, OP_TEXT, NULL, NULL, start);
-    if (node)
+    if (node != NULL)
         node->text = cnnvp_arena_copy(parser->arena, start + 1, (size_t)(end - start - 1));
     parser->at = end + 1;
-    return node && node->text ? node : fail(parser, start, "out of memory");
+    return node != NULL && node->text != NULL ? node : fail(parser, start, "out of memory");
 }
 
 static struct node *parse_sign(struct parser *parser)
@@ -182,12 +182,12 @@ static struct node *parse_sign(struct parser *parser)
         return fail(parser, start, "nested too deep");
     if (take(parser, "-")) {
         node = parse_sign(parser);
-        node = node ? make(parser, OP_NEGATE, node, NULL, start) : NULL;
+        node = node != NULL ? make(parser, OP_NEGATE, node, NULL, start) : NULL;
     } else if (take(parser, "+")) {
         node = parse_sign(parser);
     } else if (take(parser, "(")) {
         node = parse_or(parser);
-        if (node && !take(parser, ")"))
+        if (node != NULL && !take(parser, ")"))
             node = fail(parser, parser->at, "a closing parenthesis is expected");
     } else if (*start == '"' || *start == '\'') {
         node = parse_text(parser);
@@ -213,7 +213,7 @@ static struct node *parse_level(struct parser *parser, const struct choice *choi
                                 struct node *(*next)(struct parser *), int once)
 {
     struct node *left = next(parser);
-    for (int again = 1; left && again;) {
+    for (int again = 1; left != NULL && again;) {
         again = 0;
         skip_space(parser);
         const char *start = parser->at;
@@ -221,7 +221,7 @@ static struct node *parse_level(struct parser *parser, const struct choice *choi
             if (!take(parser, choices[i].token))
                 continue;
             struct node *right = next(parser);
-            left = right ? make(parser, choices[i].op, left, right, start) : NULL;
+            left = right != NULL ? make(parser, choices[i].op, left, right, start) : NULL;
             again = !once;
             break;
         }
@@ -257,7 +257,7 @@ static struct node *parse_not(struct parser *parser)
             return fail(parser, start, "nested too deep");
         struct node *node = parse_not(parser);
         --parser->depth;
-        return node ? make(parser, OP_NOT, node, NULL, start) : NULL;
+        return node != NULL ? make(parser, OP_NOT, node, NULL, start) : NULL;
     }
     return parse_compare(parser);
 }
@@ -279,14 +279,14 @@ cnnvp_result cnnvp_expression_new(struct cnnvp_arena *arena, const char *text, c
                                   struct cnnvp_error *error)
 {
     struct cnnvp_expression *made = cnnvp_arena_alloc(arena, sizeof *made);
-    if (!made)
+    if (made == NULL)
         return cnnvp_config_no_memory(error);
     *made = (struct cnnvp_expression){.text = text, .place = place};
     struct parser parser = {.arena = arena, .expression = made, .at = text, .name = name, .offer = offer,
                             .context = context, .error = error};
     made->root = parse_or(&parser);
     skip_space(&parser);
-    if (made->root && *parser.at)
+    if (made->root != NULL && *parser.at)
         (void)fail(&parser, parser.at, *parser.at == '=' ? "two values are compared by =="
                                                          : "an operator is expected here; comparisons do not chain");
     *expression = made;
@@ -349,7 +349,7 @@ static struct cnnvp_operand evaluate(struct evaluation *evaluation, const struct
 static int is_true(struct evaluation *evaluation, const struct node *node)
 {
     struct cnnvp_operand value = evaluate(evaluation, node);
-    if (value.text)
+    if (value.text != NULL)
         (void)wrong(evaluation, node, "a text is neither true nor false");
     return value.number < 0 || value.number > 0;
 }
@@ -358,9 +358,9 @@ static struct cnnvp_operand two_sided(struct evaluation *evaluation, const struc
 {
     struct cnnvp_operand a = evaluate(evaluation, node->a);
     struct cnnvp_operand b = evaluate(evaluation, node->b);
-    if (evaluation->failed || (!a.text && !b.text))
+    if (evaluation->failed || (a.text == NULL && b.text == NULL))
         return evaluation->failed ? a : arithmetic(evaluation, node, a.number, b.number);
-    if (!a.text || !b.text)
+    if (a.text == NULL || b.text == NULL)
         return wrong(evaluation, node, "a text and a number");
     if (node->op != OP_EQ && node->op != OP_NE)
         return wrong(evaluation, node, "texts can be compared by == and != only");
@@ -380,7 +380,7 @@ static struct cnnvp_operand evaluate(struct evaluation *evaluation, const struct
         return evaluation->value(evaluation->context, node->index);
     case OP_NEGATE: {
         struct cnnvp_operand value = evaluate(evaluation, node->a);
-        if (value.text)
+        if (value.text != NULL)
             return wrong(evaluation, node, "a text has no sign");
         return (struct cnnvp_operand){NULL, -value.number};
     }

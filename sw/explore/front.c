@@ -47,7 +47,7 @@ static double slice(const double **points, size_t count, size_t objectives, cons
     if (objectives == 1)
         return points[0][0] < corner[0] ? corner[0] - points[0][0] : 0;
     const double **part = malloc(count * sizeof *part);
-    if (!part)
+    if (part == NULL)
         return -1;
     for (size_t i = 0; i < count && volume >= 0; ++i) {
         double end = i + 1 < count ? points[i + 1][last] : corner[last];
@@ -67,7 +67,7 @@ double cnnvp_hypervolume(const double *points, size_t count, size_t objectives, 
 {
     const double **kept = malloc((count + 1) * sizeof *kept);
     size_t used = 0;
-    if (!kept)
+    if (kept == NULL)
         return -1;
     for (size_t i = 0; i < count; ++i) {
         const double *point = points + i * objectives;
@@ -109,11 +109,11 @@ static int compare_order(const void *a, const void *b)
 static cnnvp_result open_rows(cnnvp_sweep *sweep, struct rows *rows, struct cnnvp_error *error)
 {
     *rows = (struct rows){.sweep = sweep};
-    if (!sweep->results)
+    if (sweep->results == NULL)
         return cnnvp_config_error(error, NULL, "the sweep has not been run");
     cnnvp_result result = cnnvp_results_open(sweep->results, 0, &rows->results, error);
     rows->points = calloc(sweep->point_count + 1, sizeof *rows->points);
-    if (result == CNNVP_DONE && !rows->points)
+    if (result == CNNVP_DONE && rows->points == NULL)
         result = cnnvp_config_no_memory(error);
     if (result != CNNVP_DONE)
         return result;
@@ -148,7 +148,7 @@ static json_t *stats_of(struct rows *rows, size_t index, struct cnnvp_row *row, 
                         struct cnnvp_error *error)
 {
     *result = cnnvp_results_get(rows->results, rows->points[index]->key, 1, row, error);
-    return *result == CNNVP_DONE && row->stats ? cnnvp_stats_sections(row->stats, is_column, rows->sweep) : NULL;
+    return *result == CNNVP_DONE && row->stats != NULL ? cnnvp_stats_sections(row->stats, is_column, rows->sweep) : NULL;
 }
 
 static void format_number(char *buffer, size_t size, double number)
@@ -216,7 +216,7 @@ static void write_row(FILE *stream, const struct rows *rows, size_t index, json_
             format_number(text, sizeof text, number);
         cnnvp_csv_field(stream, text, 0);
     }
-    cnnvp_csv_field(stream, row->error ? row->error : "", 1);
+    cnnvp_csv_field(stream, row->error != NULL ? row->error : "", 1);
 }
 
 /* The statistics of the first point that has any name the columns. */
@@ -224,14 +224,14 @@ static cnnvp_result find_columns(struct rows *rows, json_t **columns, struct cnn
 {
     cnnvp_result result = CNNVP_DONE;
     json_t *stats = NULL;
-    for (size_t i = 0; i < rows->count && result == CNNVP_DONE && !stats; ++i) {
+    for (size_t i = 0; i < rows->count && result == CNNVP_DONE && stats == NULL; ++i) {
         struct cnnvp_row row = {.params = NULL};
         stats = stats_of(rows, i, &row, &result, error);
         cnnvp_row_clear(&row);
     }
     *columns = list_columns(rows->sweep, stats);
     json_decref(stats);
-    return result == CNNVP_DONE && !*columns ? cnnvp_config_no_memory(error) : result;
+    return result == CNNVP_DONE && *columns == NULL ? cnnvp_config_no_memory(error) : result;
 }
 
 cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct cnnvp_error *error)
@@ -246,7 +246,7 @@ cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct
         result = find_columns(&rows, &columns, error);
     if (result == CNNVP_DONE && !(stream = open_memstream(&text, &size)))
         result = cnnvp_config_no_memory(error);
-    if (stream)
+    if (stream != NULL)
         write_head(stream, sweep, columns);
     for (size_t i = 0; i < rows.count && result == CNNVP_DONE; ++i) {
         struct cnnvp_row row = {.params = NULL};
@@ -256,7 +256,7 @@ cnnvp_result cnnvp_sweep_export(cnnvp_sweep *sweep, const char *csv_file, struct
         json_decref(stats);
         cnnvp_row_clear(&row);
     }
-    if (stream && fclose(stream) != 0 && result == CNNVP_DONE)
+    if (stream != NULL && fclose(stream) != 0 && result == CNNVP_DONE)
         result = cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE)
         result = cnnvp_write_text(csv_file, text, size, error);
@@ -338,14 +338,14 @@ static void print_front(FILE *stream, const struct rows *rows, const struct entr
         const struct entry *entry = line ? &front[line - 1] : NULL;
         for (size_t i = 0; i < sweep->axis_count; ++i)
             if (sweep->axes[i].listed)
-                (void)fprintf(stream, "%*s  ", sweep->axes[i].values[0].operand.text ? -widths[i] : widths[i],
-                              entry ? axis_text(rows, entry, i) : sweep->axes[i].name);
+                (void)fprintf(stream, "%*s  ", sweep->axes[i].values[0].operand.text != NULL ? -widths[i] : widths[i],
+                              entry != NULL ? axis_text(rows, entry, i) : sweep->axes[i].name);
         for (size_t o = 0; o < sweep->objective_count; ++o) {
             const struct cnnvp_objective *objective = &sweep->objectives[o];
             char text[40] = "";
-            if (entry)
+            if (entry != NULL)
                 format_number(text, sizeof text, objective->maximise ? -entry->values[o] : entry->values[o]);
-            (void)fprintf(stream, "%*s%s", objective_width(objective), entry ? text : objective->path,
+            (void)fprintf(stream, "%*s%s", objective_width(objective), entry != NULL ? text : objective->path,
                           o + 1 < sweep->objective_count ? "  " : "\n");
         }
     }
@@ -360,21 +360,21 @@ cnnvp_result cnnvp_sweep_front(cnnvp_sweep *sweep, char **table, struct cnnvp_er
         return cnnvp_config_error(error, sweep->file, "a front needs objectives");
     cnnvp_result result = open_rows(sweep, &rows, error);
     struct entry *front = result == CNNVP_DONE ? calloc(rows.count + 1, sizeof *front) : NULL;
-    if (result == CNNVP_DONE && !front)
+    if (result == CNNVP_DONE && front == NULL)
         result = cnnvp_config_no_memory(error);
     for (size_t i = 0; i < rows.count && result == CNNVP_DONE; ++i) {
         struct cnnvp_row row = {.params = NULL};
         struct entry entry = {.index = i, .network = cnnvp_point_network(sweep, rows.points[i]->number)};
         json_t *stats = stats_of(&rows, i, &row, &result, error);
-        if (stats && cnnvp_objectives_of(sweep, stats, entry.values))
+        if (stats != NULL && cnnvp_objectives_of(sweep, stats, entry.values))
             insert(front, &count, &entry, sweep->objective_count);
         json_decref(stats);
         cnnvp_row_clear(&row);
     }
     FILE *stream = result == CNNVP_DONE ? open_memstream(table, &size) : NULL;
-    if (result == CNNVP_DONE && !stream)
+    if (result == CNNVP_DONE && stream == NULL)
         result = cnnvp_config_no_memory(error);
-    if (stream) {
+    if (stream != NULL) {
         qsort(front, count, sizeof *front, compare_entries);
         print_front(stream, &rows, front, count);
         if (fclose(stream) != 0)

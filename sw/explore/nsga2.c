@@ -51,9 +51,9 @@ static cnnvp_result read_values(struct evolution *evolution, struct individual *
 {
     struct cnnvp_row row = {.params = NULL};
     cnnvp_result result = cnnvp_results_get(evolution->driver->results, key, 1, &row, error);
-    json_t *stats = result == CNNVP_DONE && row.stats
+    json_t *stats = result == CNNVP_DONE && row.stats != NULL
                         ? cnnvp_stats_sections(row.stats, cnnvp_objectives_need, evolution->sweep) : NULL;
-    individual->failed = !stats || !cnnvp_objectives_of(evolution->sweep, stats, individual->values);
+    individual->failed = stats == NULL || !cnnvp_objectives_of(evolution->sweep, stats, individual->values);
     for (size_t o = 0; o < evolution->objectives && individual->failed; ++o)
         individual->values[o] = HUGE_VAL;
     json_decref(stats);
@@ -74,7 +74,7 @@ static cnnvp_result evaluate(struct evolution *evolution, struct individual *ind
 {
     uint64_t *numbers = calloc(evolution->population, sizeof *numbers);
     size_t count = 0;
-    if (!numbers)
+    if (numbers == NULL)
         return cnnvp_config_no_memory(error);
     for (uint32_t i = 0; i < evolution->population; ++i) {
         int known = find_seen(evolution, individuals[i].number) != NULL;
@@ -90,7 +90,7 @@ static cnnvp_result evaluate(struct evolution *evolution, struct individual *ind
         struct individual *met = &evolution->seen[evolution->seen_count];
         const char *key = key_of(evolution->sweep, numbers[i]);
         *met = (struct individual){.number = numbers[i], .network = cnnvp_point_network(evolution->sweep, numbers[i])};
-        result = key ? read_values(evolution, met, key, error) : CNNVP_FAILED;
+        result = key != NULL ? read_values(evolution, met, key, error) : CNNVP_FAILED;
         ++evolution->seen_count;
     }
     free(numbers);
@@ -336,7 +336,7 @@ static cnnvp_result write_hypervolume(struct evolution *evolution, struct cnnvp_
     double *values = calloc(evolution->seen_count * evolution->objectives + 1, sizeof *values);
     double *shares = calloc(generations, sizeof *shares);
     json_t *list = json_array();
-    for (uint32_t n = 0; n < networks && values && shares && evolution->objectives <= 4; ++n) {
+    for (uint32_t n = 0; n < networks && values != NULL && shares != NULL && evolution->objectives <= 4; ++n) {
         double box = box_of(evolution, n, values, corner);
         counted += box > 0;
         for (uint32_t g = 0; g < generations && box > 0; ++g)
@@ -346,8 +346,8 @@ static cnnvp_result write_hypervolume(struct evolution *evolution, struct cnnvp_
         (void)json_array_append_new(list, json_pack("{s:i, s:I, s:f}", "generation", (int)g + 1, "points",
                                                     (json_int_t)evolution->generation_end[g], "hypervolume",
                                                     shares[g] / counted));
-    char *text = values && shares && list ? json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
-    cnnvp_result result = text ? cnnvp_results_set_fact(evolution->driver->results, "hypervolume", text, error)
+    char *text = values != NULL && shares != NULL && list != NULL ? json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+    cnnvp_result result = text != NULL ? cnnvp_results_set_fact(evolution->driver->results, "hypervolume", text, error)
                                : cnnvp_config_no_memory(error);
     free(text);
     free(values);
@@ -388,7 +388,7 @@ cnnvp_result cnnvp_nsga2_run(struct cnnvp_driver *driver, struct cnnvp_error *er
     evolution.seen = calloc(total, sizeof *evolution.seen);
     evolution.generation_end = calloc(sweep->generations, sizeof *evolution.generation_end);
     driver->progress.points = total;
-    cnnvp_result result = order && evolution.parents && evolution.seen && evolution.generation_end
+    cnnvp_result result = order != NULL && evolution.parents != NULL && evolution.seen != NULL && evolution.generation_end != NULL
                               ? evolve(&evolution, order, error) : cnnvp_config_no_memory(error);
     free(order);
     free(evolution.parents);

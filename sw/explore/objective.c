@@ -14,12 +14,12 @@ static const json_t *element(const json_t *list, const char *word)
         return json_array_get(list, strtoul(word, NULL, 10));
     json_array_foreach((json_t *)(uintptr_t)list, index, item) {
         const char *name = json_string_value(json_object_get(item, "name"));
-        if (name && strcmp(name, word) == 0)
+        if (name != NULL && strcmp(name, word) == 0)
             return item;
         const char *from = json_string_value(json_object_get(item, "from"));
         const char *to = json_string_value(json_object_get(item, "to"));
-        size_t length = from ? strlen(from) : 0;
-        if (from && to && strncmp(word, from, length) == 0 && word[length] == '-' && strcmp(word + length + 1, to) == 0)
+        size_t length = from != NULL ? strlen(from) : 0;
+        if (from != NULL && to != NULL && strncmp(word, from, length) == 0 && word[length] == '-' && strcmp(word + length + 1, to) == 0)
             return item;
     }
     return NULL;
@@ -30,7 +30,7 @@ static const json_t *walk(const json_t *value, const char *path, size_t depth)
 {
     char word[512];
     size_t length = strlen(path);
-    if (!value || depth > 16 || length >= sizeof word)
+    if (value == NULL || depth > 16 || length >= sizeof word)
         return NULL;
     if (length == 0)
         return value;
@@ -40,8 +40,8 @@ static const json_t *walk(const json_t *value, const char *path, size_t depth)
         memcpy(word, path, end);
         word[end] = '\0';
         const json_t *next = json_is_array(value) ? element(value, word) : json_object_get(value, word);
-        const json_t *found = next ? walk(next, path + end + (path[end] == '.'), depth + 1) : NULL;
-        if (found)
+        const json_t *found = next != NULL ? walk(next, path + end + (path[end] == '.'), depth + 1) : NULL;
+        if (found != NULL)
             return found;
     }
     return NULL;

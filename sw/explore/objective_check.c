@@ -26,17 +26,17 @@ static void offer_paths(struct cnnvp_arena *arena, const json_t *value, const ch
         cnnvp_suggest_offer(suggest, path);
     json_object_foreach((json_t *)(uintptr_t)value, key, member) {
         const char *name = cnnvp_arena_printf(arena, "%s%s%s", path, *path ? "." : "", key);
-        if (name && strcmp(name, "platform") != 0)
+        if (name != NULL && strcmp(name, "platform") != 0)
             offer_paths(arena, member, name, suggest);
     }
     json_array_foreach((json_t *)(uintptr_t)value, index, member) {
         const char *word = json_string_value(json_object_get(member, "name"));
         const char *from = json_string_value(json_object_get(member, "from"));
         const char *to = json_string_value(json_object_get(member, "to"));
-        const char *name = word         ? cnnvp_arena_printf(arena, "%s.%s", path, word)
-                           : from && to ? cnnvp_arena_printf(arena, "%s.%s-%s", path, from, to)
+        const char *name = word != NULL         ? cnnvp_arena_printf(arena, "%s.%s", path, word)
+                           : from != NULL && to != NULL ? cnnvp_arena_printf(arena, "%s.%s-%s", path, from, to)
                                         : NULL;
-        if (name)
+        if (name != NULL)
             offer_paths(arena, member, name, suggest);
     }
 }
@@ -70,13 +70,13 @@ static cnnvp_result check_value(const struct cnnvp_sweep *sweep, uint64_t number
     *known = 0;
     if (strncmp(objective->path, "values.", 7) != 0)
         return CNNVP_DONE;
-    if (timing && strcmp(timing->text, "true") == 0)
+    if (timing != NULL && strcmp(timing->text, "true") == 0)
         return cnnvp_config_error(error, objective->place, "there are no values with timing_only");
-    if (value && trains != (strcmp(value->object, "training") == 0))
+    if (value != NULL && trains != (strcmp(value->object, "training") == 0))
         return cnnvp_config_error(error, objective->place, "command: %s has no %s", sweep->command, objective->path);
-    if (value && *value->needs && !has_option(sweep, value->needs))
+    if (value != NULL && *value->needs && !has_option(sweep, value->needs))
         return cnnvp_config_error(error, objective->place, "%s needs the option %s", objective->path, value->needs);
-    *known = value || (strncmp(objective->path, "values.accuracy.", 16) != 0 &&
+    *known = value != NULL || (strncmp(objective->path, "values.accuracy.", 16) != 0 &&
                        strncmp(objective->path, "values.training.", 16) != 0);
     return CNNVP_DONE;
 }
@@ -86,7 +86,7 @@ static void offer_values(struct cnnvp_arena *arena, struct cnnvp_suggest *sugges
     for (size_t i = 0; i < cnnvp_value_count; ++i) {
         const char *name =
             cnnvp_arena_printf(arena, "values.%s.%s", cnnvp_value_table[i].object, cnnvp_value_table[i].name);
-        if (name)
+        if (name != NULL)
             cnnvp_suggest_offer(suggest, name);
     }
 }
@@ -106,17 +106,17 @@ static int depends_on_network(const char *path)
 static int comes_later(const json_t *stats, const char *path)
 {
     static const char word[] = ".requesters.";
-    const char *middle = strstr(path, word), *begin = middle ? middle + sizeof word - 1 : NULL;
-    const char *dot = begin ? strchr(begin, '.') : NULL;
+    const char *middle = strstr(path, word), *begin = middle != NULL ? middle + sizeof word - 1 : NULL;
+    const char *dot = begin != NULL ? strchr(begin, '.') : NULL;
     char name[256], total[256];
     double number;
     if (strncmp(path, "tensors.0.", 10) == 0 && json_array_size(json_object_get(stats, "tensors")) == 0)
         return 1;
-    if (!dot || strncmp(path, "units.", 6) != 0 || strlen(path) >= sizeof name)
+    if (dot == NULL || strncmp(path, "units.", 6) != 0 || strlen(path) >= sizeof name)
         return 0;
     (void)snprintf(name, sizeof name, "%.*s", (int)(dot - begin), begin);
     (void)snprintf(total, sizeof total, "%.*s%s", (int)(middle - path), path, dot);
-    return json_object_get(json_object_get(stats, "units"), name) && cnnvp_stats_number(stats, total, &number);
+    return json_object_get(json_object_get(stats, "units"), name) != NULL && cnnvp_stats_number(stats, total, &number);
 }
 
 static cnnvp_result check(struct cnnvp_sweep *sweep, uint64_t point, const json_t *stats, int has_network,
@@ -189,7 +189,7 @@ static char *hear_all(int line, pid_t process, int *status)
     for (;;) {
         if (size + 1 >= room) {
             char *larger = realloc(text, room = room ? 2 * room : 65536);
-            if (!larger)
+            if (larger == NULL)
                 break;
             text = larger;
         }
@@ -205,7 +205,7 @@ static char *hear_all(int line, pid_t process, int *status)
     (void)close(line);
     if (!ended)
         (void)cnnvp_process_ended(process, 0, status);
-    if (text)
+    if (text != NULL)
         text[size] = '\0';
     return text;
 }
@@ -225,7 +225,7 @@ static char *hear_statistics(const struct cnnvp_sweep *sweep, const struct cnnvp
     char *text = child > 0 ? hear_all(ends[0], child, &status) : NULL;
     if (child < 0)
         (void)close(ends[0]);
-    if (text && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    if (text != NULL && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return text;
     free(text);
     return NULL;
@@ -239,9 +239,9 @@ cnnvp_result cnnvp_objectives_check(struct cnnvp_sweep *sweep, uint64_t number, 
     cnnvp_result result = cnnvp_point_prepare(sweep, number, &point, error);
     if (result != CNNVP_DONE)
         return result;
-    char *text = point.config ? hear_statistics(sweep, &point) : NULL;
-    json_t *stats = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
-    if (stats)
+    char *text = point.config != NULL ? hear_statistics(sweep, &point) : NULL;
+    json_t *stats = text != NULL ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+    if (stats != NULL)
         result = check(sweep, number, stats, strcmp(sweep->command, "run") == 0, error);
     json_decref(stats);
     free(text);
@@ -262,13 +262,13 @@ cnnvp_result cnnvp_objectives_check_training(struct cnnvp_sweep *sweep, const ch
     if (!needed)
         return CNNVP_DONE;
     char *file = cnnvp_text_join(folder, "/first.json", "");
-    cnnvp_result result = file ? cnnvp_space_first(sweep, &number, error) : cnnvp_config_no_memory(error);
+    cnnvp_result result = file != NULL ? cnnvp_space_first(sweep, &number, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE)
         result = cnnvp_point_configure(sweep, number, &point, error);
     if (result == CNNVP_DONE) {
-        if (point.config && cnnvp_point_spawn(sweep, &point, 0, program, file, &text, &reason) == CNNVP_DONE) {
+        if (point.config != NULL && cnnvp_point_spawn(sweep, &point, 0, program, file, &text, &reason) == CNNVP_DONE) {
             json_t *stats = json_loads(text, JSON_ALLOW_NUL, NULL);
-            result = stats ? check(sweep, number, stats, 1, error) : CNNVP_DONE;
+            result = stats != NULL ? check(sweep, number, stats, 1, error) : CNNVP_DONE;
             json_decref(stats);
         }
         cnnvp_point_clear(&point);

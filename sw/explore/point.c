@@ -29,7 +29,7 @@ static void add_text(XXH3_state_t *state, const char *text)
 static cnnvp_result add_libraries(XXH3_state_t *state, const char *yaml, struct cnnvp_error *error)
 {
     static const char mark[] = "    model: \"";
-    for (const char *at = strstr(yaml, mark); at; at = strstr(at + 1, mark)) {
+    for (const char *at = strstr(yaml, mark); at != NULL; at = strstr(at + 1, mark)) {
         char file[4096], hash[CNNVP_KEY_BYTES];
         size_t length = strcspn(at + sizeof mark - 1, "\"\n");
         if (length >= sizeof file)
@@ -37,7 +37,7 @@ static cnnvp_result add_libraries(XXH3_state_t *state, const char *yaml, struct 
         memcpy(file, at + sizeof mark - 1, length);
         file[length] = '\0';
         char *colon = strrchr(file, ':');
-        if (colon)
+        if (colon != NULL)
             *colon = '\0';
         cnnvp_result result = cnnvp_hash_file(file, hash, error);
         if (result != CNNVP_DONE)
@@ -50,7 +50,7 @@ static cnnvp_result add_libraries(XXH3_state_t *state, const char *yaml, struct 
 static const char *base_name(const char *file)
 {
     const char *slash = strrchr(file, '/');
-    return slash ? slash + 1 : file;
+    return slash != NULL ? slash + 1 : file;
 }
 
 static void add_options(XXH3_state_t *state, const struct cnnvp_sweep *sweep, uint64_t number)
@@ -62,7 +62,7 @@ static void add_options(XXH3_state_t *state, const struct cnnvp_sweep *sweep, ui
         if (!(train ? option->train : option->run))
             continue;
         add_text(state, option->name);
-        add_text(state, !value ? option->default_value : *value->hash ? value->hash : value->text);
+        add_text(state, value == NULL ? option->default_value : *value->hash ? value->hash : value->text);
     }
 }
 
@@ -87,7 +87,7 @@ static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point
     const struct cnnvp_axis_value *network = cnnvp_point_option(sweep, point->number, "network");
     XXH3_state_t *state = XXH3_createState();
     char *yaml = NULL, *map = NULL;
-    if (!state || XXH3_128bits_reset(state) != XXH_OK) {
+    if (state == NULL || XXH3_128bits_reset(state) != XXH_OK) {
         (void)XXH3_freeState(state);
         return cnnvp_config_no_memory(error);
     }
@@ -99,7 +99,7 @@ static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point
     add_text(state, network->hash);
     add_options(state, sweep, point->number);
     cnnvp_result result = CNNVP_DONE;
-    if (!point->config) {
+    if (point->config == NULL) {
         add_settings(state, sweep, point->number);
     } else if (cnnvp_config_text(point->config, &yaml, &map) != CNNVP_DONE) {
         result = cnnvp_config_no_memory(error);
@@ -121,7 +121,7 @@ static cnnvp_result make_key(const struct cnnvp_sweep *sweep, struct cnnvp_point
 static int is_set(const struct cnnvp_sweep *sweep, uint64_t point, const char *option, const char *text)
 {
     const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, point, option);
-    return value && strcmp(value->text, text) == 0;
+    return value != NULL && strcmp(value->text, text) == 0;
 }
 
 static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, int cpu_host, cnnvp_config *config,
@@ -135,7 +135,7 @@ static cnnvp_result configure(const struct cnnvp_sweep *sweep, uint64_t number, 
         if (axis->kind != CNNVP_AXIS_PARAMETER)
             continue;
         char *assignment = cnnvp_text_join(axis->name, "=", axis->values[cnnvp_point_index(sweep, number, i)].text);
-        result = assignment ? cnnvp_config_set(config, assignment, error) : cnnvp_config_no_memory(error);
+        result = assignment != NULL ? cnnvp_config_set(config, assignment, error) : cnnvp_config_no_memory(error);
         free(assignment);
     }
     return result == CNNVP_DONE ? cnnvp_config_resolve(config, error) : result;
@@ -145,7 +145,7 @@ cnnvp_result cnnvp_point_configure(const struct cnnvp_sweep *sweep, uint64_t num
                                    struct cnnvp_error *error)
 {
     *point = (struct cnnvp_point){.number = number, .config = cnnvp_config_copy(sweep->base)};
-    if (!point->config)
+    if (point->config == NULL)
         return cnnvp_config_no_memory(error);
     if (configure(sweep, number, is_set(sweep, number, "cpu", "host"), point->config, &point->refused) != CNNVP_DONE) {
         cnnvp_config_free(point->config);
@@ -184,7 +184,7 @@ struct cnnvp_sweep_point cnnvp_point_name(const struct cnnvp_point *point)
 static uint64_t number_of(const struct cnnvp_sweep *sweep, uint64_t point, const char *option, uint64_t otherwise)
 {
     const struct cnnvp_axis_value *value = cnnvp_point_option(sweep, point, option);
-    return value ? strtoull(value->text, NULL, 0) : otherwise;
+    return value != NULL ? strtoull(value->text, NULL, 0) : otherwise;
 }
 
 static void no_console(void *context, const void *data, size_t size)
@@ -215,13 +215,13 @@ static cnnvp_result read_arrays(const struct cnnvp_sweep *sweep, uint64_t number
     const struct cnnvp_axis_value *labels = cnnvp_point_option(sweep, number, "labels");
     const uint64_t images = number_of(sweep, number, "images", 0);
     cnnvp_result result = CNNVP_DONE;
-    if (input)
+    if (input != NULL)
         result = cnnvp_npy_read(input->file, &run->input, error);
-    if (result == CNNVP_DONE && calibration)
+    if (result == CNNVP_DONE && calibration != NULL)
         result = cnnvp_npy_read(calibration->file, &run->calibration, error);
-    if (result == CNNVP_DONE && labels && !is_set(sweep, number, "timing_only", "true"))
+    if (result == CNNVP_DONE && labels != NULL && !is_set(sweep, number, "timing_only", "true"))
         result = cnnvp_npy_read(labels->file, &run->labels, error);
-    if (result == CNNVP_DONE && run->labels.data)
+    if (result == CNNVP_DONE && run->labels.data != NULL)
         result = cnnvp_labels_check(labels->file, &run->labels, error);
     limit_labels(&run->labels, images);
     return result;
@@ -235,7 +235,7 @@ static cnnvp_result plan(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
     if (!options->cpu_host)
         return cnnvp_network_new(file, point->config, options, &run->network, error);
     cnnvp_config *core = cnnvp_config_copy(sweep->base);
-    cnnvp_result result = core ? configure(sweep, point->number, 0, core, error) : cnnvp_config_no_memory(error);
+    cnnvp_result result = core != NULL ? configure(sweep, point->number, 0, core, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE)
         result = cnnvp_network_new(file, core, options, &run->network, error);
     cnnvp_config_free(core);
@@ -268,20 +268,20 @@ static cnnvp_result load(const struct cnnvp_sweep *sweep, const struct cnnvp_poi
         .tune = is_set(sweep, number, "tune", "true"),
         .cpu_host = is_set(sweep, number, "cpu", "host"),
         .seed = number_of(sweep, number, "seed", 0),
-        .input = run->input.data ? &run->input : NULL,
+        .input = run->input.data != NULL ? &run->input : NULL,
         .images = images ? images : 1,
-        .calibration = run->calibration.data ? &run->calibration : NULL,
+        .calibration = run->calibration.data != NULL ? &run->calibration : NULL,
         .input_images = images,
-        .shapes = shape ? &shape->text : NULL,
+        .shapes = shape != NULL ? &shape->text : NULL,
         .shape_count = shape != NULL,
-        .input_name = run->input.data ? cnnvp_point_option(sweep, number, "input")->file : NULL,
-        .calibration_name = run->calibration.data ? cnnvp_point_option(sweep, number, "calibration")->file : NULL,
+        .input_name = run->input.data != NULL ? cnnvp_point_option(sweep, number, "input")->file : NULL,
+        .calibration_name = run->calibration.data != NULL ? cnnvp_point_option(sweep, number, "calibration")->file : NULL,
     };
     const struct cnnvp_platform_options platform_options = {
         .struct_size = sizeof platform_options,
         .timing_only = timing_only,
         .verbosity = -1,
-        .max_time_ps = max_time ? cnnvp_parse_time(max_time->text) : 0,
+        .max_time_ps = max_time != NULL ? cnnvp_parse_time(max_time->text) : 0,
         .console = no_console,
     };
     result = plan(sweep, point, &options, run, error);
@@ -310,7 +310,7 @@ static cnnvp_result compare_labels(struct run *run, char **accuracy, struct cnnv
 {
     struct cnnvp_array output = {.data = NULL}, reference = {.data = NULL};
     struct cnnvp_accuracy counts;
-    if (!run->labels.data)
+    if (run->labels.data == NULL)
         return CNNVP_DONE;
     cnnvp_result result = cnnvp_network_output(run->network, run->platform, 0, &output, error);
     if (result == CNNVP_DONE)
@@ -329,13 +329,13 @@ static cnnvp_result compact(const char *json, const char *accuracy, char **stats
 {
     json_error_t reason;
     json_t *root = json_loads(json, JSON_ALLOW_NUL, &reason);
-    if (root && accuracy && !json_object_get(root, "values"))
+    if (root != NULL && accuracy != NULL && json_object_get(root, "values") == NULL)
         (void)json_object_set_new(root, "values", json_object());
-    if (root && accuracy)
+    if (root != NULL && accuracy != NULL)
         (void)json_object_set_new(json_object_get(root, "values"), "accuracy", json_loads(accuracy, 0, NULL));
-    *stats = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    *stats = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(root);
-    if (*stats)
+    if (*stats != NULL)
         return CNNVP_DONE;
     (void)cnnvp_config_error(error, NULL, "the statistics cannot be read");
     return CNNVP_FAILED;
@@ -390,16 +390,16 @@ static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t nu
         char *name = cnnvp_arena_printf(arena, "--%s%s%s", axis->name,
                                         axis->option->type == CNNVP_OPTION_FLAG ? "" : "=",
                                         axis->option->type == CNNVP_OPTION_FLAG ? ""
-                                        : value->file                           ? value->file
+                                        : value->file != NULL                           ? value->file
                                                                                 : value->text);
         arguments[count++] = name;
-        for (char *at = name; at && *at && *at != '='; ++at)
+        for (char *at = name; at != NULL && *at && *at != '='; ++at)
             *at = *at == '_' ? '-' : *at;
     }
     if (!simulate)
         arguments[count++] = "--max-time=1ps"; /* the last one counts */
     for (size_t i = 0; i < count; ++i)
-        if (!arguments[i])
+        if (arguments[i] == NULL)
             return CNNVP_FAILED;
     arguments[count] = NULL;
     return CNNVP_DONE;
@@ -426,7 +426,7 @@ cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnn
     char *log = cnnvp_text_join(stats_file, ".log", "");
     char *text = NULL;
     int status = 0;
-    cnnvp_result result = log ? build_arguments(sweep, point->number, simulate, &arena, stats_file, arguments)
+    cnnvp_result result = log != NULL ? build_arguments(sweep, point->number, simulate, &arena, stats_file, arguments)
                               : CNNVP_FAILED;
     pid_t self = getpid();
     pid_t child = result == CNNVP_DONE ? fork() : -1;
@@ -449,7 +449,7 @@ cnnvp_result cnnvp_point_spawn(const struct cnnvp_sweep *sweep, const struct cnn
             result = compact(text, NULL, stats, error);
     }
     (void)unlink(stats_file);
-    if (log)
+    if (log != NULL)
         (void)unlink(log);
     free(text);
     free(log);
@@ -466,16 +466,16 @@ cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnv
     double started = cnnvp_driver_now();
     cnnvp_result result = CNNVP_FAILED;
     memcpy(row.key, point->key, sizeof row.key);
-    row.params = params ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    row.params = params != NULL ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     json_decref(params);
-    if (!point->config) {
+    if (point->config == NULL) {
         reason = point->refused;
     } else if (strcmp(sweep->command, "run") == 0) {
         result = cnnvp_point_run(sweep, point, 1, &row.stats, &reason);
     } else {
         char *file = cnnvp_text_join(folder, "/", point->key);
-        char *stats_file = file ? cnnvp_text_join(file, ".json", "") : NULL;
-        if (stats_file)
+        char *stats_file = file != NULL ? cnnvp_text_join(file, ".json", "") : NULL;
+        if (stats_file != NULL)
             result = cnnvp_point_spawn(sweep, point, 1, program, stats_file, &row.stats, &reason);
         free(stats_file);
         free(file);
@@ -483,7 +483,7 @@ cnnvp_result cnnvp_point_work(const struct cnnvp_sweep *sweep, const struct cnnv
     row.failed = *failed = result != CNNVP_DONE;
     row.error = row.failed ? cnnvp_text_join(*reason.text ? reason.text : "failed without a message", "", "") : NULL;
     row.seconds = cnnvp_driver_now() - started;
-    result = row.params && (row.error || row.stats) ? cnnvp_result_write(folder, &row, error)
+    result = row.params != NULL && (row.error != NULL || row.stats != NULL) ? cnnvp_result_write(folder, &row, error)
                                                     : cnnvp_config_no_memory(error);
     cnnvp_row_clear(&row);
     return result;

@@ -86,7 +86,7 @@ static cnnvp_result hear(struct cnnvp_driver *driver, struct slot *slot, struct 
 static cnnvp_result wait_any(struct cnnvp_driver *driver, struct slot *slots, struct cnnvp_error *error)
 {
     struct pollfd *waits = calloc(driver->jobs, sizeof *waits);
-    if (!waits)
+    if (waits == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = settle(driver, slots, error);
     if (result == CNNVP_DONE)
@@ -151,7 +151,7 @@ static cnnvp_result add(struct cnnvp_driver *driver, struct slot *slots, uint64_
         result = wait_any(driver, slots, error);
     if (result == CNNVP_DONE)
         result = cnnvp_driver_meet(driver, &chosen, &known, error);
-    if (result == CNNVP_DONE && !known && !point.config)
+    if (result == CNNVP_DONE && !known && point.config == NULL)
         result = cnnvp_driver_fail(driver, &chosen, point.refused.text, error);
     else if (result == CNNVP_DONE && !known)
         result = run(driver, slots, &chosen, error);
@@ -167,7 +167,7 @@ cnnvp_result cnnvp_pool_batch(struct cnnvp_driver *driver, const uint64_t *numbe
 {
     struct slot *slots = calloc(driver->jobs, sizeof *slots);
     uint32_t unused = 0;
-    if (!slots)
+    if (slots == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = 0; i < count && result == CNNVP_DONE && !cnnvp_sweep_interrupted(); ++i)

@@ -33,7 +33,7 @@ cnnvp_result cnnvp_page_write(const char *file, const char *json, enum cnnvp_pag
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    if (!stream)
+    if (stream == NULL)
         return cnnvp_config_no_memory(error);
     (void)fputs(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -63,11 +63,11 @@ static cnnvp_result read_member(const char *folder, const char *name, char **tex
 {
     char *file = cnnvp_text_join(folder, "/", name);
     json_error_t reason;
-    cnnvp_result result = file ? cnnvp_read_text(file, (size_t)1 << 28, text, NULL, error)
+    cnnvp_result result = file != NULL ? cnnvp_read_text(file, (size_t)1 << 28, text, NULL, error)
                                : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE) {
         json_t *root = json_loads(*text, JSON_ALLOW_NUL, &reason);
-        if (!root)
+        if (root == NULL)
             result = cnnvp_config_error(error, file, "line %d: %s", reason.line, reason.text);
         json_decref(root);
     }
@@ -83,8 +83,8 @@ static cnnvp_result report_run(const char *folder, const char *html_file, struct
         result = read_member(folder, "run.series", &series, error);
     if (result == CNNVP_DONE) {
         json = cnnvp_text_join("{\"stats\":", stats, ",\"series\":");
-        whole = json ? cnnvp_text_join(json, series, "}") : NULL;
-        result = whole ? cnnvp_page_write(html_file, whole, CNNVP_PAGE_RUN, error) : cnnvp_config_no_memory(error);
+        whole = json != NULL ? cnnvp_text_join(json, series, "}") : NULL;
+        result = whole != NULL ? cnnvp_page_write(html_file, whole, CNNVP_PAGE_RUN, error) : cnnvp_config_no_memory(error);
     }
     free(stats);
     free(series);

@@ -22,7 +22,7 @@ struct page {
 static size_t index_of(json_t *names, const char *name)
 {
     json_t *found = json_object_get(names, name);
-    if (!found) {
+    if (found == NULL) {
         found = json_integer((json_int_t)json_object_size(names));
         (void)json_object_set_new(names, name, found);
     }
@@ -58,12 +58,12 @@ static void add_objectives(struct page *page, json_t *values, const json_t *stat
     json_array_foreach(page->objectives, index, objective) {
         const char *path = json_string_value(json_object_get(objective, "path"));
         double number;
-        if (path && !json_object_get(page->paths, path) && cnnvp_stats_number(stats, path, &number))
+        if (path != NULL && json_object_get(page->paths, path) == NULL && cnnvp_stats_number(stats, path, &number))
             (void)index_of(page->paths, path);
-        if (path && json_object_get(page->paths, path) && cnnvp_stats_number(stats, path, &number)) {
+        if (path != NULL && json_object_get(page->paths, path) != NULL && cnnvp_stats_number(stats, path, &number)) {
             json_t *value = json_real(number);
             if (json_is_null(json_array_get(values, index_of(page->paths, path))) ||
-                !json_array_get(values, index_of(page->paths, path)))
+                json_array_get(values, index_of(page->paths, path)) == NULL)
                 put_at(values, index_of(page->paths, path), value);
             json_decref(value);
         }
@@ -79,7 +79,7 @@ static void add_metrics(struct page *page, json_t *flat, size_t first, const jso
         (void)snprintf(name, sizeof name, "%s%s", prefix, key);
         if (json_is_object(member))
             add_metrics(page, flat, first, member, "stall_cycles.");
-        else if (json_is_number(member) && strcmp(key, "index") != 0 && json_object_get(page->metrics, name))
+        else if (json_is_number(member) && strcmp(key, "index") != 0 && json_object_get(page->metrics, name) != NULL)
             put_at(flat, first + index_of(page->metrics, name), member);
     }
 }
@@ -107,8 +107,8 @@ static void add_layers(struct page *page, json_t *point, const json_t *layers)
         const char *phase = json_string_value(json_object_get(layer, "phase"));
         const char *name = json_string_value(json_object_get(layer, "name"));
         char text[300];
-        (void)snprintf(text, sizeof text, "%s%s%s", name ? name : "", phase && strcmp(phase, "forward") != 0 ? " " : "",
-                       phase && strcmp(phase, "forward") != 0 ? phase : "");
+        (void)snprintf(text, sizeof text, "%s%s%s", name != NULL ? name : "", phase != NULL && strcmp(phase, "forward") != 0 ? " " : "",
+                       phase != NULL && strcmp(phase, "forward") != 0 ? phase : "");
         (void)json_array_append_new(names, json_string(text));
         if (json_object_size(page->metrics) == 0)
             name_metrics(page, layer, "");
@@ -118,7 +118,7 @@ static void add_layers(struct page *page, json_t *point, const json_t *layers)
         add_metrics(page, flat, index * metrics, layer, "");
     }
     char *joined = json_dumps(names, JSON_COMPACT);
-    size_t list = joined ? index_of(page->list_index, joined) : 0;
+    size_t list = joined != NULL ? index_of(page->list_index, joined) : 0;
     if (list == json_array_size(page->lists))
         (void)json_array_append(page->lists, names);
     (void)json_object_set_new(point, "list", json_integer((json_int_t)list));
@@ -133,7 +133,7 @@ static void add_network(struct page *page, json_t *point, const json_t *network)
     const char *name = json_string_value(json_object_get(network, "name"));
     const char *hash = json_string_value(json_object_get(network, "xxh3"));
     char text[400];
-    (void)snprintf(text, sizeof text, "%s %s", hash ? hash : "", name ? name : "");
+    (void)snprintf(text, sizeof text, "%s %s", hash != NULL ? hash : "", name != NULL ? name : "");
     (void)json_object_set_new(point, "network", json_integer((json_int_t)index_of(page->networks, text)));
 }
 
@@ -149,7 +149,7 @@ static int is_shown(const void *context, const char *section, size_t length)
             return 1;
     json_array_foreach(page->objectives, index, objective) {
         const char *path = json_string_value(json_object_get(objective, "path"));
-        if (path && cnnvp_section_is(section, length, path))
+        if (path != NULL && cnnvp_section_is(section, length, path))
             return 1;
     }
     return cnnvp_section_is(section, length, "layers") || cnnvp_section_is(section, length, "network");
@@ -159,28 +159,28 @@ static int take(void *context, const struct cnnvp_row *row)
 {
     struct page *page = context;
     json_t *point = json_object(), *values = json_array(), *stats_values = json_array();
-    json_t *params = row->params ? json_loads(row->params, 0, NULL) : NULL;
-    json_t *stats = row->stats ? cnnvp_stats_sections(row->stats, is_shown, page) : NULL;
+    json_t *params = row->params != NULL ? json_loads(row->params, 0, NULL) : NULL;
+    json_t *stats = row->stats != NULL ? cnnvp_stats_sections(row->stats, is_shown, page) : NULL;
     const char *key;
     json_t *value;
     (void)json_object_set_new(point, "key", json_string(row->key));
-    (void)json_object_set_new(point, "status", json_string(!row->failed && stats ? "ok" : "failed"));
+    (void)json_object_set_new(point, "status", json_string(!row->failed && stats != NULL ? "ok" : "failed"));
     (void)json_object_set_new(point, "seconds", json_real(row->seconds));
-    if (row->error)
+    if (row->error != NULL)
         (void)json_object_set_new(point, "error", json_string(row->error));
     json_object_foreach(params, key, value)
         put_at(values, index_of(page->params, key), value);
     (void)json_object_set_new(point, "params", values);
-    for (size_t i = 0; stats && i < sizeof sections / sizeof *sections; ++i)
+    for (size_t i = 0; stats != NULL && i < sizeof sections / sizeof *sections; ++i)
         add_numbers(page, stats_values, sections[i], json_object_get(stats, sections[i]));
-    if (stats) {
+    if (stats != NULL) {
         add_objectives(page, stats_values, stats);
         add_network(page, point, json_object_get(stats, "network"));
         add_layers(page, point, json_object_get(stats, "layers"));
         (void)json_object_set(point, "stats", stats_values);
     }
     char *text = json_dumps(point, JSON_COMPACT | JSON_REAL_PRECISION(15));
-    page->failed |= !text || fprintf(page->points, "%s%s", page->count++ ? "," : "", text) < 0;
+    page->failed |= text == NULL || fprintf(page->points, "%s%s", page->count++ ? "," : "", text) < 0;
     free(text);
     json_decref(point);
     json_decref(stats_values);
@@ -205,26 +205,26 @@ static json_t *names_of(json_t *names)
 static json_t *fact(struct cnnvp_results *results, const char *name)
 {
     char *text = cnnvp_results_fact(results, name);
-    json_t *value = text ? json_loads(text, 0, NULL) : NULL;
+    json_t *value = text != NULL ? json_loads(text, 0, NULL) : NULL;
     free(text);
-    return value ? value : json_array();
+    return value != NULL ? value : json_array();
 }
 
 static cnnvp_result write_page(const struct page *page, const char *points, struct cnnvp_results *results,
                                const char *database, const char *html_file, struct cnnvp_error *error)
 {
     const char *slash = strrchr(database, '/');
-    json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash ? slash + 1 : database,
+    json_t *root = json_pack("{s:s, s:O, s:o, s:o, s:o, s:o, s:o, s:O}", "title", slash != NULL ? slash + 1 : database,
                              "objectives", page->objectives, "hypervolume", fact(results, "hypervolume"),
                              "params", names_of(page->params), "paths", names_of(page->paths),
                              "metrics", names_of(page->metrics), "networks", names_of(page->networks),
                              "lists", page->lists);
-    char *head = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    if (head)
+    char *head = root != NULL ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    if (head != NULL)
         head[strlen(head) - 1] = '\0'; /* the closing brace */
-    char *begin = head ? cnnvp_text_join(head, ",\"points\":[", points) : NULL;
-    char *json = begin ? cnnvp_text_join(begin, "]}", "") : NULL;
-    cnnvp_result result = json && !page->failed ? cnnvp_page_write(html_file, json, CNNVP_PAGE_SWEEP, error)
+    char *begin = head != NULL ? cnnvp_text_join(head, ",\"points\":[", points) : NULL;
+    char *json = begin != NULL ? cnnvp_text_join(begin, "]}", "") : NULL;
+    cnnvp_result result = json != NULL && !page->failed ? cnnvp_page_write(html_file, json, CNNVP_PAGE_SWEEP, error)
                                                 : cnnvp_config_no_memory(error);
     free(json);
     free(begin);
@@ -244,10 +244,10 @@ cnnvp_result cnnvp_report_sweep(const char *database, const char *html_file, str
     struct page page = {.points = open_memstream(&points, &size), .params = json_object(), .paths = json_object(),
                         .metrics = json_object(), .networks = json_object(), .lists = json_array(),
                         .list_index = json_object(), .objectives = fact(results, "objectives")};
-    result = page.points ? cnnvp_results_each(results, take, &page, error) : cnnvp_config_no_memory(error);
+    result = page.points != NULL ? cnnvp_results_each(results, take, &page, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE && page.count == 0)
         result = cnnvp_config_error(error, database, "has no points");
-    if (page.points)
+    if (page.points != NULL)
         page.failed |= fclose(page.points) != 0;
     if (result == CNNVP_DONE)
         result = write_page(&page, points, results, database, html_file, error);

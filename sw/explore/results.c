@@ -73,7 +73,7 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
             return cnnvp_config_error(error, file, "cannot be written: %s", strerror(errno));
     }
     struct cnnvp_results *made = calloc(1, sizeof *made);
-    if (!made || !(made->file = cnnvp_text_join(file, "", ""))) {
+    if (made == NULL || !(made->file = cnnvp_text_join(file, "", ""))) {
         free(made);
         return cnnvp_config_no_memory(error);
     }
@@ -98,7 +98,7 @@ cnnvp_result cnnvp_results_open(const char *file, int write, struct cnnvp_result
 
 void cnnvp_results_close(struct cnnvp_results *results)
 {
-    if (!results)
+    if (results == NULL)
         return;
     (void)sqlite3_finalize(results->put);
     (void)sqlite3_finalize(results->get);
@@ -126,7 +126,7 @@ static cnnvp_result finish(struct cnnvp_results *results, sqlite3_stmt *statemen
 
 static int bind(sqlite3_stmt *statement, int index, const char *text)
 {
-    return (text ? sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC)
+    return (text != NULL ? sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC)
                  : sqlite3_bind_null(statement, index)) == SQLITE_OK;
 }
 
@@ -161,7 +161,7 @@ cnnvp_result cnnvp_results_commit(struct cnnvp_results *results, struct cnnvp_er
 static char *column(sqlite3_stmt *statement, int index)
 {
     const char *text = (const char *)sqlite3_column_text(statement, index);
-    return text ? cnnvp_text_join(text, "", "") : NULL;
+    return text != NULL ? cnnvp_text_join(text, "", "") : NULL;
 }
 
 cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, int with_stats, struct cnnvp_row *row,
@@ -175,7 +175,7 @@ cnnvp_result cnnvp_results_get(struct cnnvp_results *results, const char *key, i
     if (step == SQLITE_ROW) {
         const char *status = (const char *)sqlite3_column_text(results->get, 0);
         (void)snprintf(row->key, sizeof row->key, "%s", key);
-        row->failed = !status || strcmp(status, "ok") != 0;
+        row->failed = status == NULL || strcmp(status, "ok") != 0;
         row->params = column(results->get, 1);
         row->error = column(results->get, 2);
         row->seconds = sqlite3_column_double(results->get, 3);
@@ -194,7 +194,7 @@ cnnvp_result cnnvp_results_each(struct cnnvp_results *results, int (*take)(void 
         return database_error(results, error);
     while (!stop && (step = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *status = (const char *)sqlite3_column_text(statement, 1);
-        struct cnnvp_row row = {.failed = !status || strcmp(status, "ok") != 0};
+        struct cnnvp_row row = {.failed = status == NULL || strcmp(status, "ok") != 0};
         (void)snprintf(row.key, sizeof row.key, "%s", (const char *)sqlite3_column_text(statement, 0));
         row.params = column(statement, 2);
         row.stats = column(statement, 3);
@@ -242,16 +242,16 @@ char *cnnvp_results_fact(struct cnnvp_results *results, const char *name)
 cnnvp_result cnnvp_result_write(const char *folder, const struct cnnvp_row *row, struct cnnvp_error *error)
 {
     char *name = cnnvp_text_join(folder, "/", row->key);
-    char *file = name ? cnnvp_text_join(name, ".result", "") : NULL;
+    char *file = name != NULL ? cnnvp_text_join(name, ".result", "") : NULL;
     json_t *head = json_pack("{s:s, s:s, s:s, s:s*, s:f}", "key", row->key, "status", row->failed ? "failed" : "ok",
                              "params", row->params, "error", row->error, "seconds", row->seconds);
-    char *line = head ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    char *line = head != NULL ? json_dumps(head, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
     cnnvp_output *output = NULL;
-    cnnvp_result result = file && line ? cnnvp_output_new(file, &output, error) : cnnvp_config_no_memory(error);
+    cnnvp_result result = file != NULL && line != NULL ? cnnvp_output_new(file, &output, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE) {
         cnnvp_output_write(output, line, strlen(line));
         cnnvp_output_write(output, "\n", 1);
-        if (row->stats)
+        if (row->stats != NULL)
             cnnvp_output_write(output, row->stats, strlen(row->stats));
         cnnvp_output_write(output, "\n", 1);
         result = cnnvp_output_finish(output, error);
@@ -266,7 +266,7 @@ cnnvp_result cnnvp_result_write(const char *folder, const struct cnnvp_row *row,
 static char *member(const json_t *object, const char *name)
 {
     const char *text = json_string_value(json_object_get(object, name));
-    return text ? cnnvp_text_join(text, "", "") : NULL;
+    return text != NULL ? cnnvp_text_join(text, "", "") : NULL;
 }
 
 cnnvp_result cnnvp_result_read(const char *file, struct cnnvp_row *row, struct cnnvp_error *error)
@@ -279,14 +279,14 @@ cnnvp_result cnnvp_result_read(const char *file, struct cnnvp_row *row, struct c
         return result;
     char *end = strchr(text, '\n');
     json_t *head = NULL;
-    if (end && end < text + size - 1 && text[size - 1] == '\n') {
+    if (end != NULL && end < text + size - 1 && text[size - 1] == '\n') {
         *end = '\0';
         text[size - 1] = '\0';
         head = json_loads(text, 0, NULL);
     }
     const char *key = json_string_value(json_object_get(head, "key"));
     const char *status = json_string_value(json_object_get(head, "status"));
-    if (key && status && strlen(key) + 1 == CNNVP_KEY_BYTES) {
+    if (key != NULL && status != NULL && strlen(key) + 1 == CNNVP_KEY_BYTES) {
         memcpy(row->key, key, CNNVP_KEY_BYTES);
         row->failed = strcmp(status, "ok") != 0;
         row->params = member(head, "params");

@@ -25,7 +25,7 @@ static const char *skip_space(const char *at)
 /* Behind a value: at the comma or brace of the object that it is a member of. NULL: there is none. */
 static const char *skip_value(const char *at)
 {
-    for (unsigned depth = 0; at && *at;) {
+    for (unsigned depth = 0; at != NULL && *at;) {
         at += strcspn(at, "\"{}[],");
         if (depth == 0 && (*at == ',' || *at == '}'))
             return at;
@@ -45,12 +45,12 @@ static char *filter(const char *text, int (*is_wanted)(const void *, const char 
 {
     const char *at = skip_space(text);
     char *kept = *at == '{' ? malloc(strlen(at) + 3) : NULL, *end = kept;
-    if (!kept)
+    if (kept == NULL)
         return NULL;
     *end++ = '{';
     for (at = skip_space(at + 1); *at == '"'; at = *at == ',' ? skip_space(at + 1) : at) {
-        const char *name = at, *behind = skip_string(at), *value = behind ? skip_value(behind) : NULL;
-        if (!value)
+        const char *name = at, *behind = skip_string(at), *value = behind != NULL ? skip_value(behind) : NULL;
+        if (value == NULL)
             break;
         if (is_wanted(context, name + 1, (size_t)(behind - name - 2))) {
             if (end != kept + 1)
@@ -71,7 +71,7 @@ json_t *cnnvp_stats_sections(const char *text, int (*is_wanted)(const void *, co
                              const void *context)
 {
     char *kept = filter(text, is_wanted, context);
-    json_t *stats = kept ? json_loads(kept, JSON_ALLOW_NUL, NULL) : NULL;
+    json_t *stats = kept != NULL ? json_loads(kept, JSON_ALLOW_NUL, NULL) : NULL;
     free(kept);
     return stats;
 }

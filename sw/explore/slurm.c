@@ -60,16 +60,16 @@ static cnnvp_result write_task(const struct batch *batch, size_t task, size_t ta
     json_t *points = json_array();
     char *spec = realpath(driver->sweep->file, NULL);
     char *folder = realpath(driver->folder, NULL);
-    for (size_t i = task; i < batch->count && points; i += tasks)
+    for (size_t i = task; i < batch->count && points != NULL; i += tasks)
         (void)json_array_append_new(points, json_pack("{s:I, s:s}", "number", (json_int_t)batch->pending[i].number,
                                                       "key", batch->pending[i].key));
     json_t *root = json_pack("{s:s*, s:s*, s:s, s:o*}", "spec", spec, "folder", folder, "program", driver->program,
                              "points", points);
-    char *text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+    char *text = root != NULL ? json_dumps(root, JSON_COMPACT) : NULL;
     char name[80];
     (void)snprintf(name, sizeof name, "/%s-%zu.task", batch->name, task);
-    char *file = folder ? cnnvp_text_join(folder, name, "") : NULL;
-    cnnvp_result result = spec && text && file ? cnnvp_write_text(file, text, strlen(text), error)
+    char *file = folder != NULL ? cnnvp_text_join(folder, name, "") : NULL;
+    cnnvp_result result = spec != NULL && text != NULL && file != NULL ? cnnvp_write_text(file, text, strlen(text), error)
                                                : cnnvp_config_no_memory(error);
     json_decref(root);
     free(file);
@@ -85,7 +85,7 @@ static cnnvp_result note_job(const struct batch *batch, struct cnnvp_error *erro
     char text[64];
     char *file = cnnvp_text_join(batch->driver->folder, "/slurm.task", "");
     (void)snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 "\n", batch->job, batch->driver->slurm_used);
-    cnnvp_result result = file ? cnnvp_write_text(file, text, strlen(text), error) : cnnvp_config_no_memory(error);
+    cnnvp_result result = file != NULL ? cnnvp_write_text(file, text, strlen(text), error) : cnnvp_config_no_memory(error);
     free(file);
     return result;
 }
@@ -93,13 +93,13 @@ static cnnvp_result note_job(const struct batch *batch, struct cnnvp_error *erro
 static cnnvp_result submit_script(struct batch *batch, struct cnnvp_error *error)
 {
     char *folder = realpath(batch->driver->folder, NULL);
-    char *where = folder ? cnnvp_slurm_quote(folder) : NULL;
+    char *where = folder != NULL ? cnnvp_slurm_quote(folder) : NULL;
     char *program = cnnvp_slurm_quote(batch->driver->program);
     char *script = NULL;
     size_t size = 0;
-    FILE *stream = where && program ? open_memstream(&script, &size) : NULL;
+    FILE *stream = where != NULL && program != NULL ? open_memstream(&script, &size) : NULL;
     cnnvp_result result = CNNVP_FAILED;
-    if (stream) {
+    if (stream != NULL) {
         (void)fprintf(stream, "exec %s sweep --task %s/%s-\"$SLURM_ARRAY_TASK_ID\".task", program, where, batch->name);
         if (fclose(stream) == 0)
             result = cnnvp_slurm_submit(script, batch->tasks, batch->driver->jobs, &batch->job, error);
@@ -141,7 +141,7 @@ static cnnvp_result submit(struct batch *batch, struct cnnvp_error *error)
 static void remove_file(const struct batch *batch, const char *name)
 {
     char *file = cnnvp_text_join(batch->driver->folder, "/", name);
-    if (file)
+    if (file != NULL)
         (void)unlink(file);
     free(file);
 }
@@ -162,7 +162,7 @@ void cnnvp_slurm_cancel_left(struct cnnvp_driver *driver)
 {
     char *file = cnnvp_text_join(driver->folder, "/slurm.task", ""), *text = NULL, *end = NULL;
     struct cnnvp_error unwanted;
-    if (file && access(file, F_OK) == 0 && cnnvp_read_text(file, 60, &text, NULL, &unwanted) == CNNVP_DONE) {
+    if (file != NULL && access(file, F_OK) == 0 && cnnvp_read_text(file, 60, &text, NULL, &unwanted) == CNNVP_DONE) {
         uint64_t job = strtoull(text, &end, 10);
         driver->slurm_used = strtoull(end, NULL, 10);
         if (end != text)
@@ -180,16 +180,16 @@ static cnnvp_result look(struct batch *batch, struct cnnvp_error *error)
     DIR *folder = opendir(batch->driver->folder);
     const struct dirent *entry;
     cnnvp_result result = CNNVP_DONE;
-    if (!folder)
+    if (folder == NULL)
         return cnnvp_config_error(error, batch->driver->folder, "cannot be read: %s", strerror(errno));
     while (result == CNNVP_DONE && (entry = readdir(folder)) != NULL) {
         struct cnnvp_sweep_point wanted = {.number = 0};
         int taken = 0;
-        if (strlen(entry->d_name) != CNNVP_KEY_BYTES - 1 + strlen(".result") || !strstr(entry->d_name, ".result"))
+        if (strlen(entry->d_name) != CNNVP_KEY_BYTES - 1 + strlen(".result") || strstr(entry->d_name, ".result") == NULL)
             continue;
         memcpy(wanted.key, entry->d_name, CNNVP_KEY_BYTES - 1);
         struct cnnvp_sweep_point *found = bsearch(&wanted, batch->pending, batch->count, sizeof wanted, compare_keys);
-        if (!found)
+        if (found == NULL)
             continue;
         result = cnnvp_driver_take(batch->driver, found->key, &taken, error);
         size_t index = (size_t)(found - batch->pending);
@@ -210,7 +210,7 @@ static struct timespec touched(const struct batch *batch, size_t task)
     struct stat status = {.st_size = 0};
     (void)snprintf(name, sizeof name, "%s-%zu.task", batch->name, task);
     char *file = cnnvp_text_join(batch->driver->folder, "/", name);
-    int descriptor = file ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+    int descriptor = file != NULL ? open(file, O_RDONLY | O_CLOEXEC) : -1;
     if (descriptor >= 0) {
         (void)fstat(descriptor, &status);
         (void)close(descriptor);
@@ -297,7 +297,7 @@ static cnnvp_result gather(struct batch *batch, const uint64_t *numbers, size_t 
             break;
         const struct cnnvp_sweep_point name = cnnvp_point_name(&point);
         result = cnnvp_driver_meet(batch->driver, &name, &known, error);
-        if (result == CNNVP_DONE && !known && !point.config)
+        if (result == CNNVP_DONE && !known && point.config == NULL)
             result = cnnvp_driver_fail(batch->driver, &name, point.refused.text, error);
         else if (result == CNNVP_DONE && !known)
             batch->pending[batch->count++] = name;
@@ -326,7 +326,7 @@ cnnvp_result cnnvp_slurm_batch(struct cnnvp_driver *driver, const uint64_t *numb
                                struct cnnvp_error *error)
 {
     struct batch batch = {.driver = driver, .pending = calloc(count + 1, sizeof *batch.pending)};
-    if (!batch.pending)
+    if (batch.pending == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = gather(&batch, numbers, count, error);
     for (int fruitless = 0; fruitless < ROUNDS && result == CNNVP_DONE && batch.count && !cnnvp_sweep_interrupted();) {

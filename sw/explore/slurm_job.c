@@ -17,7 +17,7 @@
 char *cnnvp_slurm_quote(const char *text)
 {
     char *quoted = malloc(4 * strlen(text) + 3), *at = quoted;
-    if (!quoted)
+    if (quoted == NULL)
         return NULL;
     *at++ = '\'';
     for (; *text; ++text) {
@@ -45,7 +45,7 @@ static int ask(const char *command, char *answer, size_t size)
     char rest[512];
     FILE *stream = popen(command, "r");
     *answer = '\0';
-    if (!stream)
+    if (stream == NULL)
         return -1;
     size_t got = fread(answer, 1, size - 1, stream);
     answer[got] = '\0';
@@ -62,7 +62,7 @@ static cnnvp_result take_number(const char *command, uint64_t *job, struct cnnvp
     char answer[512];
     int status = ask(command, answer, sizeof answer);
     *job = 0;
-    for (const char *line = answer; line && status == 0; line = strchr(line, '\n')) {
+    for (const char *line = answer; line != NULL && status == 0; line = strchr(line, '\n')) {
         line += *line == '\n';
         if (*line >= '0' && *line <= '9')
             *job = strtoull(line, NULL, 10);
@@ -79,7 +79,7 @@ cnnvp_result cnnvp_slurm_submit(const char *script, size_t tasks, uint32_t at_on
     char *command = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&command, &size);
-    if (!stream)
+    if (stream == NULL)
         return cnnvp_config_no_memory(error);
     (void)fprintf(stream,
                   "sbatch --parsable --job-name=cnnvp-sweep --output=/dev/null --open-mode=append "
@@ -133,7 +133,7 @@ static void count_line(char *line, struct cnnvp_slurm_state *state)
     char *end;
     uint64_t number = strtoull(line, &end, 10);
     char *reason = end != line && *end == '|' ? strchr(end + 1, '|') : NULL;
-    if (!reason)
+    if (reason == NULL)
         return;
     *reason++ = '\0';
     reason[strcspn(reason, "\n")] = '\0';
@@ -156,11 +156,11 @@ void cnnvp_slurm_ask(uint64_t job, struct cnnvp_slurm_state *state)
     *state = (struct cnnvp_slurm_state){.gone = 1};
     (void)snprintf(command, sizeof command, "squeue --noheader --jobs=%" PRIu64 " --format='%%A|%%T|%%r' 2>&1", job);
     FILE *stream = popen(command, "r");
-    while (stream && fgets(line, sizeof line, stream)) {
+    while (stream != NULL && fgets(line, sizeof line, stream) != NULL) {
         invalid |= strstr(line, "Invalid job id") != NULL;
         count_line(line, state);
     }
-    if (stream && (exit_status(stream) == 0 || invalid))
+    if (stream != NULL && (exit_status(stream) == 0 || invalid))
         return;
     state->gone = 0;
     state->silent = 1;

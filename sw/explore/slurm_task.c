@@ -90,7 +90,7 @@ static cnnvp_result run_points(struct cnnvp_sweep *sweep, const json_t *task, co
                                      error);
         if (result != CNNVP_DONE)
             break;
-        if (!key || strcmp(key, point.key) != 0)
+        if (key == NULL || strcmp(key, point.key) != 0)
             result = cnnvp_config_error(error, sweep->file, "is not what it was when the sweep began, or this node has "
                                                             "another cnnvp");
         else
@@ -110,14 +110,14 @@ cnnvp_result cnnvp_sweep_task(const char *task_file, struct cnnvp_error *error)
     json_t *task = result == CNNVP_DONE ? json_loads(text, 0, NULL) : NULL;
     const char *spec = json_string_value(json_object_get(task, "spec"));
     free(text);
-    if (result == CNNVP_DONE && (!spec || !json_string_value(json_object_get(task, "folder")) ||
-                                 !json_string_value(json_object_get(task, "program"))))
+    if (result == CNNVP_DONE && (spec == NULL || json_string_value(json_object_get(task, "folder")) == NULL ||
+                                 json_string_value(json_object_get(task, "program")) == NULL))
         result = cnnvp_config_error(error, task_file, "is no task of a sweep");
     if (result == CNNVP_DONE) {
         struct cnnvp_sweep *sweep = calloc(1, sizeof *sweep);
-        if (sweep)
+        if (sweep != NULL)
             sweep->file = cnnvp_arena_text(&sweep->arena, spec);
-        result = sweep && sweep->file ? cnnvp_spec_read(sweep, error) : cnnvp_config_no_memory(error);
+        result = sweep != NULL && sweep->file != NULL ? cnnvp_spec_read(sweep, error) : cnnvp_config_no_memory(error);
         if (result == CNNVP_DONE)
             result = run_points(sweep, task, task_file, error);
         cnnvp_sweep_free(sweep);

@@ -43,7 +43,7 @@ static cnnvp_result append(struct list *list, uint64_t number, struct cnnvp_erro
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 1024;
         uint64_t *larger = realloc(list->numbers, room * sizeof *larger);
-        if (!larger)
+        if (larger == NULL)
             return cnnvp_config_no_memory(error);
         list->numbers = larger;
         list->room = room;

@@ -17,7 +17,7 @@ static const char *const keys[KEYS] = {"command", "network", "platform", "option
 static cnnvp_result sort_keys(const struct cnnvp_yaml_node *root, const struct cnnvp_yaml_node *found[KEYS],
                               struct cnnvp_error *error)
 {
-    for (const struct cnnvp_yaml_node *child = root->children; child; child = child->next) {
+    for (const struct cnnvp_yaml_node *child = root->children; child != NULL; child = child->next) {
         struct cnnvp_suggest suggest;
         size_t key = 0;
         cnnvp_suggest_begin(&suggest, child->key);
@@ -43,7 +43,7 @@ static cnnvp_result read_command(struct cnnvp_sweep *sweep, const struct cnnvp_y
                                  struct cnnvp_error *error)
 {
     sweep->command = "run";
-    if (!node)
+    if (node == NULL)
         return CNNVP_DONE;
     cnnvp_result result = need_scalar(node, error);
     if (result == CNNVP_DONE && strcmp(node->text, "run") != 0 && strcmp(node->text, "train") != 0)
@@ -58,7 +58,7 @@ static cnnvp_result read_platform(struct cnnvp_sweep *sweep, const struct cnnvp_
                                   struct cnnvp_error *error)
 {
     sweep->platform = "nfu";
-    if (node) {
+    if (node != NULL) {
         cnnvp_result result = need_scalar(node, error);
         if (result != CNNVP_DONE)
             return result;
@@ -66,9 +66,9 @@ static cnnvp_result read_platform(struct cnnvp_sweep *sweep, const struct cnnvp_
     }
     sweep->platform_file = sweep->platform;
     /* A name with a dot or a slash is a file, beside the specification where it is there. */
-    if (strpbrk(sweep->platform, "./") && *sweep->platform != '/') {
+    if (strpbrk(sweep->platform, "./") != NULL && *sweep->platform != '/') {
         const char *beside = cnnvp_arena_printf(&sweep->arena, "%s/%s", sweep->folder, sweep->platform);
-        if (beside && access(beside, R_OK) == 0)
+        if (beside != NULL && access(beside, R_OK) == 0)
             sweep->platform_file = beside;
     }
     struct cnnvp_error reason = {""};
@@ -77,8 +77,8 @@ static cnnvp_result read_platform(struct cnnvp_sweep *sweep, const struct cnnvp_
         result = cnnvp_config_resolve(sweep->base, &reason);
     if (result != CNNVP_DONE) {
         /* A message with a place of its own stands alone. */
-        int placed = strstr(reason.text, ".y") && strchr(reason.text, ':');
-        (void)cnnvp_config_error(error, placed || !node ? NULL : node->place, "%s", reason.text);
+        int placed = strstr(reason.text, ".y") != NULL && strchr(reason.text, ':') != NULL;
+        (void)cnnvp_config_error(error, placed || node == NULL ? NULL : node->place, "%s", reason.text);
     }
     return result;
 }
@@ -86,13 +86,13 @@ static cnnvp_result read_platform(struct cnnvp_sweep *sweep, const struct cnnvp_
 static cnnvp_result read_map(struct cnnvp_sweep *sweep, enum cnnvp_axis_kind kind, const struct cnnvp_yaml_node *node,
                              struct cnnvp_error *error)
 {
-    if (!node || cnnvp_yaml_is_null(node))
+    if (node == NULL || cnnvp_yaml_is_null(node))
         return CNNVP_DONE;
     if (node->kind != CNNVP_YAML_MAP)
         return cnnvp_config_error(error, node->place, "%s: %s where a map is expected", node->key,
                                   cnnvp_yaml_kind_name(node));
     cnnvp_result result = CNNVP_DONE;
-    for (const struct cnnvp_yaml_node *child = node->children; child && result == CNNVP_DONE; child = child->next)
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE; child = child->next)
         result = cnnvp_axis_add(sweep, kind, child, error);
     return result;
 }
@@ -104,7 +104,7 @@ static const struct cnnvp_param *parameter_at(const struct cnnvp_sweep *sweep, s
                                               struct cnnvp_config_instance *instance)
 {
     for (size_t i = 0; cnnvp_config_instance(sweep->base, i, instance) == CNNVP_DONE; ++i) {
-        const size_t count = instance->unit ? instance->unit->param_count : 0;
+        const size_t count = instance->unit != NULL ? instance->unit->param_count : 0;
         if (index < count)
             return &instance->unit->params[index];
         index -= count;
@@ -140,7 +140,7 @@ static void offer_names(void *context, struct cnnvp_suggest *suggest)
         cnnvp_suggest_offer(suggest, sweep->axes[i].name);
     for (size_t i = 0; (param = parameter_at(sweep, i, &instance)) != NULL; ++i) {
         const char *name = cnnvp_arena_printf(&sweep->arena, "%s.%s", instance.name, param->name);
-        if (name)
+        if (name != NULL)
             cnnvp_suggest_offer(suggest, name);
     }
 }
@@ -191,7 +191,7 @@ cnnvp_result cnnvp_point_allowed(const struct cnnvp_sweep *sweep, uint64_t numbe
 static const char *inside(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *node)
 {
     const char *colon = strrchr(node->place, ':');
-    if (!node->quoted || !colon)
+    if (!node->quoted || colon == NULL)
         return node->place;
     return cnnvp_arena_printf(&sweep->arena, "%.*s:%ld", (int)(colon - node->place), node->place,
                               strtol(colon + 1, NULL, 10) + 1);
@@ -203,7 +203,7 @@ static cnnvp_result each_text(struct cnnvp_sweep *sweep, const struct cnnvp_yaml
                                                   struct cnnvp_error *),
                               struct cnnvp_error *error)
 {
-    if (!node || cnnvp_yaml_is_null(node))
+    if (node == NULL || cnnvp_yaml_is_null(node))
         return CNNVP_DONE;
     if (node->kind == CNNVP_YAML_MAP)
         return cnnvp_config_error(error, node->place, "%s: a map where a list is expected", node->key);
@@ -225,7 +225,7 @@ static cnnvp_result add_constraint(struct cnnvp_sweep *sweep, const struct cnnvp
                                    struct cnnvp_error *error)
 {
     const char *place = inside(sweep, node);
-    if (!place)
+    if (place == NULL)
         return cnnvp_config_no_memory(error);
     return cnnvp_expression_new(&sweep->arena, node->text, place, name_index, offer_names, sweep,
                                 &sweep->constraints[sweep->constraint_count++], error);
@@ -263,7 +263,7 @@ static cnnvp_result read_nsga2(struct cnnvp_sweep *sweep, const struct cnnvp_yam
     cnnvp_result result = CNNVP_DONE;
     if (node->kind != CNNVP_YAML_MAP)
         return cnnvp_config_error(error, node->place, "nsga2: {population: N, generations: N} is expected");
-    for (const struct cnnvp_yaml_node *child = node->children; child && result == CNNVP_DONE; child = child->next) {
+    for (const struct cnnvp_yaml_node *child = node->children; child != NULL && result == CNNVP_DONE; child = child->next) {
         if (strcmp(child->key, "population") == 0)
             result = read_count(child, 4, 65536, &population, error);
         else if (strcmp(child->key, "generations") == 0)
@@ -288,8 +288,8 @@ static cnnvp_result read_search(struct cnnvp_sweep *sweep, const struct cnnvp_ya
                                 struct cnnvp_error *error)
 {
     sweep->search = CNNVP_SEARCH_GRID;
-    sweep->search_place = node ? node->place : sweep->file;
-    if (!node || (node->kind == CNNVP_YAML_SCALAR && strcmp(node->text, "grid") == 0))
+    sweep->search_place = node != NULL ? node->place : sweep->file;
+    if (node == NULL || (node->kind == CNNVP_YAML_SCALAR && strcmp(node->text, "grid") == 0))
         return CNNVP_DONE;
     if (node->kind == CNNVP_YAML_MAP && node->child_count == 1) {
         if (strcmp(node->children->key, "random") == 0) {
@@ -320,7 +320,7 @@ static cnnvp_result count_combinations(struct cnnvp_sweep *sweep, struct cnnvp_e
 static cnnvp_result read_axes(struct cnnvp_sweep *sweep, const struct cnnvp_yaml_node *const found[KEYS],
                               struct cnnvp_error *error)
 {
-    if (!found[KEY_NETWORK])
+    if (found[KEY_NETWORK] == NULL)
         return cnnvp_config_error(error, sweep->file, "the key network is missing");
     cnnvp_result result = cnnvp_axis_add(sweep, CNNVP_AXIS_NETWORK, found[KEY_NETWORK], error);
     if (result == CNNVP_DONE)
@@ -341,7 +341,7 @@ cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *erro
     sweep->constraints = cnnvp_arena_array(&sweep->arena, CNNVP_CONSTRAINTS, sizeof *sweep->constraints);
     sweep->objectives = cnnvp_arena_array(&sweep->arena, CNNVP_OBJECTIVES, sizeof *sweep->objectives);
     sweep->folder = cnnvp_config_folder(&sweep->arena, sweep->file);
-    if (!sweep->axes || !sweep->constraints || !sweep->objectives || !sweep->folder)
+    if (sweep->axes == NULL || sweep->constraints == NULL || sweep->objectives == NULL || sweep->folder == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = cnnvp_yaml_read(&sweep->arena, sweep->file, &root, error);
     if (result == CNNVP_DONE)

@@ -46,7 +46,7 @@ cnnvp_result cnnvp_sweep_new(const char *spec_file, cnnvp_sweep **sweep, struct 
     struct cnnvp_sweep *made = calloc(1, sizeof *made);
     uint64_t first = 0;
     *sweep = NULL;
-    if (!made || !(made->file = cnnvp_arena_text(&made->arena, spec_file))) {
+    if (made == NULL || !(made->file = cnnvp_arena_text(&made->arena, spec_file))) {
         free(made);
         return cnnvp_config_no_memory(error);
     }
@@ -65,7 +65,7 @@ cnnvp_result cnnvp_sweep_new(const char *spec_file, cnnvp_sweep **sweep, struct 
 
 void cnnvp_sweep_free(cnnvp_sweep *sweep)
 {
-    if (!sweep)
+    if (sweep == NULL)
         return;
     cnnvp_config_free(sweep->base);
     cnnvp_arena_free(&sweep->arena);
@@ -80,7 +80,7 @@ const char *cnnvp_sweep_input(const cnnvp_sweep *sweep, size_t index)
         return sweep->platform_file;
     for (size_t i = 0; i < sweep->axis_count; ++i)
         for (uint32_t k = 0; k < sweep->axes[i].value_count; ++k)
-            if (sweep->axes[i].values[k].file && --index == 0)
+            if (sweep->axes[i].values[k].file != NULL && --index == 0)
                 return sweep->axes[i].values[k].file;
     return NULL;
 }
@@ -90,7 +90,7 @@ const char *cnnvp_sweep_input(const cnnvp_sweep *sweep, size_t index)
 void cnnvp_driver_show(struct cnnvp_driver *driver, int always)
 {
     double now = cnnvp_driver_now();
-    if (!driver->options->progress || (!always && now - driver->shown < SHOW_SECONDS))
+    if (driver->options->progress == NULL || (!always && now - driver->shown < SHOW_SECONDS))
         return;
     driver->shown = now;
     driver->progress.seconds = now - driver->started;
@@ -104,16 +104,16 @@ static cnnvp_result merge_params(struct cnnvp_driver *driver, const struct cnnvp
                                  const struct cnnvp_sweep_point *point, struct cnnvp_error *error)
 {
     json_t *mine = cnnvp_point_params(driver->sweep, point->number);
-    json_t *theirs = row->params ? json_loads(row->params, 0, NULL) : NULL;
+    json_t *theirs = row->params != NULL ? json_loads(row->params, 0, NULL) : NULL;
     cnnvp_result result = CNNVP_DONE;
-    if (!theirs)
+    if (theirs == NULL)
         theirs = json_object();
     size_t before = json_object_size(theirs);
-    if (!mine || !theirs || json_object_update_missing(theirs, mine) != 0)
+    if (mine == NULL || theirs == NULL || json_object_update_missing(theirs, mine) != 0)
         result = cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE && json_object_size(theirs) != before) {
         char *text = json_dumps(theirs, JSON_COMPACT | JSON_REAL_PRECISION(15));
-        result = text ? cnnvp_results_set_params(driver->results, row->key, text, error)
+        result = text != NULL ? cnnvp_results_set_params(driver->results, row->key, text, error)
                       : cnnvp_config_no_memory(error);
         free(text);
     }
@@ -128,7 +128,7 @@ static cnnvp_result add_point(struct cnnvp_sweep *sweep, const struct cnnvp_swee
     if (sweep->point_count == sweep->point_room) {
         size_t room = sweep->point_room ? 2 * sweep->point_room : 256;
         struct cnnvp_sweep_point *larger = realloc(sweep->points, room * sizeof *larger);
-        if (!larger)
+        if (larger == NULL)
             return cnnvp_config_no_memory(error);
         sweep->points = larger;
         sweep->point_room = room;
@@ -160,7 +160,7 @@ cnnvp_result cnnvp_driver_meet(struct cnnvp_driver *driver, const struct cnnvp_s
 static char *result_file(const struct cnnvp_driver *driver, const char *key)
 {
     char *name = cnnvp_text_join(driver->folder, "/", key);
-    char *file = name ? cnnvp_text_join(name, ".result", "") : NULL;
+    char *file = name != NULL ? cnnvp_text_join(name, ".result", "") : NULL;
     free(name);
     return file;
 }
@@ -186,7 +186,7 @@ cnnvp_result cnnvp_driver_take(struct cnnvp_driver *driver, const char *key, int
     struct cnnvp_row row = {.params = NULL};
     char *file = result_file(driver, key);
     *taken = 0;
-    if (!file)
+    if (file == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = CNNVP_DONE;
     if (access(file, F_OK) == 0) {
@@ -210,8 +210,8 @@ cnnvp_result cnnvp_driver_fail(struct cnnvp_driver *driver, const struct cnnvp_s
     struct cnnvp_row row = {.failed = 1, .error = cnnvp_text_join(reason, "", "")};
     json_t *params = cnnvp_point_params(driver->sweep, point->number);
     memcpy(row.key, point->key, sizeof row.key);
-    row.params = params ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
-    cnnvp_result result = row.params && row.error ? record(driver, &row, error) : cnnvp_config_no_memory(error);
+    row.params = params != NULL ? json_dumps(params, JSON_COMPACT | JSON_REAL_PRECISION(15)) : NULL;
+    cnnvp_result result = row.params != NULL && row.error != NULL ? record(driver, &row, error) : cnnvp_config_no_memory(error);
     if (result == CNNVP_DONE)
         count_new(driver, 1);
     json_decref(params);
@@ -228,7 +228,7 @@ cnnvp_result cnnvp_driver_commit(struct cnnvp_driver *driver, int now, struct cn
     cnnvp_result result = cnnvp_results_commit(driver->results, error);
     for (; result == CNNVP_DONE && driver->uncommitted_count; --driver->uncommitted_count) {
         char *file = result_file(driver, driver->uncommitted[driver->uncommitted_count - 1]);
-        if (file)
+        if (file != NULL)
             (void)unlink(file);
         free(file);
     }
@@ -252,7 +252,7 @@ cnnvp_result cnnvp_driver_batch(struct cnnvp_driver *driver, const uint64_t *num
 static cnnvp_result take_lock(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     char *file = cnnvp_text_join(driver->folder, "/lock", "");
-    cnnvp_result result = file ? CNNVP_DONE : cnnvp_config_no_memory(error);
+    cnnvp_result result = file != NULL ? CNNVP_DONE : cnnvp_config_no_memory(error);
     for (int again = 1; again && result == CNNVP_DONE;) {
         struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
         struct stat open_file, named_file;
@@ -289,7 +289,7 @@ static void drop_lock(struct cnnvp_driver *driver)
 {
     char *file = cnnvp_text_join(driver->folder, "/lock", "");
     if (driver->lock >= 0) {
-        if (file)
+        if (file != NULL)
             (void)unlink(file);
         (void)close(driver->lock);
         (void)rmdir(driver->folder); /* stays if there are results that could not be taken */
@@ -309,13 +309,13 @@ static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_err
     DIR *folder = opendir(driver->folder);
     const struct dirent *entry;
     cnnvp_result result = CNNVP_DONE;
-    if (!folder)
+    if (folder == NULL)
         return cnnvp_config_error(error, driver->folder, "cannot be read: %s", strerror(errno));
     while (result == CNNVP_DONE && (entry = readdir(folder)) != NULL) {
         char *file = cnnvp_text_join(driver->folder, "/", entry->d_name);
         struct cnnvp_row row = {.params = NULL};
         struct cnnvp_error reason = {""};
-        if (!file) {
+        if (file == NULL) {
             result = cnnvp_config_no_memory(error);
         } else if (has_suffix(entry->d_name, ".result")) {
             if (cnnvp_result_read(file, &row, &reason) == CNNVP_DONE)
@@ -336,11 +336,11 @@ static cnnvp_result take_leftovers(struct cnnvp_driver *driver, struct cnnvp_err
 static cnnvp_result write_facts(struct cnnvp_driver *driver, struct cnnvp_error *error)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < driver->sweep->objective_count && list; ++i)
+    for (size_t i = 0; i < driver->sweep->objective_count && list != NULL; ++i)
         (void)json_array_append_new(list, json_pack("{s:s, s:b}", "path", driver->sweep->objectives[i].path, "maximise",
                                                     driver->sweep->objectives[i].maximise));
-    char *text = list ? json_dumps(list, JSON_COMPACT) : NULL;
-    cnnvp_result result = text ? cnnvp_results_set_fact(driver->results, "objectives", text, error)
+    char *text = list != NULL ? json_dumps(list, JSON_COMPACT) : NULL;
+    cnnvp_result result = text != NULL ? cnnvp_results_set_fact(driver->results, "objectives", text, error)
                                : cnnvp_config_no_memory(error);
     free(text);
     json_decref(list);
@@ -355,12 +355,12 @@ static cnnvp_result open_driver(struct cnnvp_driver *driver, struct cnnvp_error 
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     self[length > 0 ? length : 0] = '\0';
     driver->jobs = options->jobs ? options->jobs : processors > 0 ? (uint32_t)processors : 1;
-    driver->program = cnnvp_text_join(options->program ? options->program : self, "", "");
+    driver->program = cnnvp_text_join(options->program != NULL ? options->program : self, "", "");
     driver->folder = cnnvp_text_join(options->results, ".work", "");
     driver->uncommitted = calloc(COMMIT_POINTS, sizeof *driver->uncommitted);
     free(driver->sweep->results);
     driver->sweep->results = cnnvp_text_join(options->results, "", "");
-    if (!driver->program || !driver->folder || !driver->uncommitted || !driver->sweep->results)
+    if (driver->program == NULL || driver->folder == NULL || driver->uncommitted == NULL || driver->sweep->results == NULL)
         return cnnvp_config_no_memory(error);
     cnnvp_result result = cnnvp_output_check(options->results, error);
     if (result == CNNVP_DONE)
@@ -409,7 +409,7 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
                              struct cnnvp_sweep_progress *done, struct cnnvp_error *error)
 {
     struct cnnvp_driver driver = {.sweep = sweep, .options = options, .lock = -1, .started = cnnvp_driver_now()};
-    if (options->struct_size != sizeof *options || !options->results)
+    if (options->struct_size != sizeof *options || options->results == NULL)
         return cnnvp_config_error(error, NULL, "struct cnnvp_sweep_options does not match this library");
     sweep->point_count = 0;
     driver.committed = driver.started;
@@ -423,7 +423,7 @@ cnnvp_result cnnvp_sweep_run(cnnvp_sweep *sweep, const struct cnnvp_sweep_option
     cnnvp_driver_show(&driver, 1);
     driver.progress.seconds = cnnvp_driver_now() - driver.started;
     close_driver(&driver);
-    if (done)
+    if (done != NULL)
         *done = driver.progress;
     if (result == CNNVP_DONE && interrupted) {
         (void)cnnvp_config_error(error, NULL, "interrupted after %" PRIu64 " of %" PRIu64

@@ -12,7 +12,7 @@ char *cnnvp_text_join(const char *a, const char *b, const char *c)
 {
     size_t lengths[3] = {strlen(a), strlen(b), strlen(c)};
     char *joined = malloc(lengths[0] + lengths[1] + lengths[2] + 1);
-    if (!joined)
+    if (joined == NULL)
         return NULL;
     memcpy(joined, a, lengths[0]);
     memcpy(joined + lengths[0], b, lengths[1]);
@@ -26,13 +26,13 @@ cnnvp_result cnnvp_hash_file(const char *file, char hash[CNNVP_KEY_BYTES], struc
     size_t got;
     FILE *stream = fopen(file, "rb");
     XXH3_state_t *state = XXH3_createState();
-    if (!stream || !state || XXH3_128bits_reset(state) != XXH_OK) {
+    if (stream == NULL || state == NULL || XXH3_128bits_reset(state) != XXH_OK) {
         int reason = errno;
-        if (stream)
+        if (stream != NULL)
             (void)fclose(stream);
         (void)XXH3_freeState(state);
         return cnnvp_config_error(error, NULL, "%.1000s: cannot be read: %s", file,
-                                  stream ? "out of memory" : strerror(reason));
+                                  stream != NULL ? "out of memory" : strerror(reason));
     }
     while ((got = fread(buffer, 1, sizeof buffer, stream)) > 0)
         (void)XXH3_128bits_update(state, buffer, got);
@@ -52,14 +52,14 @@ cnnvp_result cnnvp_read_text(const char *file, size_t limit, char **text, size_t
     FILE *stream = fopen(file, "rb");
     char *buffer = NULL;
     size_t length = 0, room = 0, got = 1;
-    if (!stream)
+    if (stream == NULL)
         return cnnvp_config_error(error, file, "cannot be read: %s", strerror(errno));
     cnnvp_result result = CNNVP_DONE;
     while (result == CNNVP_DONE && got && length <= limit) {
         if (room - length < 4096) {
             room = room ? 2 * room : 65536;
             char *larger = realloc(buffer, room);
-            if (!larger) {
+            if (larger == NULL) {
                 result = cnnvp_config_no_memory(error);
                 break;
             }
@@ -79,7 +79,7 @@ cnnvp_result cnnvp_read_text(const char *file, size_t limit, char **text, size_t
     }
     buffer[length] = '\0';
     *text = buffer;
-    if (size)
+    if (size != NULL)
         *size = length;
     return CNNVP_DONE;
 }
@@ -98,7 +98,7 @@ cnnvp_result cnnvp_write_text(const char *file, const char *text, size_t size, s
 
 void cnnvp_csv_field(FILE *stream, const char *text, int last)
 {
-    if (strpbrk(text, "\",\r\n")) {
+    if (strpbrk(text, "\",\r\n") != NULL) {
         (void)fputc('"', stream);
         for (; *text; ++text) {
             if (*text == '"')

@@ -42,18 +42,18 @@ static size_t resident(void)
 {
     FILE *stream = fopen("/proc/self/statm", "r");
     char line[128] = ""; /* pages of the address space, those in memory, ... */
-    if (!stream)
+    if (stream == NULL)
         return 0;
-    const char *second = fgets(line, sizeof line, stream) ? strchr(line, ' ') : NULL;
+    const char *second = fgets(line, sizeof line, stream) != NULL ? strchr(line, ' ') : NULL;
     (void)fclose(stream);
-    return second ? (size_t)strtoul(second, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE) : 0;
+    return second != NULL ? (size_t)strtoul(second, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE) : 0;
 }
 
 static int has_foreign_units(const cnnvp_config *config)
 {
     struct cnnvp_config_instance instance;
     for (size_t i = 0; cnnvp_config_instance(config, i, &instance) == CNNVP_DONE; ++i)
-        if (instance.model && strchr(instance.model, ':'))
+        if (instance.model != NULL && strchr(instance.model, ':') != NULL)
             return 1;
     return 0;
 }
@@ -68,7 +68,7 @@ static cnnvp_result run_point(const struct cnnvp_sweep *sweep, const struct orde
     if (result != CNNVP_DONE)
         return result;
     memcpy(point.key, order->key, sizeof point.key);
-    *last = !point.config || has_foreign_units(point.config);
+    *last = point.config == NULL || has_foreign_units(point.config);
     result = cnnvp_point_work(sweep, &point, program, folder, &failed, error);
     *last |= failed;
     cnnvp_point_clear(&point);

@@ -235,7 +235,7 @@ static void note_command(void *context, uint32_t channel, const struct dram_issu
 
 static const struct cnnvp_instance *find_memory(const struct cnnvp_resolved *platform, struct cnnvp_error *error)
 {
-    for (size_t i = 0; platform && i < platform->instance_count; ++i) {
+    for (size_t i = 0; platform != NULL && i < platform->instance_count; ++i) {
         const struct cnnvp_instance *instance = &platform->instances[i];
         if (strcmp(instance->name, "dram") != 0)
             continue;
@@ -392,7 +392,7 @@ static cnnvp_result replay_file(struct reader *reader, struct run *run, const st
     }
     run->tck_ps = timing.tck_ps;
     struct dram_replay *replay = cnnvp_dram_replay_new(&dram, &timing, options->outstanding, note_command, run);
-    if (!replay) {
+    if (replay == NULL) {
         (void)snprintf(error->text, sizeof error->text, "out of memory");
         return CNNVP_FAILED;
     }
@@ -423,7 +423,7 @@ static cnnvp_result replay_recorded(struct reader *reader, const struct cnnvp_re
         status = cnnvp_recorder_finish(run->recorder, result->time_ps, error);
     if (status != CNNVP_DONE)
         return status;
-    if (json &&
+    if (json != NULL &&
         (cnnvp_recorder_describe(run->recorder, &work) != CNNVP_DONE ||
          cnnvp_recorder_json(run->recorder, result->time_ps, seconds, json) != CNNVP_DONE)) {
         (void)snprintf(error->text, sizeof error->text, "out of memory");
@@ -438,12 +438,12 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
 {
     const struct cnnvp_resolved *platform = cnnvp_config_resolved(config);
     struct cnnvp_error unwanted;
-    if (!error)
+    if (error == NULL)
         error = &unwanted;
-    if (json)
+    if (json != NULL)
         *json = NULL;
     const struct cnnvp_instance *memory = find_memory(platform, error);
-    if (!memory)
+    if (memory == NULL)
         return CNNVP_BAD_INPUT;
     if (options->struct_size != sizeof *options) {
         (void)snprintf(error->text, sizeof error->text,
@@ -455,12 +455,12 @@ cnnvp_result cnnvp_memory_replay(const cnnvp_config *config, const char *file,
         return CNNVP_BAD_INPUT;
     }
     struct reader *reader = calloc(1, sizeof *reader);
-    if (!reader) {
+    if (reader == NULL) {
         (void)snprintf(error->text, sizeof error->text, "out of memory");
         return CNNVP_FAILED;
     }
     *reader = (struct reader){.stream = fopen(file, "r"), .file = file, .line = 1, .column = 1};
-    if (!reader->stream) {
+    if (reader->stream == NULL) {
         (void)snprintf(error->text, sizeof error->text, "%s: cannot be read: %s", file, strerror(errno));
         free(reader);
         return CNNVP_BAD_INPUT;

@@ -140,7 +140,7 @@ static int echo_init(void *instance, const struct cnnvp_init *init)
     echo->ops = init->ops;
     echo->host = init->host;
     echo->data = calloc(1, ECHO_SIZE);
-    return echo->data ? CNNVP_OK : CNNVP_E_NOMEM;
+    return echo->data != NULL ? CNNVP_OK : CNNVP_E_NOMEM;
 }
 
 static void echo_fini(void *instance)

@@ -153,7 +153,7 @@ static void test_refused_libraries(void **state)
         char message[1024];
 
         assert_int_equal(cnnvp_registry_find(cases[i].model, "", &unit, message, sizeof message), CNNVP_BAD_INPUT);
-        if (!strstr(message, cases[i].message))
+        if (strstr(message, cases[i].message) == NULL)
             fail_msg("%s: \"%s\" does not say \"%s\"", cases[i].model, message, cases[i].message);
     }
 }

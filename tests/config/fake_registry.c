@@ -97,8 +97,8 @@ cnnvp_result cnnvp_registry_find(const char *model, const char *relative_to, con
                                  char *message, size_t message_size)
 {
     const char *colon = strrchr(model, ':');
-    if (colon) {
-        (void)snprintf(message, message_size, "%s/%.*s cannot be loaded", relative_to ? relative_to : ".",
+    if (colon != NULL) {
+        (void)snprintf(message, message_size, "%s/%.*s cannot be loaded", relative_to != NULL ? relative_to : ".",
                        (int)(colon - model), model);
         return CNNVP_BAD_INPUT;
     }

@@ -328,7 +328,7 @@ static void presets_are_found(void **state)
 static int make_folder(void **state)
 {
     (void)state;
-    return mkdtemp(folder) ? 0 : -1;
+    return mkdtemp(folder) != NULL ? 0 : -1;
 }
 
 static int remove_folder(void **state)

@@ -24,7 +24,7 @@ static void expect_refusal(const char *file, const char *position, const char *m
     assert_null(config);
     char start[1024];
     (void)snprintf(start, sizeof start, "%s%s", file, position);
-    if (strncmp(error.text, start, strlen(start)) != 0 || !strstr(error.text, message))
+    if (strncmp(error.text, start, strlen(start)) != 0 || strstr(error.text, message) == NULL)
         fail_msg("\"%s\" is not \"%s ... %s\"", error.text, start, message);
     assert_null(strchr(error.text, '\n'));
 }
@@ -197,7 +197,7 @@ static void interrupts_and_clocks(void **state)
         struct cnnvp_error error;
         (void)snprintf(text, sizeof text, "base: base.yaml\nunits:\n%s", cases[i].units);
         assert_int_equal(test_load(test_write_text("wrong.yaml", text), &config, &error), CNNVP_BAD_INPUT);
-        if (!strstr(error.text, cases[i].message))
+        if (strstr(error.text, cases[i].message) == NULL)
             fail_msg("\"%s\" without \"%s\"", error.text, cases[i].message);
     }
 }
@@ -341,7 +341,7 @@ static void wrong_sets(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         assert_int_equal(cnnvp_config_set(config, cases[i][0], &error), CNNVP_BAD_INPUT);
-        if (!strstr(error.text, cases[i][1]))
+        if (strstr(error.text, cases[i][1]) == NULL)
             fail_msg("\"%s\" without \"%s\"", error.text, cases[i][1]);
     }
     assert_int_equal(cnnvp_config_set(config, "first.rosw=3", &error), CNNVP_DONE);

@@ -17,9 +17,9 @@ static void check(const struct cnnvp_param *param, const struct value_case *case
         char reason[400] = "";
         uint64_t value = 0;
         int status = cnnvp_value_parse(param, cases[i].text, cases[i].quoted, &value, reason, sizeof reason);
-        if (!cases[i].reason && (status != 0 || value != cases[i].value))
+        if (cases[i].reason == NULL && (status != 0 || value != cases[i].value))
             fail_msg("%s: %d, %llu %s", cases[i].text, status, (unsigned long long)value, reason);
-        if (cases[i].reason && (status == 0 || !strstr(reason, cases[i].reason)))
+        if (cases[i].reason != NULL && (status == 0 || strstr(reason, cases[i].reason) == NULL))
             fail_msg("%s: %d, \"%s\" without \"%s\"", cases[i].text, status, reason, cases[i].reason);
     }
 }

@@ -162,7 +162,7 @@ void dram_pattern_replay(const struct dram_options *options, enum dram_pattern p
         exit(99);
     }
     struct dram_replay *replay = cnnvp_dram_replay_new(options, &timing, outstanding, NULL, NULL);
-    if (!replay)
+    if (replay == NULL)
         exit(99);
     for (uint64_t i = 0; i < bursts; ++i) {
         const struct dram_pattern_burst burst = dram_pattern_burst(pattern, i, &seed);

@@ -53,7 +53,7 @@ static struct bench *bench_new(const char *param, uint64_t value)
     fake_sim_init(&bench->sim, 1000, 0, 0);
     bench->dram = fake_add(&bench->sim, &cnnvp_unit_dram);
     fake_set(bench->dram, "size", 1u << 20);
-    if (param)
+    if (param != NULL)
         fake_set(bench->dram, param, value);
     bench->dram->completed = completed;
     bench->dram->completed_context = bench;

@@ -124,8 +124,8 @@ static void emit(struct plain *plain, struct plain_channel *channel, enum dram_c
                  uint32_t rank, const struct plain_entry *entry)
 {
     (void)plain;
-    const struct rules_command issued = {command, clock, rank, entry ? entry->place.bank : 0,
-                                         entry && command != DRAM_PRE ? entry->place.row : 0};
+    const struct rules_command issued = {command, clock, rank, entry != NULL ? entry->place.bank : 0,
+                                         entry != NULL && command != DRAM_PRE ? entry->place.row : 0};
     assert_null(rules_issue(&channel->rules, &issued));
     assert_true(channel->command_count < MOST_COMMANDS);
     channel->commands[channel->command_count++] = issued;

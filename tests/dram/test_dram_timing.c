@@ -45,7 +45,7 @@ static struct bench *begin(uint32_t preset, uint32_t outstanding, void (*change)
     assert_non_null(bench);
     cnnvp_dram_options_init(&bench->options);
     bench->options.preset = preset;
-    if (change)
+    if (change != NULL)
         change(&bench->options);
     assert_int_equal(cnnvp_dram_timing_init(&bench->options, &bench->timing, message, sizeof message, &wrong), CNNVP_OK);
     bench->replay = cnnvp_dram_replay_new(&bench->options, &bench->timing, outstanding, note, bench);

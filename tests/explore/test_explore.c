@@ -188,7 +188,7 @@ static void test_specification_errors(void **state)
         cnnvp_sweep *sweep = NULL;
         assert_int_equal(cnnvp_sweep_new(write_spec(with_network(cases[i].text)), &sweep, &error), CNNVP_BAD_INPUT);
         assert_null(sweep);
-        if (!strstr(error.text, cases[i].message))
+        if (strstr(error.text, cases[i].message) == NULL)
             fail_msg("%s: %s", cases[i].text, error.text);
     }
 }
@@ -215,7 +215,7 @@ static void test_option_errors(void **state)
         (void)snprintf(text, sizeof text, "network: %s/scripts/networks/lenet5.onnx\n%s", getenv("SOURCE"),
                        cases[i].text);
         assert_int_equal(cnnvp_sweep_new(write_spec(text), &sweep, &error), CNNVP_BAD_INPUT);
-        if (!strstr(error.text, cases[i].message))
+        if (strstr(error.text, cases[i].message) == NULL)
             fail_msg("%s: %s", cases[i].text, error.text);
     }
     struct cnnvp_error error = {""};
@@ -422,7 +422,7 @@ static const char program_text[] =
 static int take_row(void *context, const struct cnnvp_row *row)
 {
     int *seen = context;
-    json_t *stats = row->stats ? json_loads(row->stats, 0, NULL) : NULL;
+    json_t *stats = row->stats != NULL ? json_loads(row->stats, 0, NULL) : NULL;
     const char *args = json_string_value(json_object_get(stats, "args"));
     if (row->failed) {
         assert_string_equal(row->error, "cnnvp: three is refused");
@@ -482,7 +482,7 @@ int main(void)
         cmocka_unit_test(test_train),
     };
     (void)snprintf(folder, sizeof folder, "/tmp/cnnvp_explore_XXXXXX");
-    if (!mkdtemp(folder))
+    if (mkdtemp(folder) == NULL)
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char file[100];

@@ -186,7 +186,7 @@ int main(void)
                                        cmocka_unit_test(test_ends), cmocka_unit_test(test_cannot_write)};
     char file[100];
     (void)snprintf(folder, sizeof folder, "/tmp/cnnvp_worker_XXXXXX");
-    if (!mkdtemp(folder))
+    if (mkdtemp(folder) == NULL)
         return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     (void)snprintf(file, sizeof file, "%s/spec.yaml", folder);

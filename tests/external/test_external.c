@@ -39,7 +39,7 @@ static void begin(struct bench *bench, const char *param, uint64_t value)
     bench->sim.memory_ps_per_byte = 0;
     bench->unit = fake_add(&bench->sim, &cnnvp_unit_external);
     fake_set(bench->unit, "size", SIZE);
-    if (param)
+    if (param != NULL)
         fake_set(bench->unit, param, value);
     bench->unit->completed = completed;
     bench->unit->completed_context = bench;

@@ -25,13 +25,13 @@ static char *text_of(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    if (memmem(data, size, ".so", 3)) /* would load libraries of the host */
+    if (memmem(data, size, ".so", 3) != NULL) /* would load libraries of the host */
         return 0;
     char *first = text_of(data, size);
-    if (!first)
+    if (first == NULL)
         return 0;
     char *second = text_of((const uint8_t *)first, strlen(first));
-    fuzz_require(second && strcmp(first, second) == 0, "the text of a configuration is the same configuration");
+    fuzz_require(second != NULL && strcmp(first, second) == 0, "the text of a configuration is the same configuration");
     free(first);
     free(second);
     return 0;

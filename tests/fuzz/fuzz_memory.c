@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static cnnvp_config *config;
     struct cnnvp_error error = {""};
-    if (!config)
+    if (config == NULL)
         fuzz_require(cnnvp_config_new("nfu", &config, &error) == CNNVP_DONE &&
                          cnnvp_config_resolve(config, &error) == CNNVP_DONE, error.text);
     const struct cnnvp_memory_options options = {.struct_size = sizeof options, .outstanding = 8};

@@ -13,7 +13,7 @@ static int replay_file(const char *name)
 {
     FILE *stream = fopen(name, "rb");
     uint8_t *data = malloc(FILE_BYTES_MAX);
-    if (!stream || !data) {
+    if (stream == NULL || data == NULL) {
         fprintf(stderr, "%s: cannot be read\n", name);
         exit(1);
     }
@@ -21,7 +21,7 @@ static int replay_file(const char *name)
     (void)fclose(stream);
     /* exactly as long as the file, so that a sanitizer sees reads behind its end */
     uint8_t *exact = malloc(size ? size : 1u);
-    if (!exact)
+    if (exact == NULL)
         exit(1);
     memcpy(exact, data, size);
     free(data);

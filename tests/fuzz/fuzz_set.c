@@ -11,12 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cnnvp_error error = {""};
     cnnvp_config *config = NULL;
-    if (memmem(data, size, ".so", 3))
+    if (memmem(data, size, ".so", 3) != NULL)
         return 0;
     fuzz_require(cnnvp_config_new("nfu", &config, &error) == CNNVP_DONE, "the preset");
     while (size) {
         const uint8_t *end = memchr(data, '\n', size);
-        const size_t length = end ? (size_t)(end - data) : size;
+        const size_t length = end != NULL ? (size_t)(end - data) : size;
         char *line = malloc(length + 1u);
         fuzz_require(line != NULL, "memory");
         memcpy(line, data, length);

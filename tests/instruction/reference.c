@@ -240,14 +240,14 @@ void reference_run(const struct reference_program *program, uint64_t cycles, str
         uint64_t tail = 0;
         while (tail < program->count && program->pushed[tail] <= cycle)
             ++tail;
-        if (room)
+        if (room != NULL)
             room[cycle] = program->queue_depth - (uint32_t)(tail > head(&s) ? tail - head(&s) : 0u);
-        if (pc)
+        if (pc != NULL)
             pc[cycle] = (uint32_t)s.pc;
         uint32_t flying = 0;
         for (uint32_t i = 0; i < s.flight_count; ++i)
             flying += s.flights[i].end > cycle;
-        if (completed)
+        if (completed != NULL)
             completed[cycle] = (uint32_t)s.issued - flying;
     }
     memcpy(result->stall, at_last.stall, sizeof result->stall);

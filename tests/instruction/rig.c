@@ -94,7 +94,7 @@ struct rig *rig_new(uint64_t mhz)
 {
     static const char *const ports[] = {"array", "vector", "dma"};
     struct rig *rig = calloc(1, sizeof *rig);
-    if (!rig)
+    if (rig == NULL)
         exit(99);
     fake_sim_init(&rig->sim, mhz, RIG_MEMORY, 65536);
     rig->mhz = mhz;

@@ -621,7 +621,7 @@ static void test_opcode_table(void **state)
     masks[ISA_##mnemonic] |= ((1u << (width)) - 1u) << (lsb);
 #include "instruction/opcodes.def"
     for (uint32_t code = 0; code < 256; ++code)
-        if (cnnvp_isa_opcode(code))
+        if (cnnvp_isa_opcode(code) != NULL)
             assert_int_equal(cnnvp_isa_opcode(code)->status_mask, masks[code]);
 }
 

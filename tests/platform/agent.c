@@ -20,13 +20,13 @@ int agent_memory_access(struct agent *agent, uint32_t port, struct cnnvp_access 
     (void)port;
     if (access->size > AGENT_STORE_SIZE || access->address > AGENT_STORE_SIZE - access->size)
         return CNNVP_E_ADDR;
-    if (access->op == CNNVP_READ && access->data)
+    if (access->op == CNNVP_READ && access->data != NULL)
         memcpy(access->data, agent->store + access->address, (size_t)access->size);
-    else if (access->op == CNNVP_WRITE && access->data)
+    else if (access->op == CNNVP_WRITE && access->data != NULL)
         memcpy(agent->store + access->address, access->data, (size_t)access->size);
     else if (access->op == CNNVP_BORROW_READ)
         access->data = agent->store + access->address;
-    else if (access->data)
+    else if (access->data != NULL)
         return CNNVP_E_NOSUP;
     access->delay += 1000;
     return CNNVP_OK;
@@ -46,7 +46,7 @@ void agent_memory_event(struct agent *agent, uint32_t event)
     (void)event;
     for (uint32_t i = 0; i < agent->held_count; ++i) {
         struct cnnvp_request *request = agent->held[i];
-        for (uint64_t segment = 0; request->data && segment < request->count; ++segment) {
+        for (uint64_t segment = 0; request->data != NULL && segment < request->count; ++segment) {
             uint8_t *here = agent->store + (request->address + (uint64_t)((int64_t)segment * request->stride));
             uint8_t *there = (uint8_t *)request->data + segment * request->size;
             memcpy(request->op == CNNVP_READ ? there : here, request->op == CNNVP_READ ? here : there,
@@ -133,7 +133,7 @@ static int init(void *instance, const struct cnnvp_init *init)
     if (agent->size == 13)
         return init->ops->config_error(init->host, 0, "%d brings bad luck", 13);
     agent->store = calloc(1, AGENT_STORE_SIZE);
-    return agent->store ? CNNVP_OK : CNNVP_E_NOMEM;
+    return agent->store != NULL ? CNNVP_OK : CNNVP_E_NOMEM;
 }
 
 static void fini(void *instance)
@@ -150,7 +150,7 @@ static void reset(void *instance)
     ++agent->resets;
     agent->held_count = 0;
     memset(agent->levels, 0, sizeof agent->levels);
-    if (agent->on_reset)
+    if (agent->on_reset != NULL)
         agent->on_reset(agent);
 }
 
@@ -158,21 +158,21 @@ static int access_port(void *instance, uint32_t port, struct cnnvp_access *acces
 {
     struct agent *agent = instance;
 
-    return agent->on_access ? agent->on_access(agent, port, access) : CNNVP_E_ADDR;
+    return agent->on_access != NULL ? agent->on_access(agent, port, access) : CNNVP_E_ADDR;
 }
 
 static int request_port(void *instance, uint32_t port, struct cnnvp_request *request)
 {
     struct agent *agent = instance;
 
-    return agent->on_request ? agent->on_request(agent, port, request) : CNNVP_E_NOSUP;
+    return agent->on_request != NULL ? agent->on_request(agent, port, request) : CNNVP_E_NOSUP;
 }
 
 static void complete(void *instance, uint32_t port, struct cnnvp_request *request)
 {
     struct agent *agent = instance;
 
-    if (agent->on_complete)
+    if (agent->on_complete != NULL)
         agent->on_complete(agent, port, request);
 }
 
@@ -192,7 +192,7 @@ static void event(void *instance, uint32_t number)
 {
     struct agent *agent = instance;
 
-    if (agent->on_event)
+    if (agent->on_event != NULL)
         agent->on_event(agent, number);
 }
 
@@ -201,7 +201,7 @@ static void signal_changed(void *instance, uint32_t port, uint32_t line, int lev
     struct agent *agent = instance;
 
     agent->levels[line] = level;
-    if (agent->on_signal)
+    if (agent->on_signal != NULL)
         agent->on_signal(agent, port, line, level);
 }
 
@@ -210,7 +210,7 @@ static void process(void *instance)
     struct agent *agent = instance;
 
     ++agent->processes;
-    if (agent->on_process)
+    if (agent->on_process != NULL)
         agent->on_process(agent);
 }
 

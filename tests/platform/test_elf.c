@@ -129,7 +129,7 @@ static void expect(const uint8_t *file, size_t size, const char *message)
     assert_int_equal(cnnvp_elf_parse("name.elf", file, size, &elf, &error), CNNVP_BAD_INPUT);
     assert_null(elf);
     assert_memory_equal(error.text, "name.elf: ", 10);
-    if (!strstr(error.text, message))
+    if (strstr(error.text, message) == NULL)
         fail_msg("\"%s\" does not say \"%s\"", error.text, message);
 }
 

@@ -123,7 +123,7 @@ static void read_interned(struct reader *r, struct message m)
         uint64_t iid = 0;
         char text[TEXT_BYTES] = "";
 
-        if (!table || entry.wire != 2) {
+        if (table == NULL || entry.wire != 2) {
             (void)fail(r, "unknown kind of interned data");
             return;
         }
@@ -133,7 +133,7 @@ static void read_interned(struct reader *r, struct message m)
             else if (field.number == 2)
                 get_text(&field, text);
         }
-        if (iid == 0 || iid >= TABLE || table[iid]) {
+        if (iid == 0 || iid >= TABLE || table[iid] != NULL) {
             (void)fail(r, "interning number is 0, too large or used twice");
             return;
         }
@@ -190,7 +190,7 @@ static void read_annotation(struct reader *r, struct message m, struct perfetto_
     int is_text = 0;
 
     while (get_field(r, &m, &field)) {
-        if (field.number == 1 && field.value < TABLE && r->annotation_names[field.value]) {
+        if (field.number == 1 && field.value < TABLE && r->annotation_names[field.value] != NULL) {
             name = r->annotation_names[field.value];
         } else if (field.number == 3) {
             number = field.value;
@@ -243,7 +243,7 @@ static void read_event(struct reader *r, struct message m, uint64_t time, int ha
         } else if (field.number == 11) {
             uuid = field.value;
         } else if (field.number == 10) {
-            if (field.value >= TABLE || !r->names[field.value] || !has_state)
+            if (field.value >= TABLE || r->names[field.value] == NULL || !has_state)
                 (void)fail(r, has_state ? "name has not been interned"
                                         : "name, and the packet does not say it needs state");
             else
@@ -273,7 +273,7 @@ static void read_event(struct reader *r, struct message m, uint64_t time, int ha
     if (track->parent)
         event.parent = r->tracks[track->parent].name;
     ++r->result->events;
-    if (r->event && !r->failed)
+    if (r->event != NULL && !r->failed)
         r->event(r->context, &event);
 }
 
@@ -323,7 +323,7 @@ int perfetto_check(const void *data, size_t size, perfetto_event_fn event, void 
     int ok;
 
     memset(result, 0, sizeof *result);
-    if (!r)
+    if (r == NULL)
         return 0;
     r->start = data;
     r->packet = data;

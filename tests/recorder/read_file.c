@@ -8,10 +8,10 @@ char *read_file(const char *name, size_t *size)
 {
     FILE *file = fopen(name, "rb");
     size_t capacity = 1u << 16;
-    char *data = file ? malloc(capacity) : NULL;
+    char *data = file != NULL ? malloc(capacity) : NULL;
 
     *size = 0;
-    while (data) {
+    while (data != NULL) {
         size_t got = fread(data + *size, 1, capacity - 1 - *size, file);
 
         *size += got;
@@ -20,14 +20,14 @@ char *read_file(const char *name, size_t *size)
         if (*size == capacity - 1) {
             char *larger = realloc(data, capacity *= 2);
 
-            if (!larger)
+            if (larger == NULL)
                 free(data);
             data = larger;
         }
     }
-    if (data)
+    if (data != NULL)
         data[*size] = '\0';
-    if (file)
+    if (file != NULL)
         (void)fclose(file);
     return data;
 }

@@ -82,10 +82,10 @@ static json_t *member(json_t *root, const char *path)
     char *rest = copy;
 
     strcpy(copy, path);
-    while (root && rest) {
+    while (root != NULL && rest != NULL) {
         char *dot = strchr(rest, '.');
 
-        if (dot)
+        if (dot != NULL)
             *dot++ = '\0';
         root = json_object_get(root, rest);
         rest = dot;

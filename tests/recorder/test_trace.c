@@ -207,7 +207,7 @@ static void list_functions(void *context, uint64_t time, const char *name, const
     size_t length = strlen(list);
     char text[40] = "";
 
-    if (!strstr(name, ".functions"))
+    if (strstr(name, ".functions") == NULL)
         return;
     for (size_t i = 0; value[0] != '0' && i < (strlen(value) + 7) / 8; ++i)
         for (size_t bit = 0; bit < 8; ++bit) {

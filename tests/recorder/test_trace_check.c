@@ -73,7 +73,7 @@ static void broken_dumps_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; ++i) {
         assert_false(check(broken[i].text, &result));
-        if (!strstr(result.error, broken[i].reason))
+        if (strstr(result.error, broken[i].reason) == NULL)
             fail_msg("'%s' does not say '%s'", result.error, broken[i].reason);
     }
 }
@@ -131,7 +131,7 @@ static void broken_traces_are_refused(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof broken / sizeof broken[0]; ++i) {
         assert_false(check_packets(broken[i].data, broken[i].size, &result));
-        if (!strstr(result.error, broken[i].reason))
+        if (strstr(result.error, broken[i].reason) == NULL)
             fail_msg("case %zu: '%s' does not say '%s'", i, result.error, broken[i].reason);
     }
     /* A file that is cut anywhere inside a packet. */

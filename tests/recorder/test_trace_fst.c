@@ -69,7 +69,7 @@ static void read_names(void *reader, struct changes *changes)
             break;
         case FST_HT_UPSCOPE:
             dot = strrchr(scope, '.');
-            scope[dot ? dot - scope : 0] = '\0';
+            scope[dot != NULL ? dot - scope : 0] = '\0';
             break;
         case FST_HT_VAR:
             assert_in_range(entry->u.var.handle, 1, SIGNALS - 1);

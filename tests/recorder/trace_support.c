@@ -31,7 +31,7 @@ int file_count(void)
     int files = 0;
 
     assert_non_null(entries);
-    for (const struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
+    for (const struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries))
         files += entry->d_name[0] != '.';
     (void)closedir(entries);
     return files;
@@ -42,7 +42,7 @@ int set_up(void **state)
     (void)state;
     /* Exceeding RLIMIT_FSIZE is then an error of write, as a full disk is. */
     (void)signal(SIGXFSZ, SIG_IGN);
-    return mkdtemp(folder) ? 0 : -1;
+    return mkdtemp(folder) != NULL ? 0 : -1;
 }
 
 int remove_files(void **state)
@@ -50,9 +50,9 @@ int remove_files(void **state)
     DIR *entries = opendir(folder);
 
     (void)state;
-    if (!entries)
+    if (entries == NULL)
         return -1;
-    for (const struct dirent *entry = readdir(entries); entry; entry = readdir(entries))
+    for (const struct dirent *entry = readdir(entries); entry != NULL; entry = readdir(entries))
         if (entry->d_name[0] != '.')
             (void)unlink(path(entry->d_name));
     return closedir(entries);
@@ -153,7 +153,7 @@ void feed_random(cnnvp_recorder *recorder, struct cnnvp_trace *trace, uint64_t *
         uint64_t written = random_below(50);
 
         ends[track] = end;
-        if (recorder) {
+        if (recorder != NULL) {
             cnnvp_recorder_span(recorder, ARRAY, track, name, tag, flow, begin, end);
             cnnvp_recorder_counter(recorder, BUFFER_A, BUFFER_FEATURES, begin - late, value);
             cnnvp_recorder_level(recorder, ARRAY, ARRAY_IRQ, begin, level);

@@ -110,7 +110,7 @@ static struct signal *find(struct reader *r, const char *id)
 {
     struct signal *signal = *bucket(r, id);
 
-    while (signal && strcmp(signal->id, id) != 0)
+    while (signal != NULL && strcmp(signal->id, id) != 0)
         signal = signal->next;
     return signal;
 }
@@ -159,11 +159,11 @@ static int add_signal(struct reader *r, uint64_t width, const char *id, const ch
     struct signal *signal;
     struct signal **head = bucket(r, id);
 
-    for (signal = r->signals; signal; signal = signal->older)
+    for (signal = r->signals; signal != NULL; signal = signal->older)
         if (strcmp(signal->path, path) == 0)
             return fail(r, "name declared twice");
     signal = calloc(1, sizeof *signal);
-    if (!signal)
+    if (signal == NULL)
         return fail(r, "out of memory");
     signal->width = width;
     signal->id = strdup(id);
@@ -173,7 +173,7 @@ static int add_signal(struct reader *r, uint64_t width, const char *id, const ch
     signal->older = r->signals;
     r->signals = signal;
     ++r->result->signals;
-    return (signal->id && signal->path) || fail(r, "out of memory");
+    return (signal->id != NULL && signal->path != NULL) || fail(r, "out of memory");
 }
 
 static int read_var(struct reader *r)
@@ -190,7 +190,7 @@ static int read_var(struct reader *r)
     if (!next(r) || strlen(r->token) >= sizeof id)
         return fail(r, "identifier expected");
     strcpy(id, r->token);
-    if (find(r, id))
+    if (find(r, id) != NULL)
         return fail(r, "identifier declared twice");
     if (!next(r) || !is_name(r->token))
         return fail(r, "not a name");
@@ -262,7 +262,7 @@ static int read_value(struct reader *r, uint64_t time, int first)
     if (!is_digits(value))
         return fail(r, "value expected");
     signal = find(r, id);
-    if (!signal)
+    if (signal == NULL)
         return fail(r, "identifier has not been declared");
     if (is_vector != (signal->width > 1) || strlen(value) > signal->width)
         return fail(r, "value does not fit the width");
@@ -270,13 +270,13 @@ static int read_value(struct reader *r, uint64_t time, int first)
         return fail(r, "second value at one time");
     while (digits[0] == '0' && digits[1])
         ++digits;
-    if (signal->value && strcmp(signal->value, digits) == 0)
+    if (signal->value != NULL && strcmp(signal->value, digits) == 0)
         return fail(r, "change that changes nothing");
     free(signal->value);
     signal->value = strdup(digits);
     signal->changed_at = time;
     r->result->changes += !first;
-    if (r->change)
+    if (r->change != NULL)
         r->change(r->context, time, signal->path, digits);
     return 1;
 }
@@ -290,8 +290,8 @@ static int read_first_values(struct reader *r, uint64_t time)
             return 0;
     if (!is(r, "$end"))
         return fail(r, "no $end");
-    for (const struct signal *signal = r->signals; signal; signal = signal->older)
-        if (!signal->value)
+    for (const struct signal *signal = r->signals; signal != NULL; signal = signal->older)
+        if (signal->value == NULL)
             return fail(r, "a signal has no first value");
     return 1;
 }
@@ -333,7 +333,7 @@ int vcd_check(const char *text, size_t size, vcd_change_fn change, void *context
     int ok = 0;
 
     memset(result, 0, sizeof *result);
-    if (!r) {
+    if (r == NULL) {
         snprintf(result->error, sizeof result->error, "out of memory");
         return 0;
     }
@@ -347,7 +347,7 @@ int vcd_check(const char *text, size_t size, vcd_change_fn change, void *context
         (void)fail(r, "the last line is not complete");
     else
         ok = read_declarations(r) && read_changes(r);
-    for (struct signal *signal = r->signals; signal; signal = older) {
+    for (struct signal *signal = r->signals; signal != NULL; signal = older) {
         older = signal->older;
         free(signal->id);
         free(signal->path);

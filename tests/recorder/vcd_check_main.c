@@ -18,7 +18,7 @@ int main(int argc, char **argv)
         size_t size;
         char *text = read_file(argv[i], &size);
 
-        if (!text) {
+        if (text == NULL) {
             perror(argv[i]);
             status = 2;
         } else if (!vcd_check(text, size, NULL, NULL, &result)) {
