@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Limits of style (lint/style.py), cppcheck and clang-tidy over all our C and C++, side by side on all processors:
+# Licences and prefixes (lint/style.py), cppcheck and clang-tidy over all our C and C++, side by side on all processors:
 # lint.sh [BUILD-FOLDER [PATTERN]]. BUILD-FOLDER (default build) has been built: its compile_commands.json and generated
 # headers are used. PATTERN: only sources whose path in the tree it matches, as grep -E does (clang-tidy). Status 0: no finding.
 set -u
